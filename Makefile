@@ -1,0 +1,52 @@
+# `make` alone explains the targets. Everything runs in .venv, which `make install` builds.
+
+PYTHON ?= python3
+FOURLEAF := .venv/bin/fourleaf
+STAMP := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint types contracts unit bench clean
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(STAMP) ## Build .venv with the command and the tools, as uv.lock pins them
+
+# uv alone can read the lock. Where it cannot reach the index by itself, pip installs the
+# same versions, which helps behind proxies and mirrors that only pip is configured for.
+$(STAMP): pyproject.toml uv.lock
+	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	@.venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed: make install PYTHON=python3.11"; exit 1; }
+	@test -x .venv/bin/uv || .venv/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@.venv/bin/uv sync --frozen --quiet --python .venv/bin/python || { \
+		echo "uv sync failed; installing the locked versions with pip"; \
+		.venv/bin/uv export --frozen --quiet --no-hashes --no-emit-project -o .venv/requirements.txt && \
+		.venv/bin/python -m pip install --quiet -r .venv/requirements.txt hatchling editables && \
+		.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .; }
+	@touch $@
+
+demo: $(STAMP) ## Plan nine gangs on an example fabric of 64 nodes
+	@$(FOURLEAF) plan -f examples/ -o wide || test $$? -eq 3
+
+test: lint types contracts unit ## Everything that has to hold: lint, types, contracts, tests
+
+lint: $(STAMP) ## Style and likely bugs (ruff)
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+
+types: $(STAMP) ## Types (mypy --strict)
+	@.venv/bin/mypy
+
+contracts: $(STAMP) ## Which room may import which (import-linter)
+	@.venv/bin/lint-imports
+
+unit: $(STAMP) ## Tests in random order, with coverage
+	@.venv/bin/pytest -q -n 2 --cov
+
+bench: $(STAMP) ## Measure the solver against its targets
+	@.venv/bin/python -m benchmarks
+
+clean: ## Remove .venv and every cache
+	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

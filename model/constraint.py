@@ -1,0 +1,108 @@
+"""Which nodes a pod may use: selectors, required node affinity, tolerations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from model.node import Node, Taint
+
+HOSTNAME = "kubernetes.io/hostname"
+NODE_NAME_FIELD = "metadata.name"
+
+
+class Operator(StrEnum):
+    """Operators of a node selector requirement, as in the Kubernetes API."""
+
+    IN = "In"
+    NOT_IN = "NotIn"
+    EXISTS = "Exists"
+    DOES_NOT_EXIST = "DoesNotExist"
+    GT = "Gt"
+    LT = "Lt"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One condition on a label, or on `metadata.name` where `is_field` is set."""
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+    is_field: bool = False
+
+    def holds(self, node: Node) -> bool:
+        """Whether `node` meets the condition (semantics of the Kubernetes API)."""
+        if self.is_field:
+            value: str | None = node.name if self.key == NODE_NAME_FIELD else None
+        else:
+            value = node.labels.get(self.key)
+        match self.operator:
+            case Operator.IN:
+                return value is not None and value in self.values
+            case Operator.NOT_IN:
+                return value is None or value not in self.values
+            case Operator.EXISTS:
+                return value is not None
+            case Operator.DOES_NOT_EXIST:
+                return value is None
+            case Operator.GT | Operator.LT:
+                return _compare(value, self.values, self.operator)
+
+
+def _compare(value: str | None, values: tuple[str, ...], operator: Operator) -> bool:
+    try:
+        left, right = int(value or ""), int(values[0])
+    except (ValueError, IndexError):
+        return False
+    return left > right if operator is Operator.GT else left < right
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """What lets a pod onto a tainted node."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Whether this toleration covers `taint` (semantics of the Kubernetes API)."""
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        if self.operator == "Exists":
+            return True
+        return bool(self.key) and self.value == taint.value
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConstraint:
+    """Everything about a pod that decides which nodes it may use, apart from room.
+
+    `selector` is the pod's nodeSelector (all must match). `affinity` is its required
+    node affinity: any term suffices, in a term all requirements must hold; empty means
+    no demand.
+    """
+
+    selector: tuple[tuple[str, str], ...] = ()
+    affinity: tuple[tuple[Requirement, ...], ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+    def selects(self, node: Node) -> bool:
+        """Whether nodeSelector and required affinity accept `node`."""
+        if any(node.labels.get(key) != value for key, value in self.selector):
+            return False
+        if not self.affinity:
+            return True
+        return any(term and all(r.holds(node) for r in term) for term in self.affinity)
+
+    def tolerates(self, node: Node) -> bool:
+        """Whether every taint of `node` that forbids scheduling is tolerated."""
+        return all(
+            any(t.tolerates(taint) for t in self.tolerations)
+            for taint in node.taints
+            if taint.effect in ("NoSchedule", "NoExecute")
+        )

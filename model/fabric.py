@@ -1,0 +1,66 @@
+"""The fabric: leaves under spines, in an order, with edges that say who is adjacent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from model.node import Node
+
+
+class AdjacencyKind(StrEnum):
+    """Which leaves of one spine count as adjacent.
+
+    `consecutive`: neighbours in natural order. `ring`: the same, and the last leaf
+    touches the first. `aligned`: consecutive, but a window of k leaves never crosses a
+    multiple of the smallest power of two that is at least k. `explicit`: the edges given.
+    """
+
+    CONSECUTIVE = "consecutive"
+    RING = "ring"
+    ALIGNED = "aligned"
+    EXPLICIT = "explicit"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The nodes under one leaf switch. `uplink` is its uplink capacity in Mbit/s."""
+
+    name: str
+    spine: str
+    nodes: tuple[Node, ...]
+    uplink: int | None = None
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """All leaves in natural order, spine by spine. Built once per change of the node set."""
+
+    leaves: tuple[Leaf, ...]
+    adjacency: AdjacencyKind = AdjacencyKind.CONSECUTIVE
+    edges: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+
+    @cached_property
+    def spines(self) -> Mapping[str, tuple[int, ...]]:
+        """Spine name -> positions of its leaves, both in fabric order."""
+        found: dict[str, list[int]] = {}
+        for position, leaf in enumerate(self.leaves):
+            found.setdefault(leaf.spine, []).append(position)
+        return {name: tuple(positions) for name, positions in found.items()}
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """Node name -> node."""
+        return {node.name: node for leaf in self.leaves for node in leaf.nodes}
+
+    @cached_property
+    def leaf_index(self) -> Mapping[str, int]:
+        """Leaf name -> its position."""
+        return {leaf.name: position for position, leaf in enumerate(self.leaves)}
+
+    @cached_property
+    def leaf_of(self) -> Mapping[str, int]:
+        """Node name -> position of its leaf."""
+        return {node.name: i for i, leaf in enumerate(self.leaves) for node in leaf.nodes}

@@ -1,0 +1,100 @@
+"""A gang: pods that start together or not at all, and what they ask of the fabric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from model.constraint import NodeConstraint
+from model.resources import Resources
+
+
+class Strategy(StrEnum):
+    """How a gang wants to sit: close together, spread out, or in between."""
+
+    CONSOLIDATED = "consolidated"
+    DISTRIBUTED = "distributed"
+    BALANCED = "balanced"
+
+
+class TopologyPolicy(StrEnum):
+    """Whether the leaf rule is a law (`Required`) or a cost (`Preferred`)."""
+
+    REQUIRED = "Required"
+    PREFERRED = "Preferred"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class GangKey:
+    """Names a gang: namespace and name."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Members of a gang that ask for the same thing, in rank order.
+
+    `pods` are still to be placed. `bound` are (pod, node) of members that run already.
+    """
+
+    pods: tuple[str, ...]
+    request: Resources
+    constraint: NodeConstraint = NodeConstraint()
+    bound: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """All members of the role, placed or not."""
+        return len(self.pods) + len(self.bound)
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """What is placed as one. `created` is in seconds since the epoch.
+
+    `roles` stand in rank order: more GPUs per pod first. `bandwidth` is the least
+    network bandwidth per node in Mbit/s. `one_per_node` holds for `distributed` gangs
+    and for host anti-affinity. `hold` is set when the gang must wait whatever the
+    fabric looks like (gates, missing members, something that cannot be honoured).
+    """
+
+    key: GangKey
+    roles: tuple[Role, ...]
+    priority: int = 0
+    created: float = 0.0
+    strategy: Strategy = Strategy.BALANCED
+    policy: TopologyPolicy = TopologyPolicy.REQUIRED
+    preferred_domain: str | None = None
+    latency_sensitive: bool = False
+    bandwidth: int | None = None
+    one_per_node: bool = False
+    hold: Hold | None = None
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of all members together."""
+        return sum(role.request.gpus * role.size for role in self.roles)
+
+    @property
+    def weight(self) -> int:
+        """What the gang counts for: its GPUs, or its pods where it asks for none."""
+        return self.gpus or sum(role.size for role in self.roles)
+
+    def pod_weight(self, role: Role) -> int:
+        """What one pod of `role` counts for; sums to `weight` over all members."""
+        return role.request.gpus if self.gpus else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why a gang may not be planned at all, found while reading. `kind` is a `ReasonKind` value."""
+
+    kind: str
+    detail: str
+    counts: tuple[tuple[str, int], ...] = ()
+    unblock: tuple[str, ...] = ()

@@ -1,0 +1,44 @@
+"""A node as the scheduler sees it: what it offers, who may use it, how it has behaved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from model.resources import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A taint that keeps pods off a node (`NoSchedule` and `NoExecute` alike)."""
+
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One host under a leaf switch.
+
+    `allocatable` is what pods may take when the node is empty. `bandwidth` is the
+    node's network bandwidth in Mbit/s, `None` where nobody stated it.
+    `failure_permille` is the decayed failure rate of the node in thousandths.
+    """
+
+    name: str
+    leaf: str
+    spine: str
+    allocatable: Resources
+    product: str = ""
+    bandwidth: int | None = None
+    failure_permille: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    ready: bool = True
+    cordoned: bool = False
+
+    @property
+    def schedulable(self) -> bool:
+        """Whether new pods may land here at all: ready and not cordoned."""
+        return self.ready and not self.cordoned

@@ -1,0 +1,76 @@
+"""What is wrong with an input, as data, and the one place where that becomes text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+PRINTED = 50
+"""How many problems `BadInput` prints; all of them stay in `problems`."""
+
+VALUE_WIDTH = 80
+
+
+class Severity(StrEnum):
+    """`error` makes the object unusable; `warning` leaves it usable as read."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where, what stands there, why that cannot be, what to do.
+
+    `source` is a file name, or `-` for standard input. `object` names kind, namespace
+    and name (`Pod ml/bert-0`); empty where the file itself is the trouble. `field` is a
+    path as kubectl prints it (`spec.containers[0].image`).
+    """
+
+    severity: Severity
+    source: str
+    object: str
+    field: str
+    value: str
+    message: str
+    advice: str
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the object cannot be used as it stands."""
+        return self.severity is Severity.ERROR
+
+    def __str__(self) -> str:
+        where = ": ".join(part for part in (self.source, self.object, self.field) if part)
+        value = f" = {self.value}" if self.value else ""
+        return f"{self.severity.value}: {where}{value}: {self.message}\n  {self.advice}"
+
+
+def shown(value: object) -> str:
+    """`value` as it may stand in a message: on one line, of bounded length."""
+    try:
+        text = f'"{value}"' if isinstance(value, str) else str(value)
+    except ValueError:
+        text = "a number of many digits"
+    except RecursionError:
+        text = "something nested very deeply"
+    text = " ".join("".join(c if c.isprintable() else "?" for c in text[:400]).split())
+    return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 3] + "..."
+
+
+def rendered(problems: Iterable[Problem]) -> str:
+    """All problems as text, at most `PRINTED` of them, and how many were left out."""
+    listed = list(problems)
+    lines = [str(problem) for problem in listed[:PRINTED]]
+    if len(listed) > PRINTED:
+        lines.append(f"and {len(listed) - PRINTED} more problems")
+    return "\n".join(lines)
+
+
+class BadInput(Exception):
+    """The input cannot be used. `problems` holds everything that was found."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(rendered(self.problems))

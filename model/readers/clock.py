@@ -1,0 +1,34 @@
+"""Timestamps of the Kubernetes API as seconds since the epoch."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from model.readers.manifest import Manifest
+
+
+@lru_cache(maxsize=65536)
+def _seconds(text: str) -> float | None:
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def created_at(manifest: Manifest) -> float | None:
+    """When the object was created, None where it has not been submitted yet."""
+    metadata = manifest.body.get("metadata")
+    value = metadata.get("creationTimestamp") if isinstance(metadata, dict) else None
+    if value is None:
+        return None
+    seconds = _seconds(value) if isinstance(value, str) else None
+    if seconds is None:
+        manifest.error(
+            "metadata.creationTimestamp",
+            value,
+            "is not a timestamp",
+            'Write it like "2026-01-31T12:00:00Z", or leave it out.',
+        )
+    return seconds

@@ -1,0 +1,108 @@
+"""The configuration among the objects: a bare manifest, or one inside the ConfigMap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
+from model.readers import jsontext, yamltext
+from model.readers.inventory import Inventory
+from model.readers.manifest import Body, Manifest
+
+BUILT_IN = "built-in defaults"
+
+
+def read_config(inventory: Inventory) -> tuple[SchedulerConfig, str]:
+    """The config of the input and where it came from; the defaults where there is none.
+
+    Problems go to the inventory's report; a config that has any is not used.
+    """
+    found: list[tuple[Manifest, Body]] = [
+        (manifest, manifest.body)
+        for kind in KINDS
+        for manifest in inventory.of("topology.scheduler", kind)
+    ]
+    for manifest in inventory.of("", "ConfigMap"):
+        if manifest.name == CONFIG_MAP:
+            found.extend((manifest, body) for body in _inside(manifest))
+    if not found:
+        return SchedulerConfig(), BUILT_IN
+    for manifest, _ in found[1:]:
+        manifest.error(
+            "kind",
+            manifest.kind,
+            f"is a second configuration next to {found[0][0].object}",
+            "Give one configuration.",
+        )
+    manifest, body = found[0]
+    return _validated(manifest, body), manifest.source
+
+
+def _inside(manifest: Manifest) -> list[Body]:
+    found = []
+    data = manifest.strings(manifest.body.get("data"), "data")
+    for key, text in data.items():
+        for document in _documents(manifest, key, text):
+            if isinstance(document, dict) and document.get("kind") in KINDS:
+                found.append(document)
+    if not found and not manifest.broken:
+        manifest.error(
+            "data",
+            ", ".join(data) or "nothing",
+            "holds no configuration",
+            f"Put a manifest with apiVersion {API_VERSION} and kind {KINDS[0]} under one key.",
+        )
+    return found
+
+
+def _documents(manifest: Manifest, key: str, text: str) -> list[Any]:
+    try:
+        if text.lstrip()[:1] == "{":
+            return [jsontext.parse(text.encode())]
+        return yamltext.parse(text)
+    except jsontext.BadText as bad:
+        manifest.error(f"data[{key}]", None, str(bad), bad.advice)
+    except UnicodeEncodeError:
+        manifest.error(f"data[{key}]", None, "is not Unicode text", "Give it as UTF-8 text.")
+    return []
+
+
+def _validated(manifest: Manifest, body: Body) -> SchedulerConfig:
+    try:
+        return SchedulerConfig.model_validate(body)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            field = _path(detail["loc"])
+            value = detail["input"] if not isinstance(detail["input"], dict | list) else None
+            manifest.error(field, value, _lowered(detail["msg"]), _advice(detail, field))
+    except RecursionError:
+        manifest.error("spec", None, "is nested too deeply", "Write it as the manual shows it.")
+    return SchedulerConfig()
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path
+
+
+def _lowered(message: str) -> str:
+    message = message.removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _advice(detail: Any, field: str) -> str:
+    match detail["type"]:
+        case "extra_forbidden":
+            return f"Remove {field}, or correct its spelling."
+        case "enum" | "literal_error":
+            return f"Use one of: {detail['ctx']['expected']}."
+        case "missing":
+            return f"Add {field}."
+        case "string_pattern_mismatch":
+            return 'Write a bandwidth like "100Gb", "400Gb" or "1Tb".'
+        case _:
+            return f"Correct {field}."

@@ -1,0 +1,40 @@
+"""Where readers put the problems they find."""
+
+from __future__ import annotations
+
+from model.problems import Problem, Severity, shown
+
+
+class Report:
+    """All problems of one reading, each once, in the order in which they were found."""
+
+    def __init__(self) -> None:
+        self._found: dict[Problem, None] = {}
+
+    def add(self, problem: Problem) -> None:
+        """Keep `problem`; a repetition counts once."""
+        self._found.setdefault(problem)
+
+    def error(
+        self, source: str, object: str, field: str, value: object, message: str, advice: str
+    ) -> None:
+        """Keep an error about `field` of `object`."""
+        text = "" if value is None else shown(value)
+        self.add(Problem(Severity.ERROR, source, object, field, text, message, advice))
+
+    def warn(
+        self, source: str, object: str, field: str, value: object, message: str, advice: str
+    ) -> None:
+        """Keep a warning about `field` of `object`."""
+        text = "" if value is None else shown(value)
+        self.add(Problem(Severity.WARNING, source, object, field, text, message, advice))
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything found, errors first."""
+        return tuple(sorted(self._found, key=lambda problem: not problem.is_error))
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The errors alone."""
+        return tuple(problem for problem in self._found if problem.is_error)

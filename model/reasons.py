@@ -1,0 +1,58 @@
+"""Why a gang waits, as data, and the one place where that becomes a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ReasonKind(StrEnum):
+    """Why a gang was not placed."""
+
+    GATED = "Gated"
+    MEMBERS_MISSING = "MembersMissing"
+    WAITS_FOR_GANG = "WaitsForGang"
+    UNSUPPORTED = "Unsupported"
+    INVALID = "Invalid"
+    NOT_IN_BATCH = "NotInBatch"
+    NAMESPACE_LIMIT = "NamespaceLimit"
+    QUOTA_EXCEEDED = "QuotaExceeded"
+    NO_MATCHING_NODES = "NoMatchingNodes"
+    TOO_LARGE = "TooLarge"
+    BOUND_ELSEWHERE = "BoundElsewhere"
+    NO_FREE_CAPACITY = "NoFreeCapacity"
+    NO_ADJACENT_LEAVES = "NoAdjacentLeaves"
+    UPLINK_FULL = "UplinkFull"
+    OUTRANKED = "Outranked"
+    NOT_PROVEN = "NotProven"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reason with its counts.
+
+    `counts` are named numbers (nodes needed, free, refused by a law). `near` is the
+    nearest miss as text-free data: (leaf, nodes free, nodes needed). `holders` are
+    (node, pod that holds it). `unblock` are steps that would let the gang start.
+    """
+
+    kind: ReasonKind
+    detail: str = ""
+    counts: tuple[tuple[str, int], ...] = ()
+    near: tuple[NearMiss, ...] = ()
+    unblock: tuple[str, ...] = ()
+
+    def count(self, name: str) -> int:
+        """The count `name`, 0 where absent."""
+        return dict(self.counts).get(name, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """One leaf of the location that comes closest: what is free there and who holds the rest."""
+
+    leaf: str
+    free: int
+    needed: int
+    unit: str = "nodes"
+    holders: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,147 @@
+"""The one place where a reason becomes a sentence.
+
+The numbers come from `Reason.counts` under these names, and what is absent is left out of
+the sentence: `needed`, `free`, `total` (in the unit `nodes`, `pods` or `gpus` that the kind
+implies), `leaves` (the window's length), `have`, `missing`, `quota`, `used`, `ahead`,
+`batch`, `limit`. Any other count of `NoMatchingNodes` is a law and how many nodes it refuses.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from model.reasons import NearMiss, Reason, ReasonKind
+
+_PLURALS = {"leaf": "leaves", "GPU": "GPUs"}
+_WHOLE_FABRIC = ("nodes", "total", "eligible", "needed")
+
+
+def sentence(reason: Reason) -> str:
+    """`reason` as one sentence without a final stop, the nearest miss included."""
+    parts = [cause(reason)]
+    if reason.near:
+        parts.append("nearest: " + nearest(reason))
+    return "; ".join(part for part in parts if part)
+
+
+def nearest(reason: Reason) -> str:
+    """The nearest miss in words, empty where there is none."""
+    return ", ".join(_miss(miss) for miss in reason.near if miss.free < miss.needed) or ", ".join(
+        _miss(miss) for miss in reason.near
+    )
+
+
+def _miss(miss: NearMiss) -> str:
+    text = f"{miss.free} of {miss.needed} {miss.unit} free in {miss.leaf}"
+    if not miss.holders:
+        return text
+    held: dict[str, list[str]] = {}
+    for node, holder in miss.holders:
+        held.setdefault(holder, []).append(node)
+    holders = []
+    for holder, nodes in held.items():
+        names = nodes[0] if len(nodes) == 1 else f"{nodes[0]} and {len(nodes) - 1} more"
+        holders.append(f"{names} held by {holder}")
+    return f"{text} ({', '.join(holders)})"
+
+
+def cause(reason: Reason) -> str:
+    """Why the gang waits, without the nearest miss."""
+    count = dict(reason.counts)
+    detail = reason.detail
+    match reason.kind:
+        case ReasonKind.GATED:
+            return _with("held back by scheduling gates", detail)
+        case ReasonKind.MEMBERS_MISSING:
+            if "have" in count and "needed" in count:
+                return f"{count['have']} of {count['needed']} members exist"
+            if "missing" in count:
+                return f"{_number(count['missing'], 'member')} still missing"
+            return _with("members are missing", detail)
+        case ReasonKind.WAITS_FOR_GANG:
+            return f"waits for {detail}" if detail else "waits for another gang"
+        case ReasonKind.UNSUPPORTED:
+            return _with("asks for something that cannot be honoured", detail)
+        case ReasonKind.INVALID:
+            return _with("cannot be planned as written", detail)
+        case ReasonKind.NOT_IN_BATCH:
+            return _with("not in this batch", _batch(count) or detail)
+        case ReasonKind.NAMESPACE_LIMIT:
+            limit = f"the limit is {count['limit']}" if "limit" in count else ""
+            return _with("its namespace has used up its share of this batch", detail or limit)
+        case ReasonKind.QUOTA_EXCEEDED:
+            return _quota(count, detail)
+        case ReasonKind.NO_MATCHING_NODES:
+            return _matching(count, detail)
+        case ReasonKind.TOO_LARGE:
+            return _with("larger than the fabric allows even when empty", detail or _room(count))
+        case ReasonKind.BOUND_ELSEWHERE:
+            text = "members that run already stand where no legal location can include them"
+            return _with(text, detail)
+        case ReasonKind.NO_FREE_CAPACITY:
+            return _with("not enough is free", detail or _room(count))
+        case ReasonKind.NO_ADJACENT_LEAVES:
+            return _adjacent(count, detail)
+        case ReasonKind.UPLINK_FULL:
+            return _with("the uplinks of the leaves it would cross are taken", detail)
+        case ReasonKind.OUTRANKED:
+            return _with("it would fit, but gangs that come before it take the room", detail)
+        case ReasonKind.NOT_PROVEN:
+            return _with("no place was found before the time limit; there may be one", detail)
+        case _:
+            assert_never(reason.kind)
+
+
+def _with(text: str, detail: str) -> str:
+    return f"{text}: {detail}" if detail else text
+
+
+def _number(amount: int, noun: str) -> str:
+    return f"{amount:,} {noun if amount == 1 else _PLURALS.get(noun, noun + 's')}"
+
+
+def _room(count: dict[str, int]) -> str:
+    """`needs 16 nodes, 12 are free` in the units that the counts know."""
+    parts = []
+    if "needed" in count:
+        parts.append(f"needs {_number(count['needed'], 'node')}")
+    if "free" in count:
+        verb = "is" if count["free"] == 1 else "are"
+        parts.append(f"{count['free']:,} {verb} free")
+    elif "total" in count:
+        parts.append(f"the fabric has {count['total']:,}")
+    return ", ".join(parts)
+
+
+def _batch(count: dict[str, int]) -> str:
+    if "ahead" not in count:
+        return ""
+    text = f"{_number(count['ahead'], 'gang')} come before it"
+    return text + (f" and a batch takes {count['batch']:,}" if "batch" in count else "")
+
+
+def _quota(count: dict[str, int], detail: str) -> str:
+    if not {"needed", "quota"} <= count.keys():
+        return _with("over the quota of its namespace", detail)
+    left = max(0, count["quota"] - count.get("used", 0))
+    namespace = f" of {detail}" if detail else ""
+    return (
+        f"needs {_number(count['needed'], 'GPU')}; {left:,} of the quota{namespace} of "
+        f"{count['quota']:,} are left"
+    )
+
+
+def _matching(count: dict[str, int], detail: str) -> str:
+    laws = {name: n for name, n in count.items() if n and name not in _WHOLE_FABRIC}
+    if not laws:
+        return _with("no node matches what it asks for", detail)
+    refused = ", ".join(f"{_number(n, 'node')} {name}" for name, n in sorted(laws.items()))
+    return _with("too few nodes match what it asks for", f"{refused}; {detail}".rstrip("; "))
+
+
+def _adjacent(count: dict[str, int], detail: str) -> str:
+    leaves = count.get("leaves", 0)
+    if leaves == 1:
+        return _with("no leaf has the room", detail or _room(count))
+    text = f"no {leaves} adjacent leaves" if leaves else "no adjacent leaves"
+    return _with(f"{text} have the room together", detail or _room(count))

@@ -1,0 +1,79 @@
+"""Amounts of the resources that a pod takes and a node offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PORT_PREFIX = "hostport/"
+"""A host port is an extra resource of which every node has exactly one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """GPUs (devices), CPU (millicores), memory (bytes), pod slots, and named extras.
+
+    On a node `None` means that the node does not state the amount, so it is not
+    checked. `extra` holds extended resources (`rdma/hca`, `ephemeral-storage`, host
+    ports as `hostport/TCP/4000`), sorted by name; a node lacks what it does not list,
+    except host ports, of which every node has one each.
+    """
+
+    gpus: int = 0
+    cpu: int | None = 0
+    memory: int | None = 0
+    pods: int = 1
+    extra: tuple[tuple[str, int], ...] = ()
+
+    def amount(self, name: str) -> int:
+        """How much of the extra resource `name` is listed (0 where absent)."""
+        return next((n for key, n in self.extra if key == name), 0)
+
+
+def capacity_of(offer: Resources, name: str) -> int:
+    """How much of the extra resource `name` a node offers when it is empty."""
+    return 1 if name.startswith(PORT_PREFIX) else offer.amount(name)
+
+
+def minus(offer: Resources, taken: Resources) -> Resources:
+    """What is left of `offer` once `taken` is gone; may be negative where overcommitted."""
+    names = sorted({key for key, _ in offer.extra} | {key for key, _ in taken.extra})
+    return Resources(
+        gpus=offer.gpus - taken.gpus,
+        cpu=None if offer.cpu is None else offer.cpu - (taken.cpu or 0),
+        memory=None if offer.memory is None else offer.memory - (taken.memory or 0),
+        pods=offer.pods - taken.pods,
+        extra=tuple((name, capacity_of(offer, name) - taken.amount(name)) for name in names),
+    )
+
+
+def plus(a: Resources, b: Resources) -> Resources:
+    """The sum of two requests."""
+    if not a.extra and not b.extra:
+        extra: tuple[tuple[str, int], ...] = ()
+    else:
+        names = sorted({key for key, _ in a.extra} | {key for key, _ in b.extra})
+        extra = tuple((name, a.amount(name) + b.amount(name)) for name in names)
+    return Resources(
+        gpus=a.gpus + b.gpus,
+        cpu=(a.cpu or 0) + (b.cpu or 0),
+        memory=(a.memory or 0) + (b.memory or 0),
+        pods=a.pods + b.pods,
+        extra=extra,
+    )
+
+
+def fits(free: Resources, request: Resources) -> int:
+    """How many pods that each ask for `request` fit into `free` at once."""
+    count = free.pods
+    if request.gpus:
+        count = min(count, free.gpus // request.gpus)
+    if request.cpu and free.cpu is not None:
+        count = min(count, free.cpu // request.cpu)
+    if request.memory and free.memory is not None:
+        count = min(count, free.memory // request.memory)
+    for name, amount in request.extra:
+        if amount:
+            listed = dict(free.extra)
+            left = listed.get(name, 1 if name.startswith(PORT_PREFIX) else 0)
+            count = min(count, left // amount)
+    return max(count, 0)

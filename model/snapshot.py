@@ -1,0 +1,62 @@
+"""Everything a solve needs to know, at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from model.config import SchedulerConfig
+from model.fabric import Fabric
+from model.gang import Gang, GangKey
+from model.resources import Resources, minus, plus
+
+
+@dataclass(frozen=True, slots=True)
+class RunningPod:
+    """A pod that holds room on a node, ours or anybody's.
+
+    `gang` is set where it belongs to one. `bandwidth` in Mbit/s is what its gang asked
+    for on each node.
+    """
+
+    namespace: str
+    name: str
+    node: str
+    request: Resources
+    gang: GangKey | None = None
+    priority: int = 0
+    bandwidth: int | None = None
+    ours: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Fabric, what runs, what waits, and the config. `now` in seconds since the epoch."""
+
+    fabric: Fabric
+    running: tuple[RunningPod, ...] = ()
+    gangs: tuple[Gang, ...] = ()
+    config: SchedulerConfig = SchedulerConfig()
+    now: float = 0.0
+
+    @cached_property
+    def used(self) -> Mapping[str, Resources]:
+        """Node name -> what its running pods hold; nodes without pods are absent."""
+        total: dict[str, Resources] = {}
+        for pod in self.running:
+            held = total.get(pod.node)
+            total[pod.node] = pod.request if held is None else plus(held, pod.request)
+        return total
+
+    @cached_property
+    def free(self) -> Mapping[str, Resources]:
+        """Node name -> what is left; an unschedulable node keeps what it has but takes nobody."""
+        used = self.used
+        return {
+            name: minus(node.allocatable, used[name]) if name in used else node.allocatable
+            for name, node in self.fabric.nodes.items()
+        }

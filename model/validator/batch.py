@@ -1,0 +1,36 @@
+"""Which gangs a cycle may place (section 7, item 1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from model.gang import GangKey
+from model.snapshot import Snapshot
+
+
+def batch_of(snapshot: Snapshot) -> frozenset[GangKey]:
+    """The gangs of the batch: by priority, age and key, within the limits of namespaces and size.
+
+    A gang that would break a limit of its namespace is passed over; smaller ones behind it
+    may still come in.
+    """
+    spec = snapshot.config.spec
+    waiting = [gang for gang in snapshot.gangs if gang.hold is None]
+    waiting.sort(key=lambda gang: (-gang.priority, gang.created, gang.key))
+    gangs: Counter[str] = Counter()
+    members: Counter[str] = Counter()
+    chosen: list[GangKey] = []
+    for gang in waiting:
+        if len(chosen) >= spec.batch.size:
+            break
+        namespace = gang.key.namespace
+        policy = spec.namespace(namespace)
+        pods = sum(len(role.pods) for role in gang.roles)
+        if policy.max_gangs is not None and gangs[namespace] >= policy.max_gangs:
+            continue
+        if policy.max_members is not None and members[namespace] + pods > policy.max_members:
+            continue
+        gangs[namespace] += 1
+        members[namespace] += pods
+        chosen.append(gang.key)
+    return frozenset(chosen)

@@ -1,0 +1,74 @@
+"""The static facts of a fabric, kept for as long as the fabric object lives."""
+
+from __future__ import annotations
+
+import weakref
+
+from model.config import Spec
+from model.extensions import Extensions
+from model.fabric import Fabric
+from model.gang import Gang
+from model.validator.kind import Ground, Kind, kind_of, phantom_kind
+from model.validator.locations import Locations
+from model.validator.paths import Paths
+from model.validator.room import Room
+
+MOST_KINDS = 4096
+"""How many kinds of gangs are kept per fabric before the facts start afresh."""
+
+
+class FabricFacts:
+    """Everything about one fabric that no busy node can change, by kind of gang."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric = weakref.ref(fabric)
+        self.paths = Paths(fabric)
+        self._rooms: dict[Ground, Room] = {}
+        self._locations: dict[Kind, Locations] = {}
+
+    def of_kind(self, kind: Kind) -> Locations:
+        """The leaf rule for gangs of `kind`."""
+        found = self._locations.get(kind)
+        if found is None:
+            if len(self._locations) >= MOST_KINDS:
+                self._locations.clear()
+                self._rooms.clear()
+            room = self._rooms.get(kind.ground)
+            if room is None:
+                fabric = self._fabric()
+                if fabric is None:
+                    raise ReferenceError("the fabric of these facts is gone")
+                room = self._rooms[kind.ground] = Room(fabric, kind.ground)
+            found = self._locations[kind] = Locations(self.paths, room, kind)
+        return found
+
+    def of_gang(self, spec: Spec, gang: Gang, extensions: Extensions) -> Locations:
+        """The leaf rule for `gang`."""
+        return self.of_kind(kind_of(spec, gang, extensions))
+
+    def of_phantom(self, spec: Spec, nodes: int, gpus: int) -> Locations:
+        """The leaf rule for a phantom of `nodes` pods of `gpus` GPUs."""
+        return self.of_kind(phantom_kind(spec, nodes, gpus))
+
+
+_FACTS: dict[int, tuple[weakref.ref[Fabric], FabricFacts]] = {}
+
+
+def facts_of(fabric: Fabric) -> FabricFacts:
+    """The facts of `fabric`, computed once per object and dropped with it.
+
+    Kept by identity: comparing two fabrics would cost more than the facts are worth.
+    """
+    found = _FACTS.get(id(fabric))
+    if found is not None and found[0]() is fabric:
+        return found[1]
+    key = id(fabric)
+    facts = FabricFacts(fabric)
+
+    def forget(gone: weakref.ref[Fabric]) -> None:
+        held = _FACTS.get(key)
+        if held is not None and held[0] is gone:
+            del _FACTS[key]
+
+    _FACTS[key] = (weakref.ref(fabric, forget), facts)
+    return facts

@@ -1,0 +1,148 @@
+"""Eligible nodes (section 2) and what an empty leaf holds (section 3) for one ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from model.fabric import Fabric
+from model.node import Node
+from model.resources import Resources, fits, minus
+from model.validator.kind import Counts, Ground
+
+Spot = tuple[Resources, Counts]
+"""An empty node: what it offers, and how many pods of each role it holds (0: not eligible)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What `fill` did: pods taken per role, and nodes opened."""
+
+    taken: Counts
+    opened: int
+
+
+def times(request: Resources, pods: int) -> Resources:
+    """What `pods` pods of `request` take together."""
+    return Resources(
+        gpus=request.gpus * pods,
+        cpu=(request.cpu or 0) * pods,
+        memory=(request.memory or 0) * pods,
+        pods=request.pods * pods,
+        extra=tuple((name, amount * pods) for name, amount in request.extra),
+    )
+
+
+def pour(
+    spots: Sequence[Spot],
+    requests: Sequence[Resources],
+    remaining: Counts,
+    one_per_node: bool,
+    caps: tuple[int | None, int | None],
+) -> Filled:
+    """`fill` of section 3 over the nodes `spots`; `caps` are most nodes and most GPUs."""
+    max_nodes, max_gpus = caps
+    left: dict[int, Resources] = {}
+    taken: list[int] = []
+    gpus = 0
+    for role, (request, wanted) in enumerate(zip(requests, remaining, strict=True)):
+        need = wanted
+        holders = [i for i, (_, holds) in enumerate(spots) if holds[role]]
+        holders.sort(key=lambda i: -spots[i][1][role])
+        for i in holders:
+            if max_gpus is not None and request.gpus:
+                need = min(need, (max_gpus - gpus) // request.gpus)
+            if need <= 0:
+                break
+            fresh = i not in left
+            if (fresh and max_nodes is not None and len(left) >= max_nodes) or (
+                one_per_node and not fresh
+            ):
+                continue
+            offer = left.get(i, spots[i][0])
+            pods = min(need, fits(offer, request), 1 if one_per_node else need)
+            if pods:
+                left[i] = minus(offer, times(request, pods))
+                need -= pods
+                wanted -= pods
+                gpus += pods * request.gpus
+        taken.append(remaining[role] - wanted)
+    return Filled(tuple(taken), len(left))
+
+
+class Room:
+    """The empty fabric as gangs of one ground see it."""
+
+    def __init__(self, fabric: Fabric, ground: Ground) -> None:
+        self.ground = ground
+        self.requests = tuple(request for request, _ in ground.asks)
+        self._holds: dict[str, Counts] = {}
+        self._leaves: list[int] = []
+        self._plots: list[tuple[Spot, ...]] = []
+        self._memo: dict[tuple[int, Counts], Filled] = {}
+        plots: dict[tuple[Spot, ...], int] = {}
+        for leaf in fabric.leaves:
+            allowed = ground.domains is None or bool({leaf.name, leaf.spine} & set(ground.domains))
+            plot = []
+            for node in leaf.nodes:
+                holds = self._node_holds(node, allowed)
+                self._holds[node.name] = holds
+                if any(holds):
+                    plot.append((node.allocatable, holds))
+            # Leaves that look alike share one plot, so that each is filled once.
+            number = plots.setdefault(tuple(plot), len(plots))
+            if number == len(self._plots):
+                self._plots.append(tuple(plot))
+            self._leaves.append(number)
+
+    def _node_holds(self, node: Node, allowed: bool) -> Counts:
+        ground = self.ground
+        bandwidth = ground.node_bandwidth if node.bandwidth is None else node.bandwidth
+        if (
+            not allowed
+            or not node.schedulable
+            or (ground.bandwidth is not None and (bandwidth is None or bandwidth < ground.bandwidth))
+        ):
+            return (0,) * len(ground.asks)
+        return tuple(self._role_holds(node, role) for role in range(len(ground.asks)))
+
+    def _role_holds(self, node: Node, role: int) -> int:
+        request, constraint = self.ground.asks[role]
+        if not (constraint.selects(node) and constraint.tolerates(node)):
+            return 0
+        gang = self.ground.gang
+        if gang is not None and not all(
+            rule.allows(gang, gang.roles[role], node) for rule in self.ground.rules
+        ):
+            return 0
+        return fits(node.allocatable, request)
+
+    def eligible(self, role: int, node: str) -> bool:
+        """Whether `node` is eligible for the role at position `role`."""
+        return self._holds[node][role] > 0
+
+    def fill(self, leaf: int, remaining: Counts) -> Filled:
+        """`fill(leaf, remaining)` of section 3 for the leaf at position `leaf`."""
+        key = (self._leaves[leaf], remaining)
+        found = self._memo.get(key)
+        if found is None:
+            ground = self.ground
+            found = self._memo[key] = pour(
+                self._plots[key[0]],
+                self.requests,
+                remaining,
+                ground.one_per_node,
+                (ground.max_nodes, ground.max_gpus),
+            )
+        return found
+
+    def node_count(self, sizes: Counts) -> int:
+        """Nodes that `fill` opens when the whole fabric is one leaf without caps (section 4)."""
+        spots = [spot for number in self._leaves for spot in self._plots[number]]
+        return pour(spots, self.requests, sizes, self.ground.one_per_node, (None, None)).opened
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether the gang has one role, so that a leaf holds a plain number of its pods."""
+        return len(self.requests) == 1

@@ -1,0 +1,76 @@
+"""From configured weights to the integer weights of one gang.
+
+Strategy and latency sensitivity shift the configured weights by the factors below; the
+result is normalised to thousandths, so that a score lies in 0..1000 and solver and
+validator compute the same integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+
+from model.config import Spec
+from model.gang import Gang, Strategy
+
+SCALE = 1000
+"""A term that is fully met is worth its weight in thousandths."""
+
+STRATEGY_FACTORS: Mapping[Strategy, Mapping[str, Fraction]] = {
+    Strategy.CONSOLIDATED: {
+        "resourceAvailability": Fraction(1, 2),
+        "topologyAlignment": Fraction(3, 2),
+        "domainUtilization": Fraction(3, 2),
+    },
+    Strategy.BALANCED: {},
+    Strategy.DISTRIBUTED: {
+        "resourceAvailability": Fraction(3, 2),
+        "topologyAlignment": Fraction(1, 2),
+        "historicalPerformance": Fraction(3, 2),
+    },
+}
+LATENCY_FACTORS: Mapping[str, Fraction] = {
+    "resourceAvailability": Fraction(3, 2),
+    "topologyAlignment": Fraction(3, 2),
+    "domainUtilization": Fraction(1, 2),
+}
+
+
+def milli(weight: Decimal) -> int:
+    """A decimal weight in thousandths, rounded down."""
+    return int(weight * SCALE)
+
+
+def gang_weights(spec: Spec, strategy: Strategy, latency_sensitive: bool) -> dict[str, int]:
+    """Weight of each term for gangs of this kind, in thousandths, rounded down.
+
+    weight'(term) = weight(term) * strategy factor * latency factor, divided by their sum.
+    """
+    raw: dict[str, Fraction] = {}
+    for name, weight in spec.scoring_weights.items():
+        factor = STRATEGY_FACTORS[strategy].get(name, Fraction(1))
+        if latency_sensitive:
+            factor *= LATENCY_FACTORS.get(name, Fraction(1))
+        raw[name] = Fraction(weight) * factor
+    total = sum(raw.values())
+    return {name: int(value * SCALE / total) for name, value in sorted(raw.items())}
+
+
+def weights_of(spec: Spec, gang: Gang) -> dict[str, int]:
+    """`gang_weights` of one gang."""
+    return gang_weights(spec, gang.strategy, gang.latency_sensitive)
+
+
+AGE_BASE = 16
+AGE_STEPS = 8
+
+
+def age_step(spec: Spec, now: float, created: float) -> int:
+    """How old a gang is, in 0..7 steps of `batch.ageStepSeconds`."""
+    return max(0, min(AGE_STEPS - 1, int((now - created) // spec.batch.age_step_seconds)))
+
+
+def placed_value(gang: Gang, step: int) -> int:
+    """What placing `gang` is worth within its priority tier: weight * (16 + age step)."""
+    return gang.weight * (AGE_BASE + step)

@@ -1,0 +1,1 @@
+"""Decides whole batches: first who is placed, then where (docs/model.md)."""

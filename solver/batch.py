@@ -1,0 +1,63 @@
+"""The batch solve: first who, then where.
+
+Runs in the worker process, which alone loads OR-tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from model.extensions import Extensions
+from model.plan import Plan, PlanStatus, Stage
+from model.snapshot import Snapshot
+from solver.assemble import assemble
+from solver.clock import Clock
+from solver.phantoms import phantom_units
+from solver.scorer import Scorer
+from solver.selection import select
+from solver.units import factory_for
+from solver.view import View
+from solver.where import locate
+from solver.who import choose
+
+NO_EXTENSIONS = Extensions()
+
+
+def solve(
+    snapshot: Snapshot,
+    extensions: Extensions = NO_EXTENSIONS,
+    on_stage: Callable[[Stage], None] = lambda stage: None,
+) -> Plan | None:
+    """The best plan for one snapshot; `None` where nothing was found within the time limit.
+
+    Gangs that wait do not carry their reasons yet (`solver.explain`). `on_stage` hears of
+    each stage as it ends.
+    """
+    clock = Clock(snapshot.config.spec.solver.time_limit_seconds)
+    watch = clock.watch()
+    factory = factory_for(snapshot, extensions)
+    view = View(snapshot, factory.ground)
+    scorer = Scorer(view)
+    selection = select(snapshot)
+
+    chosen = choose(view, factory.for_who(selection.batch), scorer, clock, on_stage)
+    if chosen is None:
+        return None
+    units = factory.for_where(chosen.gangs)
+    located = locate(view, units, phantom_units(view, factory), scorer, clock, chosen.refined)
+
+    if located is None:
+        plan = assemble(
+            view, scorer, selection, chosen.decoded.gangs, (), chosen.stages, PlanStatus.FEASIBLE
+        )
+        return replace(plan, note="no time was left to choose the best places")
+    on_stage(located.stage)
+    stages = (*chosen.stages, located.stage)
+    proven = all(stage.proven for stage in stages)
+    status = PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE
+    plan = assemble(
+        view, scorer, selection, located.decoded.gangs, located.phantoms, stages, status
+    )
+    solving = sum(stage.seconds for stage in stages)
+    return replace(plan, seconds_solve=solving, seconds_build=max(0.0, watch() - solving))

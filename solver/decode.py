@@ -1,0 +1,189 @@
+"""From counts to gangs, from leaves to nodes, in rank order, always the same way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from model.gang import Gang
+from model.resources import Resources, fits, minus
+from solver.bins import Bin
+from solver.kinds import Counts
+from solver.layout import Layout, UnitVariables
+from solver.units import Unit
+
+
+@dataclass(slots=True)
+class PlacedGang:
+    """One gang on nodes: for each role the node of each unbound pod, in rank order."""
+
+    gang: Gang
+    unit: Unit
+    nodes: list[list[int]]
+
+
+@dataclass(slots=True)
+class Decoded:
+    """All gangs on nodes; `misfits` are leaves where the counts cannot be packed as found."""
+
+    gangs: list[PlacedGang] = field(default_factory=list)
+    misfits: frozenset[int] = frozenset()
+
+
+def decode(
+    layout: Layout, values: list[int], placed: dict[tuple[int, int], list[Gang]]
+) -> Decoded:
+    """Put gangs where `values` say: those `placed` by (unit, party), else all of the party."""
+    slots, misfits = _pack(layout, values)
+    if misfits:
+        return Decoded(misfits=misfits)
+    out = Decoded()
+    for position, variables in enumerate(layout.units):
+        unit = variables.unit
+        stock = _Stock(slots, position)
+        for number, takes_of in enumerate(_takes(layout, variables, values)):
+            party = unit.parties[number]
+            gangs = party.gangs * len(takes_of) if unit.phantom else party.gangs
+            for gang, takes in zip(placed.get((position, number), gangs), takes_of, strict=False):
+                nodes: list[list[int]] = [[] for _ in unit.roles]
+                for leaf, counts in takes:
+                    for role, count in enumerate(counts):
+                        nodes[role] += stock.draw(role, leaf, count, unit.kind.key.one_per_node)
+                out.gangs.append(PlacedGang(gang, unit, nodes))
+    return out
+
+
+class _Stock:
+    """Node slots of one unit by role and leaf, handed out in node order."""
+
+    def __init__(self, slots: dict[tuple[int, int, int], list[int]], unit: int) -> None:
+        self._slots = slots
+        self._unit = unit
+
+    def draw(self, role: int, leaf: int, count: int, one_per_node: bool) -> list[int]:
+        if not count:
+            return []
+        stock = self._slots[self._unit, role, leaf]
+        if one_per_node:
+            taken = list(dict.fromkeys(stock))[:count]
+            for node in taken:
+                stock.remove(node)
+            return taken
+        taken, self._slots[self._unit, role, leaf] = stock[:count], stock[count:]
+        return taken
+
+
+def _takes(
+    layout: Layout, variables: UnitVariables, values: list[int]
+) -> list[list[list[tuple[int, Counts]]]]:
+    """By party, for each gang that the values place, its new pods by leaf in rank order."""
+    unit = variables.unit
+    out: list[list[list[tuple[int, Counts]]]] = [[] for _ in unit.parties]
+    for group in variables.classes:
+        places = [
+            [(leaf, unit.new_pods(leaf, counts)) for leaf, counts in place.takes]
+            for place, variable in group.places
+            for _ in range(values[variable])
+        ]
+        if not group.flows:
+            out[0] += places
+        for party, flow in group.flows.items():
+            out[party] += places[: values[flow]]
+            places = places[values[flow] :]
+    if unit.by_take:
+        if any(values[variable] for _, variable in variables.spines):
+            out[0].append([
+                (leaf, unit.new_pods(leaf, counts))
+                for leaf, counts, variable in variables.takes
+                if values[variable]
+            ])
+        return out
+    for spine, variable in variables.spines:
+        out[0] += _deal(layout, variables, values, spine, values[variable])
+    return out
+
+
+def _deal(
+    layout: Layout, variables: UnitVariables, values: list[int], spine: int, gangs: int
+) -> list[list[tuple[int, Counts]]]:
+    """Share out the pods of equal loose gangs of a spine, no leaf beyond what it could hold.
+
+    Leaves with most pods per gang left go first, so that no gang exceeds a leaf's capacity.
+    """
+    size = variables.unit.kind.sizes[0]
+    left = {
+        leaf: sum(c * values[v] for c, v in terms)
+        for (_, leaf), terms in variables.pods.items()
+        if layout.view.ground.spine_of[leaf] == spine
+    }
+    capacity = variables.unit.kind.capacity
+    out = []
+    for remaining in range(gangs, 0, -1):
+        takes = {leaf: max(0, n - (remaining - 1) * capacity[leaf]) for leaf, n in left.items()}
+        missing = size - sum(takes.values())
+        for leaf, n in left.items():
+            more = min(missing, n - takes[leaf], capacity[leaf] - takes[leaf])
+            takes[leaf] += more
+            missing -= more
+        for leaf, n in takes.items():
+            left[leaf] -= n
+        out.append([(leaf, (n,)) for leaf, n in takes.items() if n])
+    return out
+
+
+def _pack(
+    layout: Layout, values: list[int]
+) -> tuple[dict[tuple[int, int, int], list[int]], frozenset[int]]:
+    """(unit, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
+    by_bin: dict[Bin, list[tuple[int, int, int, int]]] = defaultdict(list)
+    for position, variables in enumerate(layout.units):
+        for (role, leaf), split in variables.bins.items():
+            for bin_, terms in split:
+                pods = sum(c * values[v] for c, v in terms)
+                if pods:
+                    by_bin[bin_].append((position, role, leaf, pods))
+    slots: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    misfits = set()
+    for bin_, groups in by_bin.items():
+        if not _pack_bin(layout, bin_, groups, slots):
+            misfits.add(bin_.leaf)
+    for nodes in slots.values():
+        nodes.sort()
+    return slots, frozenset(misfits)
+
+
+def _pack_bin(
+    layout: Layout,
+    bin_: Bin,
+    groups: list[tuple[int, int, int, int]],
+    slots: dict[tuple[int, int, int], list[int]],
+) -> bool:
+    """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
+    free: dict[int, Resources] = {i: layout.view.free[i] for i in bin_.nodes}
+    phantoms_on: set[int] = set()
+
+    def request(group: tuple[int, int, int, int]) -> Resources:
+        return layout.units[group[0]].unit.kind.requests[group[1]]
+
+    def size(group: tuple[int, int, int, int]) -> tuple[bool, int, int, int]:
+        asked = request(group)
+        phantom = layout.units[group[0]].unit.phantom
+        return (phantom, -asked.gpus, -(asked.cpu or 0), -(asked.memory or 0))
+
+    for group in sorted(groups, key=lambda group: (size(group), group)):
+        position, role, leaf, pods = group
+        phantom = layout.units[position].unit.phantom
+        for _ in range(pods):
+            fitting = [
+                (left.gpus, i)
+                for i, left in free.items()
+                if fits(left, request(group)) and not (phantom and i in phantoms_on)
+            ]
+            if not fitting:
+                return False
+            node = min(fitting)[1]
+            if phantom:
+                phantoms_on.add(node)
+            free[node] = minus(free[node], request(group))
+            slots[position, role, leaf].append(node)
+    return True

@@ -1,0 +1,104 @@
+"""What changes only with the node set or the rules: the fabric by number.
+
+Built once, shared read-only by all solves on the same fabric and config.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from model.config import Spec
+from model.extensions import Extensions
+from model.fabric import AdjacencyKind, Fabric
+from model.node import Node
+from model.resources import Resources
+from solver.bandwidth import mbit
+
+
+class Ground:
+    """A fabric by index under one spec. Nodes are numbered leaf by leaf, in fabric order."""
+
+    def __init__(self, fabric: Fabric, spec: Spec, extensions: Extensions) -> None:
+        self.fabric = fabric
+        self.spec = spec
+        self.extensions = extensions
+        self.leaves = fabric.leaves
+        self.nodes: list[Node] = [node for leaf in fabric.leaves for node in leaf.nodes]
+        self.leaf_of: list[int] = [i for i, leaf in enumerate(fabric.leaves) for _ in leaf.nodes]
+        self.index = {node.name: i for i, node in enumerate(self.nodes)}
+        self.in_leaf: list[range] = []
+        start = 0
+        for leaf in fabric.leaves:
+            self.in_leaf.append(range(start, start + len(leaf.nodes)))
+            start += len(leaf.nodes)
+        self.spine_leaves: list[tuple[int, ...]] = list(fabric.spines.values())
+        self.spine_of: list[int] = [0] * len(self.leaves)
+        for spine, leaves in enumerate(self.spine_leaves):
+            for leaf_index in leaves:
+                self.spine_of[leaf_index] = spine
+        self._amounts: dict[Resources, int] = {}
+        self.empty_id = [
+            self._amounts.setdefault(node.allocatable, len(self._amounts)) for node in self.nodes
+        ]
+        self.amounts: list[Resources] = list(self._amounts)
+        """The distinct allocatable amounts; `empty_id` says which one a node has."""
+
+    def carries(self, node: int, bandwidth: int | None) -> bool:
+        """Whether the node's network bandwidth is known and enough."""
+        if bandwidth is None:
+            return True
+        own = self.nodes[node].bandwidth
+        offered = self.default_bandwidth if own is None else own
+        return offered is not None and offered >= bandwidth
+
+    def open_to(self, node: int, domains: tuple[str, ...] | None) -> bool:
+        """Whether a namespace that is limited to `domains` may use the node."""
+        leaf = self.leaves[self.leaf_of[node]]
+        return domains is None or leaf.name in domains or leaf.spine in domains
+
+    @cached_property
+    def default_bandwidth(self) -> int | None:
+        """`network.nodeBandwidth` in Mbit/s."""
+        stated = self.spec.network.node_bandwidth
+        return None if stated is None else mbit(stated)
+
+    @cached_property
+    def uplinks(self) -> list[int | None]:
+        """Leaf -> its uplink capacity in Mbit/s, `None` where unlimited."""
+        default = self.spec.network.uplink_bandwidth
+        common = None if default is None else mbit(default)
+        return [common if leaf.uplink is None else leaf.uplink for leaf in self.leaves]
+
+    @cached_property
+    def adjacent(self) -> list[tuple[int, ...]]:
+        """Leaf -> adjacent leaves of the same spine."""
+        kind = self.fabric.adjacency
+        near: list[set[int]] = [set() for _ in self.leaves]
+        pairs: list[tuple[int, int]] = []
+        if kind is AdjacencyKind.EXPLICIT:
+            position = self.fabric.leaf_index
+            pairs = [(position[a], position[b]) for a, b in self.fabric.edges]
+        else:
+            for leaves in self.spine_leaves:
+                pairs += zip(leaves, leaves[1:], strict=False)
+                if kind is AdjacencyKind.RING and len(leaves) > 2:
+                    pairs.append((leaves[-1], leaves[0]))
+        for i, j in pairs:
+            if i != j and self.spine_of[i] == self.spine_of[j]:
+                near[i].add(j)
+                near[j].add(i)
+        return [tuple(sorted(leaves)) for leaves in near]
+
+    @cached_property
+    def branches(self) -> bool:
+        """Whether some leaf has more than two neighbours, so that paths may fork."""
+        return any(len(near) > 2 for near in self.adjacent)
+
+    @cached_property
+    def place_in_spine(self) -> list[int]:
+        """Leaf -> its position among the leaves of its spine."""
+        place = [0] * len(self.leaves)
+        for leaves in self.spine_leaves:
+            for position, leaf in enumerate(leaves):
+                place[leaf] = position
+        return place

@@ -1,0 +1,82 @@
+"""Capacity of a bin: GPUs by slot rows, everything else by sums.
+
+Slot rows: for every GPU size g asked for, the pods of size h >= g take floor(h / g) slots
+of size g each, and the free GPUs f of a node offer floor(f / g). Floor is superadditive,
+so every packing obeys the rows; where sizes divide each other they are also sufficient.
+On a bin of one node the sums are added, which makes the rows exact for any request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from model.resources import PORT_PREFIX, Resources
+from solver.bins import Bin
+from solver.program import Program, Terms
+from solver.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Pods that ask for `request` in a bin: their number is the sum of `terms`.
+
+    `room` is how many of them alone fit into the bin.
+    """
+
+    request: Resources
+    terms: Terms
+    room: int
+
+
+def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -> None:
+    """Rows that keep the claims within what is free in the bin."""
+    free = [view.free[i] for i in bin_.nodes]
+    for size in sorted({claim.request.gpus for claim in claims} - {0}):
+        slots = sum(max(0, node.gpus) // size for node in free)
+        terms = [
+            (count * (claim.request.gpus // size), variable)
+            for claim in claims
+            if claim.request.gpus >= size
+            for count, variable in claim.terms
+        ]
+        program.at_most(terms, slots)
+    if len(free) == 1 or not _sizes_divide(claims):
+        _add_sum(program, claims, [c.request.gpus for c in claims], sum(max(0, f.gpus) for f in free))
+    requests = {claim.request for claim in claims}
+    amounts = {view.free_id[i]: i for i in bin_.nodes}.values()
+    if all([view.gpus_bind(request, i) for request in requests for i in amounts]):
+        return
+    for claim in claims:
+        program.at_most(claim.terms, claim.room)
+    if all(f.cpu is not None for f in free):
+        _add_sum(program, claims, [c.request.cpu or 0 for c in claims], _sum(f.cpu for f in free))
+    if all(f.memory is not None for f in free):
+        _add_sum(
+            program, claims, [c.request.memory or 0 for c in claims], _sum(f.memory for f in free)
+        )
+    _add_sum(program, claims, [c.request.pods for c in claims], sum(max(0, f.pods) for f in free))
+    for name in sorted({name for claim in claims for name, _ in claim.request.extra}):
+        default = 1 if name.startswith(PORT_PREFIX) else 0
+        left = sum(max(0, dict(f.extra).get(name, default)) for f in free)
+        _add_sum(program, claims, [c.request.amount(name) for c in claims], left)
+
+
+def _sizes_divide(claims: list[Claim]) -> bool:
+    sizes = sorted({claim.request.gpus for claim in claims} - {0})
+    return all(b % a == 0 for a, b in zip(sizes, sizes[1:], strict=False))
+
+
+def _add_sum(program: Program, claims: list[Claim], amounts: list[int], free: int) -> None:
+    terms = [
+        (count * amount, variable)
+        for claim, amount in zip(claims, amounts, strict=True)
+        if amount
+        for count, variable in claim.terms
+    ]
+    if terms:
+        program.at_most(terms, free)
+
+
+def _sum(amounts: Iterable[int | None]) -> int:
+    return sum(max(0, amount or 0) for amount in amounts)

@@ -1,0 +1,35 @@
+"""Quota: the GPUs of a namespace, running and placed, stay within `gpuQuota`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from model.gang import Gang
+from solver.program import Program, Terms
+from solver.view import View
+
+
+def new_gpus(gang: Gang) -> int:
+    """GPUs of the members that are still to be placed."""
+    return sum(role.request.gpus * len(role.pods) for role in gang.roles)
+
+
+def quota_left(view: View) -> dict[str, int]:
+    """Namespace -> GPUs it may still take; only namespaces with a quota."""
+    running: dict[str, int] = defaultdict(int)
+    for pod in view.snapshot.running:
+        running[pod.namespace] += pod.request.gpus
+    left = {}
+    for namespace in {gang.key.namespace for gang in view.snapshot.gangs}:
+        quota = view.spec.namespace(namespace).gpu_quota
+        if quota is not None:
+            left[namespace] = quota - running[namespace]
+    return left
+
+
+def add_quotas(program: Program, view: View, placed: dict[str, Terms]) -> None:
+    """One row per namespace with a quota; `placed` are its GPUs as an expression."""
+    left = quota_left(view)
+    for namespace, terms in placed.items():
+        if namespace in left:
+            program.at_most(terms, max(0, left[namespace]))

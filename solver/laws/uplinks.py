@@ -1,0 +1,65 @@
+"""Uplinks: the gangs that span leaves share what each leaf's uplink can carry."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from solver.layout import Layout, UnitVariables
+from solver.program import Terms
+from solver.scorer import Scorer
+from solver.view import View
+
+
+def running_demand(view: View) -> dict[object, dict[int, int]]:
+    """Gang key -> leaf -> Mbit/s that its running members take, for gangs that span leaves."""
+    nodes: dict[object, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    asked: dict[object, int] = {}
+    for pod in view.snapshot.running:
+        node = view.ground.index.get(pod.node)
+        if pod.gang is not None and pod.bandwidth and node is not None:
+            nodes[pod.gang][view.ground.leaf_of[node]].add(pod.node)
+            asked[pod.gang] = pod.bandwidth
+    return {
+        gang: {leaf: asked[gang] * len(names) for leaf, names in leaves.items()}
+        for gang, leaves in nodes.items()
+        if len(leaves) > 1
+    }
+
+
+def add_uplinks(layout: Layout, scorer: Scorer) -> None:
+    """One row per limited uplink that some gang of the layout may use."""
+    view = layout.view
+    if all(uplink is None for uplink in view.ground.uplinks):
+        return
+    running = running_demand(view)
+    taken: dict[int, int] = defaultdict(int)
+    for leaves in running.values():
+        for leaf, demand in leaves.items():
+            taken[leaf] += demand
+    rows: dict[int, Terms] = defaultdict(list)
+    for variables in layout.units:
+        own = running.get(variables.unit.gang.key, {}) if variables.unit.bound else {}
+        for leaf, demand, variable in _demands(variables, scorer):
+            rows[leaf].append((demand - own.get(leaf, 0), variable))
+    for leaf, terms in rows.items():
+        uplink = view.ground.uplinks[leaf]
+        if uplink is not None:
+            layout.program.at_most(terms, max(0, uplink - taken[leaf]))
+
+
+def _demands(variables: UnitVariables, scorer: Scorer) -> list[tuple[int, int, int]]:
+    unit = variables.unit
+    if not unit.gang.bandwidth:
+        return []
+    out = [
+        (leaf, scorer.demand(unit, leaf, counts), variable)
+        for place, variable in variables.choices()
+        if place.leaves > 1
+        for leaf, counts in place.takes
+    ]
+    out += [
+        (leaf, scorer.demand(unit, leaf, counts), variable)
+        for leaf, counts, variable in variables.takes
+        if counts != unit.kind.sizes
+    ]
+    return [item for item in out if item[1]]

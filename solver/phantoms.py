@@ -1,0 +1,33 @@
+"""Phantom gangs: the likely ones of the job mix, packed into what the batch leaves.
+
+They have a value and no obligation; what they are worth is how many such gangs could
+still start (the topological form of FGD's expected fragmentation).
+"""
+
+from __future__ import annotations
+
+from model.constraint import NodeConstraint
+from model.gang import Gang, GangKey, Role, TopologyPolicy
+from model.mix import LikelyGang
+from model.resources import Resources
+from solver.kinds import KindKey
+from solver.units import Party, Unit, UnitFactory
+from solver.view import View
+
+MANY = 100_000
+"""More phantoms of a shape than any fabric holds."""
+
+
+def phantom_units(view: View, factory: UnitFactory) -> list[tuple[LikelyGang, Unit]]:
+    """A unit for each shape of the mix that some location could hold now."""
+    out = []
+    for likely in view.likely:
+        request = Resources(gpus=likely.gpus, cpu=0, memory=0, pods=1)
+        key = KindKey(((request, NodeConstraint(), likely.nodes),), True, None, None)
+        kind = factory.kinds.get(key)
+        locations = factory.locations(kind, TopologyPolicy.REQUIRED)
+        role = Role(tuple(str(i) for i in range(likely.nodes)), request)
+        gang = Gang(GangKey("", f"phantom-{likely.nodes}"), (role,), one_per_node=True)
+        unit = Unit([Party([gang], kind, locations)], MANY, phantom=True)
+        out.append((likely, unit))
+    return out

@@ -1,0 +1,159 @@
+"""Points: what a place is worth to the gangs of a unit, term by term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from model.gang import Gang
+from model.weights import gang_weights, milli
+from solver.kinds import Counts
+from solver.locations import Location, Locations
+from solver.terms import (
+    bandwidth,
+    domain_utilization,
+    historical_performance,
+    resource_availability,
+    topology_alignment,
+)
+from solver.units import Party, Unit
+from solver.view import View
+
+
+class Scorer:
+    """Points per unit of pod weight, split by what they depend on: node, leaf, gang."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        extensions = view.ground.extensions
+        self._penalty = milli(view.spec.penalties.bandwidth)
+        named = view.spec.scoring_weights
+        self._node_terms = [t for t in extensions.node_terms if t.name in named]
+        self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
+        self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
+        self._node_points: dict[object, int] = {}
+
+    def weights(self, gang: Gang) -> Mapping[str, int]:
+        """Weights of the gang's terms, in thousandths."""
+        key = (gang.strategy, gang.latency_sensitive)
+        if key not in self._weights:
+            self._weights[key] = gang_weights(self.view.spec, *key)
+        return self._weights[key]
+
+    def node_terms(self, gang: Gang, role: int, node: int) -> dict[str, int]:
+        """Points of the terms that depend on the node, for one pod of `role`."""
+        view, weights = self.view, self.weights(gang)
+        request = gang.roles[role].request
+        facts = view.ground.nodes[node]
+        values = {
+            resource_availability.NAME: resource_availability.value(
+                facts.allocatable, view.free[node], request
+            ),
+            historical_performance.NAME: historical_performance.value(facts),
+        }
+        for term in self._node_terms:
+            values[term.name] = term.value(gang, gang.roles[role], facts, view.free[node])
+        return {name: weights.get(name, 0) * value // 1000 for name, value in values.items()}
+
+    def node_points(self, unit: Unit, role: int, node: int) -> int:
+        """Sum of `node_terms`, remembered for nodes that no term tells apart."""
+        gang = unit.gang
+        key = (
+            gang.strategy,
+            gang.latency_sensitive,
+            gang.roles[role].request,
+            self.view.comfort_id[node],
+            gang.key if self._node_terms else None,
+        )
+        points = self._node_points.get(key)
+        if points is None:
+            points = self._node_points[key] = sum(self.node_terms(gang, role, node).values())
+        return points
+
+    def leaf_terms(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
+        """Points of the terms that depend on the leaf and on what the gang puts there.
+
+        `counts` are its members in the leaf, bound ones included; `spans`: it has members
+        in other leaves as well. `topologyAlignment` stands apart: it differs by party.
+        """
+        view, gang, weights = self.view, unit.gang, self.weights(unit.gang)
+        new = unit.new_pods(leaf, counts)
+        gpus = sum([n * r.gpus for n, r in zip(new, unit.kind.requests, strict=True)])
+        used, total = view.leaf_gpus[leaf]
+        share = domain_utilization.value(used, total, gpus, gang.strategy)
+        points = {domain_utilization.NAME: weights.get(domain_utilization.NAME, 0) * share // 1000}
+        for term in self._leaf_terms:
+            value = term.value(gang, view.ground.leaves[leaf], gpus)
+            points[term.name] = weights.get(term.name, 0) * value // 1000
+        demand = self.demand(unit, leaf, counts) if spans else 0
+        if demand:
+            penalty = bandwidth.value(demand, view.ground.uplinks[leaf])
+            points[bandwidth.NAME] = -(self._penalty * penalty // 1000)
+        return points
+
+    def compactness(self, locations: Locations, gang: Gang, used: int) -> int:
+        """Points for standing on `used` leaves and spines, the same for every pod."""
+        weight = self.weights(gang).get(topology_alignment.NAME, 0)
+        return weight * topology_alignment.compactness(locations.fewest, used) // 1000
+
+    def preference(self, gang: Gang, leaf: int) -> int:
+        """Points for the preferred domain, for a pod in `leaf`."""
+        weight = self.weights(gang).get(topology_alignment.NAME, 0)
+        facts = self.view.ground.leaves[leaf]
+        return weight * topology_alignment.preference(gang.preferred_domain, facts) // 1000
+
+    def alignment(self, unit: Unit, party: Party, place: Location) -> int:
+        """Points of `topologyAlignment` for a whole gang of the party at a location."""
+        gang = party.gangs[0]
+        compact = self.compactness(party.locations, gang, place.leaves + place.spines)
+        if gang.preferred_domain is None:
+            return self.new_weight(unit) * (compact + self.preference(gang, 0))
+        return sum(
+            (compact + self.preference(gang, leaf)) * self.leaf_weight(unit, leaf, counts)
+            for leaf, counts in place.takes
+        )
+
+    def leaf_weight(self, unit: Unit, leaf: int, counts: Counts) -> int:
+        """Weight of the new pods among `counts` in a leaf."""
+        gang = unit.gang
+        new = unit.new_pods(leaf, counts)
+        return sum([n * gang.pod_weight(r) for n, r in zip(new, gang.roles, strict=True)])
+
+    def new_weight(self, unit: Unit) -> int:
+        """Weight of all pods that are still to be placed."""
+        gang = unit.gang
+        return sum([len(role.pods) * gang.pod_weight(role) for role in gang.roles])
+
+    def demand(self, unit: Unit, leaf: int, counts: Counts) -> int:
+        """Mbit/s that a gang which spans leaves takes from the uplink of `leaf`."""
+        asked = unit.gang.bandwidth
+        if not asked or self.view.ground.uplinks[leaf] is None:
+            return 0
+        return asked * unit.kind.nodes_for(leaf, counts)
+
+    def terms(self, unit: Unit, gang: Gang, nodes: Sequence[Sequence[int]]) -> dict[str, int]:
+        """Points by term of a placed gang; `nodes` of the unbound pods, by role."""
+        ground = self.view.ground
+        counts: dict[int, list[int]] = {
+            leaf: list(bound) for leaf, bound in unit.bound.items() if leaf >= 0
+        }
+        for role, members in enumerate(nodes):
+            for node in members:
+                here = counts.setdefault(ground.leaf_of[node], [0] * len(nodes))
+                here[role] += 1
+        spines = len({ground.spine_of[leaf] for leaf in counts})
+        locations = next(p.locations for p in unit.parties if gang in p.gangs)
+        compact = self.compactness(locations, gang, len(counts) + spines)
+        by_leaf = {
+            leaf: self.leaf_terms(unit, leaf, tuple(here), len(counts) > 1)
+            for leaf, here in counts.items()
+        }
+        total: dict[str, int] = {}
+        for role, members in enumerate(nodes):
+            weight = gang.pod_weight(gang.roles[role])
+            for node in members:
+                leaf = ground.leaf_of[node]
+                points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
+                points[topology_alignment.NAME] = compact + self.preference(gang, leaf)
+                for name, value in points.items():
+                    total[name] = total.get(name, 0) + weight * value
+        return total

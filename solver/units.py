@@ -1,0 +1,233 @@
+"""Gangs that may stand at the same places, counted together.
+
+A *party* is a set of gangs that are alike in all that matters to a solve. For "who" that
+is where they may go: priority and age decide whether, never where. For "where" it is also
+what a place is worth to them. A *unit* joins parties whose pods are the same and which
+differ only in which locations they may use or prefer; its integers count gangs per
+location whatever their party, and a few flows say which party takes which locations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from model.config import Spec
+from model.extensions import Extensions
+from model.fabric import Fabric
+from model.gang import Gang, TopologyPolicy
+from model.snapshot import Snapshot
+from solver.ground import Ground
+from solver.kinds import Counts, Kind, Kinds
+from solver.locations import Location, Locations
+from solver.view import View
+
+
+@dataclass(eq=False, slots=True)
+class Party:
+    """Gangs alike in all that matters, in the order given, and where they may stand."""
+
+    gangs: list[Gang]
+    kind: Kind
+    locations: Locations
+
+
+@dataclass(eq=False, slots=True)
+class Unit:
+    """Parties placed by the same integers.
+
+    `most` bounds the gangs placed. `loose`: the gangs may use any leaves of a spine;
+    `by_take`: their pods per leaf are chosen among the numbers the leaf could hold.
+    `careful`: pods share nodes while a law counts nodes, so each node needs a variable.
+    `phantom`: room worth keeping, not gangs. `bound` holds the members that run already,
+    by leaf (-1: outside the fabric). Careful, by-take and bound units hold one gang.
+    """
+
+    parties: list[Party]
+    most: int
+    loose: bool = False
+    by_take: bool = False
+    careful: bool = False
+    phantom: bool = False
+    bound: dict[int, Counts] = field(default_factory=dict)
+    bound_nodes: frozenset[int] = frozenset()
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the party that may use most nodes; the others' are part of it."""
+        return self.parties[0].kind
+
+    @property
+    def gang(self) -> Gang:
+        """Any of the gangs: their pods are the same."""
+        return self.parties[0].gangs[0]
+
+    @property
+    def locations(self) -> Locations:
+        """The locations of the first party."""
+        return self.parties[0].locations
+
+    @property
+    def roles(self) -> range:
+        """Positions of the roles."""
+        return range(len(self.kind.sizes))
+
+    def new_pods(self, leaf: int, counts: Counts) -> Counts:
+        """Of the members in `leaf`, those that are still to be placed."""
+        bound = self.bound.get(leaf)
+        return counts if bound is None else tuple(a - b for a, b in zip(counts, bound, strict=True))
+
+    def places(self, view: View, party: Party) -> list[tuple[Location, int]]:
+        """The party's locations with room now, and how many gangs each could hold."""
+        if self.loose:
+            return []
+        room = view.room(self.kind).by_leaf
+        if self.bound:
+            return self._bound_places(party, room)
+        most = self.most
+        out = []
+        for place in party.locations.required:
+            fit = most
+            for leaf, counts in place.takes:
+                for role, count in enumerate(counts):
+                    if count:
+                        fit = min(fit, room[role][leaf] // count)
+                if not fit:
+                    break
+            if fit:
+                out.append((place, fit))
+        return out
+
+    def _bound_places(self, party: Party, room: list[list[int]]) -> list[tuple[Location, int]]:
+        out = []
+        for place in party.locations.required:
+            takes = dict(place.takes)
+            admitted = all(
+                leaf in takes and all(a >= b for a, b in zip(takes[leaf], bound, strict=True))
+                for leaf, bound in self.bound.items()
+            )
+            if admitted and all(
+                count <= room[role][leaf]
+                for leaf, counts in place.takes
+                for role, count in enumerate(self.new_pods(leaf, counts))
+            ):
+                out.append((place, 1))
+        return out
+
+
+class UnitFactory:
+    """Sorts gangs into units; kinds and locations are kept for later solves on the ground."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.kinds = Kinds(ground)
+        self._locations: dict[tuple[int, TopologyPolicy], Locations] = {}
+
+    def for_who(self, gangs: Sequence[Gang]) -> list[Unit]:
+        """Units by what decides where a gang may go."""
+        return self._units(gangs, lambda gang: None, lambda gang: None, loose_alone=False)
+
+    def for_where(self, gangs: Sequence[Gang]) -> list[Unit]:
+        """Units by what decides where a gang may go and what a place is worth to it."""
+        extensions = self.ground.extensions
+        if extensions.node_terms or extensions.leaf_terms:
+            return self._units(gangs, lambda gang: gang.key, lambda gang: None, loose_alone=True)
+        return self._units(
+            gangs,
+            lambda gang: (gang.strategy, gang.latency_sensitive),
+            lambda gang: gang.preferred_domain,
+            loose_alone=True,
+        )
+
+    def locations(self, kind: Kind, policy: TopologyPolicy) -> Locations:
+        """The locations of a kind under a policy."""
+        key = (id(kind), policy)
+        if key not in self._locations:
+            self._locations[key] = Locations(self.ground, kind, policy)
+        return self._locations[key]
+
+    def of(self, gang: Gang, loose_alone: bool = True) -> Unit:
+        """The unit of one gang alone."""
+        kind = self.kinds.of(gang)
+        members = sum(kind.sizes)
+        policy = gang.policy if members > 1 else TopologyPolicy.REQUIRED
+        locations = self.locations(kind, policy)
+        unit = Unit([Party([gang], kind, locations)], most=1, loose=bool(locations.loose_spines))
+        for role, members_of in enumerate(gang.roles):
+            for _, name in members_of.bound:
+                self._add_bound(unit, role, self.ground.index.get(name, -1))
+        counts_nodes = kind.key.one_per_node or kind.max_nodes is not None
+        unit.careful = members > 1 and counts_nodes and kind.shares_nodes
+        unit.by_take = unit.loose and (
+            loose_alone or len(kind.sizes) > 1 or bool(unit.bound) or gang.bandwidth is not None
+        )
+        return unit
+
+    def _add_bound(self, unit: Unit, role: int, node: int) -> None:
+        leaf = self.ground.leaf_of[node] if node >= 0 else -1
+        counts = list(unit.bound.get(leaf, (0,) * len(unit.kind.sizes)))
+        counts[role] += 1
+        unit.bound[leaf] = tuple(counts)
+        unit.bound_nodes |= {node}
+
+    def _units(
+        self,
+        gangs: Sequence[Gang],
+        worth: Callable[[Gang], Hashable],
+        preference: Callable[[Gang], Hashable],
+        loose_alone: bool,
+    ) -> list[Unit]:
+        parties: dict[Hashable, Party] = {}
+        families: dict[Hashable, list[Party]] = {}
+        units: list[Unit] = []
+        for gang in gangs:
+            unit = self.of(gang, loose_alone)
+            if unit.careful or unit.bound or unit.by_take:
+                units.append(unit)
+                continue
+            party = unit.parties[0]
+            key = (id(party.kind), id(party.locations), worth(gang), preference(gang))
+            if key in parties:
+                parties[key].gangs.append(gang)
+                continue
+            parties[key] = party
+            pods = tuple((request, size) for request, _, size in party.kind.key.roles)
+            alone = id(party.kind) if unit.loose else None
+            family = (pods, party.kind.key.one_per_node, gang.bandwidth, worth(gang), alone)
+            families.setdefault(family, []).append(party)
+        for members in families.values():
+            units += _join(members)
+        return units
+
+
+_latest: list[tuple[Fabric, Spec, Extensions, UnitFactory]] = []
+
+
+def factory_for(snapshot: Snapshot, extensions: Extensions) -> UnitFactory:
+    """The factory for the snapshot's fabric and spec, kept from the last solve on the same."""
+    fabric, spec = snapshot.fabric, snapshot.config.spec
+    for known in _latest:
+        if known[0] is fabric and known[1] == spec and known[2] == extensions:
+            return known[3]
+    factory = UnitFactory(Ground(fabric, spec, extensions))
+    _latest[:] = [(fabric, spec, extensions, factory)]
+    return factory
+
+
+def _join(parties: list[Party]) -> list[Unit]:
+    """Units of parties whose eligible nodes in every leaf are those of the first, or none."""
+    rest = sorted(parties, key=lambda party: -party.kind.breadth)
+    units = []
+    while rest:
+        host = rest[0].kind
+        joined = [party for party in rest if host.covers(party.kind)]
+        rest = [party for party in rest if party not in joined]
+        most = sum(len(party.gangs) for party in joined)
+        loose = bool(joined[0].locations.loose_spines)
+        units.append(Unit(joined, most, loose=loose))
+    return units
+
+
+def gang_order(gang: Gang) -> tuple[int, float, str, str]:
+    """Highest priority first, then oldest, then by name."""
+    return (-gang.priority, gang.created, gang.key.namespace, gang.key.name)

@@ -1,0 +1,142 @@
+"""What changes in every cycle: free resources by node, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+
+from model.mix import LikelyGang, likely_gangs
+from model.resources import Resources, fits
+from model.snapshot import Snapshot
+from solver.ground import Ground
+from solver.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Pods of one kind that fit now, each role alone: by role and node, by role and leaf."""
+
+    by_node: list[list[int]]
+    by_leaf: list[list[int]]
+
+
+class View:
+    """One snapshot on its ground, by index.
+
+    Where a custom node term is in force, any two nodes may be worth different points.
+    """
+
+    def __init__(self, snapshot: Snapshot, ground: Ground) -> None:
+        self.snapshot = snapshot
+        self.ground = ground
+        self.spec = ground.spec
+        used = snapshot.used
+        self.free: list[Resources] = []
+        self.free_id: list[int] = []
+        self._amounts = list(ground.amounts)
+        ids = {amount: i for i, amount in enumerate(self._amounts)}
+        free = snapshot.free
+        for node, empty in zip(ground.nodes, ground.empty_id, strict=True):
+            if node.name not in used:
+                self.free.append(node.allocatable)
+                self.free_id.append(empty)
+                continue
+            left = free[node.name]
+            known = ids.setdefault(left, len(ids))
+            if known == len(self._amounts):
+                self._amounts.append(left)
+            self.free.append(left)
+            self.free_id.append(known)
+        self._rooms: dict[int, Room] = {}
+        self._bind: dict[tuple[Resources, int], bool] = {}
+
+    def room(self, kind: Kind) -> Room:
+        """How many pods of `kind` fit now."""
+        room = self._rooms.get(id(kind))
+        if room is None:
+            one = kind.key.one_per_node
+            by_node, by_leaf = [], []
+            for role, request in enumerate(kind.requests):
+                most = [fits(amount, request) for amount in self._amounts]
+                nodes = [
+                    most[i] if hold else 0
+                    for i, hold in zip(self.free_id, kind.holds[role], strict=True)
+                ]
+                by_node.append(nodes)
+                by_leaf.append([
+                    sum([min(1, nodes[i]) for i in here] if one else [nodes[i] for i in here])
+                    for here in kind.eligible[role]
+                ])
+            room = self._rooms[id(kind)] = Room(by_node, by_leaf)
+        return room
+
+    def gpus_bind(self, request: Resources, node: int) -> bool:
+        """Whether pods of `request` run out of GPUs on the node before anything else.
+
+        True only if that holds for any mix with other such pods: every other resource
+        is free in at least the proportion in which the request asks for it.
+        """
+        key = (request, self.free_id[node])
+        known = self._bind.get(key)
+        if known is None:
+            free = self.free[node]
+            gpus = max(0, free.gpus)
+            asked = [(request.cpu or 0, free.cpu), (request.memory or 0, free.memory)]
+            asked.append((request.pods, free.pods))
+            known = request.gpus > 0 and all(
+                left is None or left * request.gpus >= amount * gpus for amount, left in asked
+            )
+            known = self._bind[key] = known and not request.extra
+        return known
+
+    @cached_property
+    def comfort_id(self) -> list[int]:
+        """Node -> a number shared by nodes that no node term tells apart."""
+        apart = bool(self.ground.extensions.node_terms)
+        ids: dict[Hashable, int] = {}
+        by_amounts: dict[tuple[int, int, int], int] = {}
+        out = []
+        for i, node in enumerate(self.ground.nodes):
+            quick = (self.free_id[i], self.ground.empty_id[i], node.failure_permille)
+            known = by_amounts.get(quick)
+            if known is None or apart:
+                free, full = self.free[i], node.allocatable
+                key = (
+                    (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods),
+                    node.failure_permille,
+                    node.name if apart else "",
+                )
+                known = by_amounts[quick] = ids.setdefault(key, len(ids))
+            out.append(known)
+        return out
+
+    @cached_property
+    def by_comfort(self) -> list[list[tuple[int, ...]]]:
+        """Leaf -> its nodes, grouped by `comfort_id`."""
+        out = []
+        for nodes in self.ground.in_leaf:
+            groups: dict[int, list[int]] = {}
+            for i in nodes:
+                groups.setdefault(self.comfort_id[i], []).append(i)
+            out.append([tuple(group) for group in groups.values()])
+        return out
+
+    @cached_property
+    def leaf_gpus(self) -> list[tuple[int, int]]:
+        """Leaf -> (GPUs in use, GPUs in all) over its schedulable nodes."""
+        out = []
+        for nodes in self.ground.in_leaf:
+            used = total = 0
+            for i in nodes:
+                node = self.ground.nodes[i]
+                if node.schedulable:
+                    total += node.allocatable.gpus
+                    used += max(0, node.allocatable.gpus - self.free[i].gpus)
+            out.append((used, total))
+        return out
+
+    @cached_property
+    def likely(self) -> tuple[LikelyGang, ...]:
+        """The shapes of the job mix that are worth room."""
+        return likely_gangs(self.snapshot)

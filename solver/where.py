@@ -1,0 +1,124 @@
+"""Then where: exactly the gangs chosen, for the best score, with room for likely gangs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from model.mix import LikelyGang
+from model.plan import Stage
+from solver.clock import Clock
+from solver.decode import Decoded, decode
+from solver.kinds import Counts
+from solver.laws.uplinks import add_uplinks
+from solver.layout import Layout, UnitVariables
+from solver.program import Program, Terms
+from solver.scorer import Scorer
+from solver.units import Unit
+from solver.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Placed gangs on nodes, kept rooms (value, nodes), and what is proven."""
+
+    decoded: Decoded
+    phantoms: tuple[tuple[LikelyGang, list[int]], ...]
+    stage: Stage
+
+
+def locate(
+    view: View,
+    units: list[Unit],
+    phantoms: list[tuple[LikelyGang, Unit]],
+    scorer: Scorer,
+    clock: Clock,
+    refined: frozenset[int],
+) -> Located | None:
+    """The best places for all gangs of `units`, or `None` where none was found in time."""
+    watch = clock.watch()
+    while True:
+        program = Program()
+        everyone = [*units, *(unit for _, unit in phantoms)]
+        layout = Layout(program, view, everyone, refined, scorer.alignment)
+        add_uplinks(layout, scorer)
+        objective: Terms = []
+        for variables in layout.units[: len(units)]:
+            for number, party in enumerate(variables.unit.parties):
+                program.equal(variables.placed(number), len(party.gangs))
+            objective += _worth(layout, scorer, variables)
+        for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True):
+            objective += [(likely.value, variable) for _, variable in variables.placed(0)]
+        answer = program.maximize(objective, clock.left(), view.spec.solver.seed, presolve=False)
+        if answer.values is None:
+            return None
+        decoded = decode(layout, answer.values, {})
+        if not decoded.misfits:
+            stage = Stage("where", answer.proven, answer.objective, answer.bound, watch())
+            return _split(decoded, phantoms, stage)
+        refined |= decoded.misfits
+
+
+def _split(
+    decoded: Decoded, phantoms: list[tuple[LikelyGang, Unit]], stage: Stage
+) -> Located:
+    likely_of = {id(unit): likely for likely, unit in phantoms}
+    gangs = [placed for placed in decoded.gangs if not placed.unit.phantom]
+    kept = tuple(
+        (likely_of[id(placed.unit)], placed.nodes[0])
+        for placed in decoded.gangs
+        if placed.unit.phantom
+    )
+    return Located(Decoded(gangs), kept, stage)
+
+
+def _worth(layout: Layout, scorer: Scorer, variables: UnitVariables) -> Terms:
+    """Points of a unit: by location, by party, by take of a loose gang, and by bin."""
+    unit = variables.unit
+    weights = [unit.gang.pod_weight(role) for role in unit.gang.roles]
+    terms: Terms = []
+    leaf_worth: dict[tuple[int, Counts, bool], int] = {}
+
+    def worth(leaf: int, counts: Counts, spans: bool) -> int:
+        key = (leaf, counts, spans)
+        if key not in leaf_worth:
+            points = sum(scorer.leaf_terms(unit, leaf, counts, spans).values())
+            leaf_worth[key] = points * scorer.leaf_weight(unit, leaf, counts)
+        return leaf_worth[key]
+
+    for group in variables.classes:
+        alone = 0 if group.flows else group.worth[0]
+        terms += [(group.worth[party], flow) for party, flow in group.flows.items()]
+        for place, variable in group.places:
+            spans = place.leaves > 1
+            points = sum([worth(leaf, counts, spans) for leaf, counts in place.takes])
+            terms.append((points + alone, variable))
+    for leaf, counts, variable in variables.takes:
+        preferred = scorer.preference(unit.gang, leaf) * scorer.leaf_weight(unit, leaf, counts)
+        spans = counts != unit.kind.sizes
+        terms.append((worth(leaf, counts, spans) + preferred, variable))
+    terms += _compactness(layout, scorer, variables)
+    for (role, _), split in variables.bins.items():
+        for bin_, pods in split:
+            points = scorer.node_points(unit, role, bin_.node) * weights[role]
+            if points:
+                terms += [(count * points, variable) for count, variable in pods]
+    return terms
+
+
+def _compactness(layout: Layout, scorer: Scorer, variables: UnitVariables) -> Terms:
+    """A loose gang's points for the number of leaves it uses, by one choice per number."""
+    if not variables.takes:
+        return []
+    unit = variables.unit
+    total = scorer.new_weight(unit)
+    by_spine: dict[int, int] = defaultdict(int)
+    for leaf in {leaf for leaf, _, _ in variables.takes}:
+        by_spine[layout.view.ground.spine_of[leaf]] += 1
+    most = min(max(by_spine.values()), sum(unit.kind.sizes))
+    used = [(n, layout.program.variable(1)) for n in range(1, most + 1)]
+    layout.program.equal([*((1, v) for _, v in used), *((-1, v) for _, v in variables.spines)], 0)
+    layout.program.equal([*used, *((-1, v) for _, _, v in variables.takes)], 0)
+    return [
+        (total * scorer.compactness(unit.locations, unit.gang, n + 1), v) for n, v in used
+    ]
