@@ -12,7 +12,8 @@ from solver.decode import Decoded, decode
 from solver.kinds import Counts
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout, UnitVariables
-from solver.program import Program, Terms
+from solver.optimize import maximize
+from solver.program import Program, Terms, costs_of
 from solver.scorer import Scorer
 from solver.units import Unit
 from solver.view import View
@@ -49,7 +50,7 @@ def locate(
             objective += _worth(layout, scorer, variables)
         for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True):
             objective += [(likely.value, variable) for _, variable in variables.placed(0)]
-        answer = program.maximize(objective, clock.left(), view.spec.solver.seed, presolve=False)
+        answer = maximize(program, costs_of(program, objective), clock, view.spec.solver.seed)
         if answer.values is None:
             return None
         decoded = decode(layout, answer.values, {})

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from model.gang import Gang
 from model.plan import Stage
 from model.weights import age_step, placed_value
+from solver import cpsat
 from solver.clock import Clock
 from solver.decode import Decoded, decode
 from solver.laws.quota import add_quotas, new_gpus, quota_left
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout
-from solver.program import Answer, Program, Terms
+from solver.program import Answer, Program, Terms, costs_of
 from solver.scorer import Scorer
 from solver.units import Unit, gang_order
 from solver.view import View
@@ -94,15 +95,14 @@ def _attempt(
     for priority in sorted({group.priority for group in classes}, reverse=True):
         tier = [group for group in classes if group.priority == priority]
         watch = clock.watch()
-        answer = program.maximize(
-            [(group.value, group.variable) for group in tier], clock.left(), view.spec.solver.seed
-        )
+        objective = costs_of(program, [(group.value, group.variable) for group in tier])
+        answer = cpsat.maximize(program, objective, clock.left(), view.spec.solver.seed)
         values = answer.values if answer.values is not None else values
         if values is None:
             return None
         for group in tier:
             group.count = values[group.variable]
-            program.equal([(1, group.variable)], group.count)
+            program.fix(group.variable, group.count)
         stages.append(_stage(priority, tier, answer, watch()))
     return layout, classes, values or [0] * program.size, tuple(stages)
 
