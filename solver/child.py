@@ -34,16 +34,22 @@ class Fault(Exception):  # noqa: N818 - the word of the field; it names a broken
         self.fatal = fatal
 
 
+class Late(Fault):
+    """Nothing came in time."""
+
+
 class Child:
     """A running worker. Whoever talks to it holds `talking`.
 
     `fabric` is the one that it holds under `fabric_id`. `born` is in monotonic seconds.
+    `doomed` is set once it has been told to die.
     Raises `OSError` where no process can be started.
     """
 
     def __init__(self, module: str) -> None:
         self.talking = threading.Lock()
         self.ready = False
+        self.doomed = False
         self.fabric: Fabric | None = None
         self.fabric_id = 0
         self.born = time.monotonic()
@@ -91,7 +97,7 @@ class Child:
         self._noise = 0
 
     def receive(self, until: float) -> Reply:
-        """The next reply. Raises `Fault` where none that makes sense comes until `until`."""
+        """Wait for the next reply. Raises `Fault` where none that makes sense comes in time."""
         if self._buried:
             raise Fault(self.epitaph())
         with selectors.DefaultSelector() as selector:
@@ -105,7 +111,7 @@ class Child:
                     return reply
                 left = until - time.monotonic()
                 if left <= 0:
-                    raise Fault("it did not answer in time")
+                    raise Late("it did not answer in time")
                 for key, _ in selector.select(left):
                     if not self._serve(key.fd):
                         selector.unregister(key.fd)
@@ -151,7 +157,7 @@ class Child:
         return bool(self._unsent)
 
     def _wait_for_epitaph(self) -> None:
-        """The pipes of a dying process end shortly before its exit status is known."""
+        """Wait a little: the pipes of a dying process end before its exit status is known."""
         for _ in range(10):
             with self._life:
                 if self._process.returncode is not None:
@@ -159,7 +165,7 @@ class Child:
             time.sleep(0.002)
 
     def epitaph(self) -> str:
-        """How the process ended."""
+        """Say how the process ended."""
         status = self._process.returncode
         if status is None:
             return "it closed its pipe"
@@ -171,6 +177,7 @@ class Child:
 
     def kill(self) -> None:
         """Send SIGKILL to the process and all that it started. Returns at once."""
+        self.doomed = True
         with self._life:
             if self._process.returncode is None:
                 with suppress(ProcessLookupError, PermissionError):
@@ -211,6 +218,6 @@ def _descriptor(pipe: object) -> int:
 
 
 def _environment() -> dict[str, str]:
-    """The parent's, so arranged that the child imports exactly what the parent would."""
+    """Copy the parent's, so arranged that the child imports exactly what the parent would."""
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
     return {**os.environ, **ONE_THREAD, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}

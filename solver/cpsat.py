@@ -56,7 +56,7 @@ def maximize(
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Answer(None, status == cp_model.INFEASIBLE, 0, 0)
     response = solver.response_proto
-    solution = response.solution
+    solution = list(response.solution)
     values = [solution[n] if n >= 0 else -1 - n for n in number]
     return Answer(
         values,

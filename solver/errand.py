@@ -1,4 +1,4 @@
-"""A computation on a thread of its own that is waited for until a deadline, then dropped."""
+"""Deadlines of a call, and computations that are waited for until then and then dropped."""
 
 from __future__ import annotations
 
@@ -6,16 +6,55 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar, cast
+from dataclasses import dataclass
+from typing import Generic, Self, TypeVar, cast
 
 T = TypeVar("T")
+
+GRACE = 0.1
+"""Seconds after the time limit that checking and explaining may still take."""
+
+CHECKING_SHARE = 0.2
+"""Of the time limit, the most that is kept back for checking and explaining."""
+
+SOLVER_SHARE = 0.9
+"""Of the time that is left, what CP-SAT is told to take: it overruns its own limit."""
+
+LIMIT_STEPS = 20
+"""The child's limit comes in steps, because it keeps what it has built by config."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Moments of one call, in monotonic seconds; `limit` is the time limit in seconds.
+
+    The child must have answered by `answer`, and everything must be done by `done`.
+    """
+
+    began: float
+    limit: float
+    answer: float
+    done: float
+
+    @classmethod
+    def from_now(cls, limit: float, checking: float) -> Self:
+        """Start a call of `limit` seconds, of which checking is expected to take `checking`."""
+        began = time.monotonic()
+        answer = began + limit - min(1.5 * checking, CHECKING_SHARE * limit)
+        return cls(began, limit, answer, began + limit + GRACE)
+
+    def child_seconds(self) -> float:
+        """Tell what the child may take from now on, rounded down to a step of the limit."""
+        step = self.limit / LIMIT_STEPS
+        left = (self.answer - time.monotonic()) * SOLVER_SHARE
+        return max(1.0, left // step) * step
 
 
 class OverdueError(Exception):
     """An errand was not done in time."""
 
 
-class Dropped(BaseException):  # noqa: N818 - like GeneratorExit, it ends a thread and is no error
+class Dropped(BaseException):
     """Raised inside an errand that nobody waits for any more."""
 
 
@@ -42,7 +81,7 @@ class Errand(Generic[T]):
         return self._done.is_set()
 
     def result(self, until: float) -> T:
-        """What `work` returned, or the exception that it raised.
+        """Return what `work` returned, or raise the exception that it raised.
 
         Waits until `until` (monotonic seconds), then drops the errand and raises
         `OverdueError`.

@@ -5,6 +5,7 @@ Built once, shared read-only by all solves on the same fabric and config.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
 
 from model.config import Spec
@@ -36,12 +37,18 @@ class Ground:
         for spine, leaves in enumerate(self.spine_leaves):
             for leaf_index in leaves:
                 self.spine_of[leaf_index] = spine
+        self._domains: dict[str, frozenset[int]] = {}
+        self._places: dict[Hashable, int] = {}
         self._amounts: dict[Resources, int] = {}
         self.empty_id = [
             self._amounts.setdefault(node.allocatable, len(self._amounts)) for node in self.nodes
         ]
         self.amounts: list[Resources] = list(self._amounts)
         """The distinct allocatable amounts; `empty_id` says which one a node has."""
+
+    def place_number(self, takes: Hashable) -> int:
+        """A number for what a location takes, the same for equal takes."""
+        return self._places.setdefault(takes, len(self._places))
 
     def carries(self, node: int, bandwidth: int | None) -> bool:
         """Whether the node's network bandwidth is known and enough."""
@@ -55,6 +62,16 @@ class Ground:
         """Whether a namespace that is limited to `domains` may use the node."""
         leaf = self.leaves[self.leaf_of[node]]
         return domains is None or leaf.name in domains or leaf.spine in domains
+
+    def domain(self, name: str | None) -> frozenset[int] | None:
+        """The leaves of a domain, by the name of a leaf or spine; `None` where none is named."""
+        if name is None:
+            return None
+        if name not in self._domains:
+            self._domains[name] = frozenset(
+                i for i, leaf in enumerate(self.leaves) if name in (leaf.name, leaf.spine)
+            )
+        return self._domains[name]
 
     @cached_property
     def default_bandwidth(self) -> int | None:

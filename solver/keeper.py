@@ -12,7 +12,7 @@ LONGEST_DELAY = 30.0
 
 
 def restart_delay(deaths: int) -> float:
-    """Seconds before the next start after so many deaths in a row: 0, then doubling."""
+    """Tell the seconds before the next start after `deaths` in a row: 0, then doubling."""
     if deaths <= 1:
         return 0.0
     return float(min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(deaths - 2, 16)))
@@ -45,9 +45,9 @@ class Keeper:
                 self._thread.start()
 
     def child(self, until: float) -> Child:
-        """The living child. Raises `Fault` at once while a crash loop is held back."""
+        """Return the living child. Raises `Fault` at once while a crash loop is held back."""
         with self._changed:
-            while self._child is None:
+            while self._child is None or self._child.doomed:
                 wait = self._next_start - time.monotonic()
                 if self._closing:
                     raise Fault("the solver client is closed", fatal=False)
@@ -62,7 +62,7 @@ class Keeper:
             return self._child
 
     def praise(self) -> None:
-        """The child has given a good answer: its predecessors' deaths are forgotten."""
+        """Forget earlier deaths: the child has given a good answer."""
         with self._changed:
             self._deaths = 0
 

@@ -26,7 +26,7 @@ from solver.program import Program, Terms
 from solver.units import Party, Unit
 from solver.view import View
 
-Worth = Callable[[Unit, Party, Location], int]
+Worth = Callable[[Unit, Party], Callable[[Location], int]]
 """Points of a location for a gang of a party beyond what every party of the unit gets."""
 
 
@@ -104,16 +104,29 @@ class Layout:
 
     def _add_places(self, variables: UnitVariables) -> None:
         unit = variables.unit
-        usable: dict[object, tuple[Location, int, dict[int, int]]] = {}
+        usable: dict[int, tuple[Location, int, list[tuple[int, int]]]] = {}
+        full: set[int] = set()
+        room = self.view.room(unit.kind).by_leaf
         for number, party in enumerate(unit.parties):
-            for place, fit in unit.places(self.view, party):
-                worth = self.worth(unit, party, place) if self.worth else 0
-                known = usable.setdefault(place.key, (place, fit, {}))
-                known[2][number] = worth
+            worth = self.worth(unit, party) if self.worth else None
+            for place in party.locations.required:
+                key = place.number
+                if key in full:
+                    continue
+                points = worth(place) if worth else 0
+                if key in usable:
+                    usable[key][2].append((number, points))
+                elif fit := unit.fit(place, room):
+                    usable[key] = (place, fit, [(number, points)])
+                else:
+                    full.add(key)
         classes: dict[tuple[tuple[int, int], ...], Class] = {}
         pods: dict[tuple[int, int], Terms] = defaultdict(list)
-        for place, fit, worth_of in usable.values():
-            group = classes.setdefault(tuple(worth_of.items()), Class(worth_of))
+        for place, fit, worths in usable.values():
+            kinship = tuple(worths)
+            group = classes.get(kinship)
+            if group is None:
+                group = classes[kinship] = Class(dict(worths))
             variable = self.program.variable(fit)
             group.places.append((place, variable))
             for leaf, counts in place.takes:
@@ -242,6 +255,11 @@ class Layout:
         by_node = room.by_node[role]
         request = unit.kind.requests[role]
         one = unit.kind.key.one_per_node
+        pods = variables.pods[role, leaf]
+        if len(bins) == 1 and not unit.bound_nodes:
+            variables.bins[role, leaf] = [(bins[0], pods)]
+            claims[0].append(Claim(request, pods, room.by_leaf[role][leaf]))
+            return
         usable = []
         for position, bin_ in enumerate(bins):
             if one:
@@ -250,7 +268,6 @@ class Layout:
                 fit = sum([by_node[i] for i in bin_.nodes])
             if fit:
                 usable.append((position, bin_, fit))
-        pods = variables.pods[role, leaf]
         if len(usable) == 1:
             position, bin_, fit = usable[0]
             variables.bins[role, leaf] = [(bin_, pods)]

@@ -22,11 +22,12 @@ Takes = tuple[tuple[int, Counts], ...]
 class Location:
     """A legal place: what each leaf takes, and over how many spines.
 
-    `key` is the same for locations that take the same, whichever end they start from.
+    `number` is the same for locations of a ground that take the same, whichever end they
+    start from.
     """
 
     takes: Takes
-    key: Takes
+    number: int
     spines: int = 1
 
     @property
@@ -49,10 +50,13 @@ class Locations:
         sizes = self.kind.sizes
         rules = {r.nodes: r.leaves for r in self.ground.spec.topology_constraints.rules}
         most = rules.get(self.kind.node_count) if rules else None
-        found = tuple(Location(takes, tuple(sorted(takes))) for takes in self._windows(sizes, most))
+        found = tuple(Location(takes, self._number(takes)) for takes in self._windows(sizes, most))
         if found or self._some_window(sizes):
             return found
         return self._whole_spines()
+
+    def _number(self, takes: Takes) -> int:
+        return self.ground.place_number(takes if len(takes) == 1 else tuple(sorted(takes)))
 
     def _some_window(self, sizes: Counts) -> bool:
         return bool(self.ground.spec.topology_constraints.rules) and bool(self._windows(sizes, None))
@@ -160,7 +164,7 @@ class Locations:
                         for takes in ends:
                             whole: Takes = (*path, *takes)
                             key = tuple(sorted(whole))
-                            best.setdefault(key, Location(whole, key, length))
+                            best.setdefault(key, Location(whole, self._number(whole), length))
                     taken, remaining = self._fill_spine(spine, remaining)
                     if not taken or not any(remaining):
                         break
@@ -200,5 +204,5 @@ class Locations:
                 break
             taken = kind.fill(leaf, remaining)
             remaining = tuple(a - b for a, b in zip(remaining, taken, strict=True))
-            leaves += 1
+            leaves += any(taken)
         return leaves

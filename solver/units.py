@@ -40,7 +40,7 @@ class Unit:
     `by_take`: their pods per leaf are chosen among the numbers the leaf could hold.
     `careful`: pods share nodes while a law counts nodes, so each node needs a variable.
     `phantom`: room worth keeping, not gangs. `bound` holds the members that run already,
-    by leaf (-1: outside the fabric). Careful, by-take and bound units hold one gang.
+    by leaf (-1: outside the fabric, or two on a node that one may use). Careful, by-take and bound units hold one gang.
     """
 
     parties: list[Party]
@@ -77,42 +77,31 @@ class Unit:
         bound = self.bound.get(leaf)
         return counts if bound is None else tuple(a - b for a, b in zip(counts, bound, strict=True))
 
-    def places(self, view: View, party: Party) -> list[tuple[Location, int]]:
-        """The party's locations with room now, and how many gangs each could hold."""
-        if self.loose:
-            return []
-        room = view.room(self.kind).by_leaf
+    def fit(self, place: Location, room: list[list[int]]) -> int:
+        """How many gangs of the unit a location holds now, given the room by role and leaf."""
         if self.bound:
-            return self._bound_places(party, room)
-        most = self.most
-        out = []
-        for place in party.locations.required:
-            fit = most
-            for leaf, counts in place.takes:
-                for role, count in enumerate(counts):
-                    if count:
-                        fit = min(fit, room[role][leaf] // count)
-                if not fit:
-                    break
-            if fit:
-                out.append((place, fit))
-        return out
+            return self._fit_bound(place, room)
+        fit = self.most
+        for leaf, counts in place.takes:
+            for role, count in enumerate(counts):
+                if count:
+                    fit = min(fit, room[role][leaf] // count)
+        return fit
 
-    def _bound_places(self, party: Party, room: list[list[int]]) -> list[tuple[Location, int]]:
-        out = []
-        for place in party.locations.required:
-            takes = dict(place.takes)
-            admitted = all(
-                leaf in takes and all(a >= b for a, b in zip(takes[leaf], bound, strict=True))
-                for leaf, bound in self.bound.items()
-            )
-            if admitted and all(
+    def _fit_bound(self, place: Location, room: list[list[int]]) -> int:
+        takes = dict(place.takes)
+        admitted = all(
+            leaf in takes and all(a >= b for a, b in zip(takes[leaf], bound, strict=True))
+            for leaf, bound in self.bound.items()
+        )
+        return int(
+            admitted
+            and all(
                 count <= room[role][leaf]
                 for leaf, counts in place.takes
                 for role, count in enumerate(self.new_pods(leaf, counts))
-            ):
-                out.append((place, 1))
-        return out
+            )
+        )
 
 
 class UnitFactory:
@@ -164,7 +153,8 @@ class UnitFactory:
         return unit
 
     def _add_bound(self, unit: Unit, role: int, node: int) -> None:
-        leaf = self.ground.leaf_of[node] if node >= 0 else -1
+        crowded = node in unit.bound_nodes and unit.kind.key.one_per_node
+        leaf = self.ground.leaf_of[node] if node >= 0 and not crowded else -1
         counts = list(unit.bound.get(leaf, (0,) * len(unit.kind.sizes)))
         counts[role] += 1
         unit.bound[leaf] = tuple(counts)

@@ -83,8 +83,7 @@ def _worth(layout: Layout, scorer: Scorer, variables: UnitVariables) -> Terms:
     def worth(leaf: int, counts: Counts, spans: bool) -> int:
         key = (leaf, counts, spans)
         if key not in leaf_worth:
-            points = sum(scorer.leaf_terms(unit, leaf, counts, spans).values())
-            leaf_worth[key] = points * scorer.leaf_weight(unit, leaf, counts)
+            leaf_worth[key] = scorer.leaf_points(unit, leaf, counts, spans)
         return leaf_worth[key]
 
     for group in variables.classes:

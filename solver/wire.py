@@ -50,11 +50,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the child says to `call`: a stage that is done, the plan, or why there is none."""
+    """What the child says to `call`: a stage that is done, the plan, or why there is none.
+
+    `nothing`: the time was up before any plan was found, which is no failure of the child.
+    """
 
     call: int
     stage: Stage | None = None
     plan: Plan | None = None
+    nothing: bool = False
     failure: str = ""
 
 
@@ -62,19 +66,19 @@ _REPLY = TypeAdapter(Reply)
 
 
 def frame(payload: bytes) -> bytes:
-    """`payload` with its length in front."""
+    """Put the length of `payload` in front."""
     return HEADER.pack(len(payload)) + payload
 
 
 def encode_request(request: Request) -> bytes:
-    """The frame of `request`. Raises what pickle raises on objects that it cannot carry."""
+    """Make the frame of `request`. Raises what pickle raises on objects that it cannot carry."""
     # A fresh fabric leaves behind what the parent has cached in its own.
     fabric = None if request.fabric is None else replace(request.fabric)
     return frame(pickle.dumps(replace(request, fabric=fabric), protocol=5))
 
 
 def decode_request(payload: bytes) -> Request:
-    """The request in `payload`; for the child alone. Raises `WireError` on anything else."""
+    """Read the request in `payload`; for the child alone. Raises `WireError` on anything else."""
     request = pickle.loads(payload)  # noqa: S301 - written by the parent, which is trusted
     if not isinstance(request, Request):
         raise WireError(f"expected a request, got {type(request).__name__}")
@@ -82,7 +86,7 @@ def decode_request(payload: bytes) -> Request:
 
 
 def dynamic_part(snapshot: Snapshot) -> dict[str, Any]:
-    """The fields of `snapshot` that change from cycle to cycle: all but the fabric."""
+    """Collect the fields of `snapshot` that change from cycle to cycle: all but the fabric."""
     return {
         field.name: getattr(snapshot, field.name)
         for field in fields(snapshot)
@@ -91,12 +95,12 @@ def dynamic_part(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def encode_reply(reply: Reply) -> bytes:
-    """The frame of `reply`."""
+    """Make the frame of `reply`."""
     return frame(_REPLY.dump_json(reply))
 
 
 def decode_reply(payload: bytes) -> Reply:
-    """The reply in `payload`. Raises `WireError` on anything else."""
+    """Read the reply in `payload`. Raises `WireError` on anything else."""
     try:
         return _REPLY.validate_json(payload, strict=True)
     except ValidationError as error:
@@ -117,7 +121,7 @@ class Inbox:
         self._bytes += data
 
     def next(self) -> bytes | None:
-        """The next whole message, `None` while it is not there. Raises `WireError`."""
+        """Take out the next whole message, `None` while it is not there. Raises `WireError`."""
         if len(self._bytes) < HEADER.size:
             return None
         (length,) = HEADER.unpack_from(self._bytes)
@@ -132,7 +136,7 @@ class Inbox:
 
 
 def read_exactly(descriptor: int, count: int) -> bytes:
-    """`count` bytes from a blocking descriptor. Raises `EOFError` where it ends before."""
+    """Read `count` bytes from a blocking descriptor. Raises `EOFError` where it ends before."""
     buffer = bytearray(count)
     view = memoryview(buffer)
     done = 0
@@ -145,7 +149,7 @@ def read_exactly(descriptor: int, count: int) -> bytes:
 
 
 def read_frame(descriptor: int) -> bytes:
-    """The next message on a blocking descriptor. Raises `EOFError` at the end of the pipe."""
+    """Read the next message on a blocking descriptor. Raises `EOFError` at the end of the pipe."""
     (length,) = HEADER.unpack(read_exactly(descriptor, HEADER.size))
     return read_exactly(descriptor, length)
 

@@ -33,8 +33,8 @@ from solver.wire import (
     write_all,
 )
 
-Solve = Callable[[Snapshot, bool, Callable[[Stage], None]], Plan]
-"""Snapshot, whether extensions take part, what to call after each stage."""
+Solve = Callable[[Snapshot, bool, Callable[[Stage], None]], Plan | None]
+"""Snapshot, whether extensions take part, what to call after each stage; `None`: no time."""
 
 MIB = 2**20
 PR_SET_PDEATHSIG = 1
@@ -59,7 +59,7 @@ def tie_to_parent(parent: int) -> None:
 
 
 def _mapped_beyond_resident() -> int:
-    """Bytes of address space that are reserved but not in memory; 0 where nobody tells."""
+    """Tell the bytes of address space mapped but not in memory; 0 where nobody knows."""
     with suppress(OSError, ValueError):
         size, resident = Path("/proc/self/statm").read_text(encoding="ascii").split()[:2]
         return (int(size) - int(resident)) * os.sysconf("SC_PAGE_SIZE")
@@ -83,7 +83,7 @@ def limit_memory(mib: int, reserved: int) -> None:
 
 
 def peak_memory_mib() -> int:
-    """The most memory that this process has held, in MiB, rounded up."""
+    """Tell the most memory that this process has held, in MiB, rounded up."""
     with suppress(OSError, StopIteration):
         # On Linux, ru_maxrss starts from the peak of the process that started this one.
         lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
@@ -102,7 +102,7 @@ def _read_requests(requests: queue.SimpleQueue[Request]) -> None:
             requests.put(decode_request(read_frame(sys.stdin.fileno())))
     except EOFError:
         os._exit(0)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - this thread must not end without the process
         traceback.print_exc()
         os._exit(1)
 
@@ -122,7 +122,7 @@ class Server:
         write_all(self._answers, encode_reply(reply))
 
     def snapshot(self, request: Request) -> Snapshot:
-        """The snapshot of `request`, with its time limit, on the fabric that it names."""
+        """Build the snapshot of `request`, with its time limit, on the fabric that it names."""
         if request.fabric is not None:
             self._fabric, self._fabric_id = request.fabric, request.fabric_id
         if self._fabric is None or self._fabric_id != request.fabric_id:
@@ -142,8 +142,11 @@ class Server:
             request.extensions_enabled,
             lambda stage: self.reply(Reply(request.call, stage=stage)),
         )
-        plan = replace(plan, peak_memory_mib=peak_memory_mib())
-        self.reply(Reply(request.call, plan=plan))
+        if plan is None:
+            self.reply(Reply(request.call, nothing=True))
+        else:
+            plan = replace(plan, peak_memory_mib=peak_memory_mib())
+            self.reply(Reply(request.call, plan=plan))
 
 
 def run(load: Callable[[], Solve]) -> None:
@@ -162,12 +165,12 @@ def run(load: Callable[[], Solve]) -> None:
         try:
             server.answer(request)
         except Exception as error:
-            server.reply(Reply(request.call, failure=f"{type(error).__name__}: {error}"))
+            server.reply(Reply(request.call, failure=f"{type(error).__name__} {error}".strip()))
             raise
 
 
 def load_batch_solver() -> Solve:
-    """The batch solver. Imports OR-tools, which takes most of a second."""
+    """Load the batch solver and OR-tools, which takes most of a second."""
     from model.extensions import Extensions
     from solver.batch import solve
 
@@ -175,10 +178,12 @@ def load_batch_solver() -> Solve:
     def extensions(enabled: bool) -> Extensions:
         return Extensions.load() if enabled else Extensions()
 
-    def run_batch(snapshot: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]) -> Plan:
+    def solve_batch(
+        snapshot: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]
+    ) -> Plan | None:
         return solve(snapshot, extensions(enabled), on_stage)
 
-    return run_batch
+    return solve_batch
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ none, else 0.
 
 from __future__ import annotations
 
-from model.fabric import Leaf
-
 NAME = "topologyAlignment"
 HALF = 500
 
@@ -18,6 +16,6 @@ def compactness(fewest: int, used: int) -> int:
     return min(HALF, HALF * fewest // used)
 
 
-def preference(preferred_domain: str | None, leaf: Leaf) -> int:
-    """The second half for a pod in `leaf`, 0 or 500."""
-    return HALF if preferred_domain in (None, leaf.name, leaf.spine) else 0
+def preference(met: bool) -> int:
+    """The second half for a pod: 500 where its domain is the preferred one, or none is named."""
+    return HALF if met else 0
