@@ -130,67 +130,6 @@ class Scorer:
 
         return points
 
-    def leaf_terms(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
-        """Points of the terms that depend on the leaf and on what the gang puts there.
-
-        `counts` are its members in the leaf, bound ones included; `spans`: it has members
-        in other leaves as well. `topologyAlignment` stands apart: it differs by party.
-        """
-        view, gang, weights = self.view, unit.gang, self.weights(unit.gang)
-        new = unit.new_pods(leaf, counts)
-        gpus = sum([n * r.gpus for n, r in zip(new, unit.kind.requests, strict=True)])
-        used, total = view.leaf_gpus[leaf]
-        share = domain_utilization.value(used, total, gpus, gang.strategy)
-        points = {domain_utilization.NAME: weights.get(domain_utilization.NAME, 0) * share // 1000}
-        for term in self._leaf_terms:
-            value = term.value(gang, view.ground.leaves[leaf], gpus)
-            points[term.name] = weights.get(term.name, 0) * value // 1000
-        demand = self.demand(unit, leaf, counts) if spans else 0
-        if demand:
-            penalty = bandwidth.value(demand, view.ground.uplinks[leaf])
-            points[bandwidth.NAME] = -(self._penalty * penalty // 1000)
-        return points
-
-    def leaf_points(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> int:
-        """The sum of `leaf_terms`, times the weight of the new pods there."""
-        return sum(self.leaf_terms(unit, leaf, counts, spans).values()) * self.leaf_weight(
-            unit, leaf, counts
-        )
-
-    def compactness(self, locations: Locations, gang: Gang, used: int) -> int:
-        """Points for standing on `used` leaves and spines, the same for every pod."""
-        weight = self.weights(gang).get(topology_alignment.NAME, 0)
-        return weight * topology_alignment.compactness(locations.fewest, used) // 1000
-
-    def preference(self, gang: Gang, leaf: int) -> int:
-        """Points for the preferred domain, for a pod in `leaf`."""
-        weight = self.weights(gang).get(topology_alignment.NAME, 0)
-        facts = self.view.ground.leaves[leaf]
-        return weight * topology_alignment.preference(gang.preferred_domain, facts) // 1000
-
-    def alignment(self, unit: Unit, party: Party) -> Callable[[Location], int]:
-        """Points of `topologyAlignment` for a whole gang of the party, by location."""
-        gang, locations = party.gangs[0], party.locations
-        total = self.new_weight(unit)
-        compact: dict[int, int] = {}
-        weight = self.weights(gang).get(topology_alignment.NAME, 0)
-        met = weight * topology_alignment.HALF // 1000
-        inside = self.view.ground.domain(gang.preferred_domain)
-
-        def points(place: Location) -> int:
-            used = len(place.takes) + place.spines
-            if used not in compact:
-                compact[used] = self.compactness(locations, gang, used)
-            if least == most:
-                return total * (compact[used] + least)
-            return total * (compact[used] + least) + sum([
-                (preferred[leaf] - least) * self.leaf_weight(unit, leaf, counts)
-                for leaf, counts in place.takes
-                if preferred[leaf] != least
-            ])
-
-        return points
-
     def leaf_weight(self, unit: Unit, leaf: int, counts: Counts) -> int:
         """Weight of the new pods among `counts` in a leaf."""
         gang = unit.gang
