@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from model.fabric import Fabric
-from solver.wire import READY, Inbox, Reply, WireError, decode_reply
+from solver.wire import READY, Inbox, Reply, Size, WireError, decode_reply
 
 CHUNK = 2**16
 NOISE_LIMIT = 2**20
@@ -56,6 +56,7 @@ class Child:
         self._life = threading.Lock()
         self._buried = False
         self._inbox = Inbox()
+        self._size = Size()
         self._unsent = memoryview(b"")
         self._noise = 0
         self._tail = b""
@@ -91,9 +92,11 @@ class Child:
         """The end of what the child has printed."""
         return self._tail.decode(errors="replace").strip()
 
-    def send(self, message: bytes) -> None:
-        """Hand over `message`; it is written while `receive` waits."""
+    def send(self, message: bytes, size: Size) -> None:
+        """Hand over `message`, written while `receive` waits, for replies of at most `size`."""
         self._unsent = memoryview(message)
+        self._size = size
+        self._inbox.limit = size.length
         self._noise = 0
 
     def receive(self, until: float) -> Reply:
@@ -119,7 +122,7 @@ class Child:
     def _next_reply(self) -> Reply | None:
         try:
             payload = self._inbox.next()
-            reply = None if payload is None else decode_reply(payload)
+            reply = None if payload is None else decode_reply(payload, self._size)
         except WireError as error:
             raise Fault(f"its answer makes no sense: {error}") from None
         if reply is not None and reply.call == READY:

@@ -23,7 +23,7 @@ from solver.child import Child, Fault, Late
 from solver.errand import Deadlines, Errand, OverdueError
 from solver.keeper import Keeper
 from solver.steps import Steps, nothing_placed, own_steps
-from solver.wire import READY, Request, dynamic_part, encode_request
+from solver.wire import READY, Request, Size, dynamic_part, encode_request
 
 LOAD_SECONDS = 30.0
 """How long a new process may take to load OR-tools before it counts as hung."""
@@ -164,7 +164,7 @@ class SolverClient:
     ) -> Plan:
         self._await_ready(child, deadlines.answer)
         self._calls += 1
-        child.send(self._request(child, snapshot, enabled, deadlines))
+        child.send(self._request(child, snapshot, enabled, deadlines), Size.of_plan(snapshot))
         while True:
             reply = child.receive(deadlines.answer)
             if reply.call != self._calls:

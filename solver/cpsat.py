@@ -18,7 +18,8 @@ def maximize(
 ) -> Answer:
     """The best value of the objective (a coefficient per variable) within `seconds`.
 
-    `fixed` gives variables a value beforehand. One worker and a fixed seed make the answer
+    `fixed` gives variables a value beforehand. An answer without values that is proven
+    means that there is none. One worker and a fixed seed make the answer
     the same each time, as long as the limit is not reached; the other parameters are the
     ones that measured best (docs/decisions).
     """
@@ -89,4 +90,7 @@ def _add_row(
     linear = model.proto.constraints.add().linear
     linear.vars.extend(left)
     linear.coeffs.extend(weights)
-    linear.domain.extend((least if least == UNBOUNDED else least - taken, most - taken))
+    linear.domain.extend((
+        least if least == UNBOUNDED else least - taken,
+        most - taken,
+    ))

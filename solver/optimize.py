@@ -22,6 +22,9 @@ SMALL = 300
 OPEN = 400
 """How many variables the first attempt leaves open at least."""
 
+GROWTH = 2
+"""How many times as many the next attempt leaves open."""
+
 
 def maximize(program: Program, objective: Sequence[int], clock: Clock, seed: int) -> Answer:
     """The best value of the objective (a coefficient per variable) in the time left."""
@@ -32,37 +35,33 @@ def maximize(program: Program, objective: Sequence[int], clock: Clock, seed: int
         return cpsat.maximize(program, objective, clock.left(), seed)
     limit = relaxation.bound // SCALE
     costs = sorted([abs(cost) for cost in relaxation.reduced])
-    open_up_to = costs[min(OPEN, len(costs) - 1)]
+    count = OPEN
     best: Answer | None = None
     while True:
-        answer = _solve_open(program, objective, clock, seed, relaxation, open_up_to)
-        if answer.values is None:
-            if best is not None or open_up_to >= costs[-1] or not clock.left():
-                break
-            open_up_to = costs[-1]
-            continue
-        best = answer
-        distance = relaxation.bound - answer.objective * SCALE
-        if answer.proven and (distance <= open_up_to or open_up_to >= costs[-1]):
-            return Answer(answer.values, True, answer.objective, answer.objective)
-        if not answer.proven or not clock.left():
+        count = min(count, len(costs) - 1)
+        open_up_to = costs[count]
+        if best is not None:
+            open_up_to = min(open_up_to, relaxation.bound - best.objective * SCALE)
+        fixed = _fixed(program, relaxation, open_up_to)
+        answer = cpsat.maximize(program, objective, clock.left(), seed, fixed)
+        if answer.values is not None:
+            best = answer
+        if not answer.proven:
             break
-        open_up_to = distance
+        if best is not None and relaxation.bound - best.objective * SCALE <= open_up_to:
+            return Answer(best.values, True, best.objective, best.objective)
+        if open_up_to >= costs[-1]:
+            break
+        count *= GROWTH
     if best is None:
         return Answer(None, False, 0, limit)
-    return Answer(best.values, best.objective >= limit, best.objective, limit)
+    proven = answer.proven or best.objective >= limit
+    return Answer(best.values, proven, best.objective, best.objective if proven else limit)
 
 
-def _solve_open(
-    program: Program,
-    objective: Sequence[int],
-    clock: Clock,
-    seed: int,
-    relaxation: Relaxation,
-    open_up_to: int,
-) -> Answer:
-    fixed: list[int | None] = [
-        None if abs(cost) <= open_up_to else low if cost < 0 else high
+def _fixed(program: Program, relaxation: Relaxation, open_up_to: int) -> list[int | None]:
+    """The better end of every variable whose reduced cost is above `open_up_to`."""
+    return [
+        None if -open_up_to <= cost <= open_up_to else low if cost < 0 else high
         for cost, low, high in zip(relaxation.reduced, program.low, program.high, strict=True)
     ]
-    return cpsat.maximize(program, objective, clock.left(), seed, fixed)

@@ -10,6 +10,7 @@ from model.plan import Stage
 from solver.clock import Clock
 from solver.decode import Decoded, decode
 from solver.kinds import Counts
+from solver.laws.blocks import add_blocks
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout, UnitVariables
 from solver.optimize import maximize
@@ -43,6 +44,7 @@ def locate(
         everyone = [*units, *(unit for _, unit in phantoms)]
         layout = Layout(program, view, everyone, refined, scorer.alignment)
         add_uplinks(layout, scorer)
+        add_blocks(layout)
         objective: Terms = []
         for variables in layout.units[: len(units)]:
             for number, party in enumerate(variables.unit.parties):

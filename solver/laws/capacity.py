@@ -41,8 +41,6 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
             for count, variable in claim.terms
         ]
         program.at_most(terms, slots)
-        for block in sorted({count for count, _ in terms if count > 1 and slots % count}):
-            program.at_most([(count // block, v) for count, v in terms if count >= block], slots // block)
     if len(free) == 1 or not _sizes_divide(claims):
         _add_sum(program, claims, [c.request.gpus for c in claims], sum(max(0, f.gpus) for f in free))
     requests = {claim.request for claim in claims}

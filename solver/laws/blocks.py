@@ -1,0 +1,72 @@
+"""Blocks: rows that no integer answer breaks and that make the relaxation nearly integral.
+
+Let a leaf offer F slots for pods of size g, and let gangs take T of them each. Counted in
+blocks of t slots:
+
+    sum over gangs of floor(T / t) <= floor(F / t)
+
+and where a party would get something extra for one leaf, the relaxation likes to give it a
+slot there beside a gang that needs the whole leaf. But a gang that takes T > F mod t slots
+costs a block, so with m gangs of the party at most, of which f stand there,
+
+    m * sum over gangs of floor(T / t) + f <= m * floor(F / t).
+
+Both are Chvatal-Gomory cuts of the slot row, the second after complementing f.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from solver.layout import Layout, UnitVariables
+from solver.program import Terms
+
+
+def add_blocks(layout: Layout) -> None:
+    """The rows for the pods of the largest size asked for, in every leaf."""
+    sizes = {request.gpus for v in layout.units for request in v.unit.kind.requests}
+    size = max(sizes, default=0)
+    if not size:
+        return
+    takes: dict[int, Terms] = defaultdict(list)
+    for variables in layout.units:
+        for (role, leaf), terms in variables.pods.items():
+            if variables.unit.kind.requests[role].gpus == size:
+                takes[leaf] += terms
+    extras = _extras(layout, size)
+    for leaf, terms in takes.items():
+        slots = sum([max(0, layout.view.free[i].gpus) // size for i in _nodes(layout, leaf)])
+        for block in sorted({count for count, _ in terms if count > 1}):
+            blocks = [(count // block, v) for count, v in terms if count >= block]
+            if slots % block:
+                layout.program.at_most(blocks, slots // block)
+            for count, flow in extras.get(leaf, ()):
+                if slots % block < count < block:
+                    most = layout.program.high[flow]
+                    lost = [(most * n, v) for n, v in blocks]
+                    layout.program.at_most([*lost, (1, flow)], most * (slots // block))
+
+
+def _nodes(layout: Layout, leaf: int) -> list[int]:
+    ground = layout.view.ground
+    return [i for i in ground.in_leaf[leaf] if ground.nodes[i].schedulable]
+
+
+def _extras(layout: Layout, size: int) -> dict[int, list[tuple[int, int]]]:
+    """Leaf -> (slots a gang takes, flow), for flows that stand for one leaf alone."""
+    out: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for variables in layout.units:
+        if len(variables.unit.kind.sizes) == 1 and variables.unit.kind.requests[0].gpus == size:
+            for leaf, count, flow in _single_places(variables):
+                out[leaf].append((count, flow))
+    return out
+
+
+def _single_places(variables: UnitVariables) -> list[tuple[int, int, int]]:
+    return [
+        (leaf, counts[0], flow)
+        for group in variables.classes
+        if len(group.places) == 1 and group.places[0][0].leaves == 1
+        for leaf, counts in group.places[0][0].takes
+        for flow in group.flows.values()
+    ]
