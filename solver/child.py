@@ -26,7 +26,7 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA
 """Threads that nobody uses would reserve address space, which is what is limited."""
 
 
-class Fault(Exception):  # noqa: N818 - the word of the field; it names a broken process
+class Fault(Exception):
     """Why there is no plan from the child. `fatal`: the child is not to be trusted any more."""
 
     def __init__(self, why: str, fatal: bool = True) -> None:

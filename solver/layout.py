@@ -15,19 +15,17 @@ problem: integral, and small however many locations there are.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from solver.bins import Bin, bins_of
+from solver.dominance import Usable, prune
 from solver.kinds import Counts
 from solver.laws.capacity import Claim, add_capacity
 from solver.locations import Location
 from solver.program import Program, Terms
-from solver.units import Party, Unit
+from solver.scorer import Scorer
+from solver.units import Unit
 from solver.view import View
-
-Worth = Callable[[Unit, Party], Callable[[Location], int]]
-"""Points of a location for a gang of a party beyond what every party of the unit gets."""
 
 
 @dataclass(slots=True)
@@ -74,7 +72,7 @@ class UnitVariables:
 class Layout:
     """Variables and capacity rows for some units on one view.
 
-    `refined` are the leaves whose nodes are modelled one by one. `worth` is given where
+    `refined` are the leaves whose nodes are modelled one by one. `scorer` is given where
     places are compared, not just counted; nodes of different worth are then kept apart.
     """
 
@@ -84,17 +82,19 @@ class Layout:
         view: View,
         units: list[Unit],
         refined: frozenset[int],
-        worth: Worth | None = None,
+        scorer: Scorer | None = None,
     ) -> None:
         self.program = program
         self.view = view
-        self.worth = worth
+        self.scorer = scorer
         self.units = [UnitVariables(unit) for unit in units]
-        for variables in self.units:
-            if variables.unit.loose:
+        usable = [(unit, self._usable(unit)) for unit in units]
+        self._skipped = prune(view, scorer, usable) if scorer else {}
+        for variables, (unit, places) in zip(self.units, usable, strict=True):
+            if unit.loose:
                 self._add_loose(variables)
             else:
-                self._add_places(variables)
+                self._add_places(variables, places)
         careful = (v for v in self.units if v.unit.careful)
         self.refined = refined | {leaf for v in careful for _, leaf in v.pods}
         self._add_bins()
@@ -102,32 +102,38 @@ class Layout:
             if variables.unit.careful:
                 self._add_node_laws(variables)
 
-    def _add_places(self, variables: UnitVariables) -> None:
-        unit = variables.unit
-        usable: dict[int, tuple[Location, int, list[tuple[int, int]]]] = {}
+    def _usable(self, unit: Unit) -> dict[int, Usable]:
+        """Locations with room now, by number."""
+        usable: dict[int, Usable] = {}
+        if unit.loose:
+            return usable
         full: set[int] = set()
         room = self.view.room(unit.kind).by_leaf
         for number, party in enumerate(unit.parties):
-            worth = self.worth(unit, party) if self.worth else None
+            worth = self.scorer.alignment(unit, party) if self.scorer else None
             for place in party.locations.required:
                 key = place.number
                 if key in full:
                     continue
                 points = worth(place) if worth else 0
                 if key in usable:
-                    usable[key][2].append((number, points))
+                    usable[key].worth.append((number, points))
                 elif fit := unit.fit(place, room):
-                    usable[key] = (place, fit, [(number, points)])
+                    usable[key] = Usable(place, fit, [(number, points)])
                 else:
                     full.add(key)
+        return usable
+
+    def _add_places(self, variables: UnitVariables, usable: dict[int, Usable]) -> None:
+        unit = variables.unit
         classes: dict[tuple[tuple[int, int], ...], Class] = {}
         pods: dict[tuple[int, int], Terms] = defaultdict(list)
-        for place, fit, worths in usable.values():
-            kinship = tuple(worths)
+        for entry in usable.values():
+            place, kinship = entry.place, tuple(entry.worth)
             group = classes.get(kinship)
             if group is None:
-                group = classes[kinship] = Class(dict(worths))
-            variable = self.program.variable(fit)
+                group = classes[kinship] = Class(dict(entry.worth))
+            variable = self.program.variable(entry.fit)
             group.places.append((place, variable))
             for leaf, counts in place.takes:
                 for role, count in enumerate(unit.new_pods(leaf, counts)):
@@ -208,26 +214,28 @@ class Layout:
             self.program.at_most([*here, (-1, chosen)], 0)
 
     def _add_bins(self) -> None:
-        users: dict[int, list[tuple[UnitVariables, int]]] = defaultdict(list)
-        for variables in self.units:
+        users: dict[int, list[tuple[int, UnitVariables, int]]] = defaultdict(list)
+        for number, variables in enumerate(self.units):
             for role, leaf in variables.pods:
-                users[leaf].append((variables, role))
+                users[leaf].append((number, variables, role))
         for leaf in sorted(users):
-            kinds = [(v.unit.kind, role) for v, role in users[leaf]]
+            kinds = [(v.unit.kind, role) for _, v, role in users[leaf]]
             bins = bins_of(
-                self.view, leaf, kinds, self.worth is not None, leaf in self.refined
+                self.view, leaf, kinds, self.scorer is not None, leaf in self.refined
             )
             claims: list[list[Claim]] = [[] for _ in bins]
-            for variables, role in users[leaf]:
-                self._split(variables, role, leaf, bins, claims)
+            for number, variables, role in users[leaf]:
+                self._split(number, variables, role, leaf, bins, claims)
             for bin_, claimed in zip(bins, claims, strict=True):
                 if claimed:
                     add_capacity(self.program, self.view, bin_, claimed)
                     self._add_phantom_law(bin_, users[leaf])
 
-    def _add_phantom_law(self, bin_: Bin, users: list[tuple[UnitVariables, int]]) -> None:
+    def _add_phantom_law(
+        self, bin_: Bin, users: list[tuple[int, UnitVariables, int]]
+    ) -> None:
         """No two phantoms share a node; only nodes that could hold two need a row for it."""
-        phantoms = [variables for variables, _ in users if variables.unit.phantom]
+        phantoms = [variables for _, variables, _ in users if variables.unit.phantom]
         if not phantoms:
             return
         room = self.view.room(phantoms[0].unit.kind).by_node[0]
@@ -243,6 +251,7 @@ class Layout:
 
     def _split(
         self,
+        number: int,
         variables: UnitVariables,
         role: int,
         leaf: int,
@@ -261,7 +270,10 @@ class Layout:
             claims[0].append(Claim(request, pods, room.by_leaf[role][leaf]))
             return
         usable = []
+        skipped = self._skipped.get(number, ())
         for position, bin_ in enumerate(bins):
+            if skipped and (leaf, self.view.comfort_id[bin_.node]) in skipped:
+                continue
             if one:
                 fit = sum([by_node[i] > 0 and i not in unit.bound_nodes for i in bin_.nodes])
             else:

@@ -20,7 +20,6 @@ from model.snapshot import Snapshot
 from solver.ground import Ground
 from solver.kinds import Counts, Kind, Kinds
 from solver.locations import Location, Locations
-from solver.view import View
 
 
 @dataclass(eq=False, slots=True)

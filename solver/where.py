@@ -42,7 +42,7 @@ def locate(
     while True:
         program = Program()
         everyone = [*units, *(unit for _, unit in phantoms)]
-        layout = Layout(program, view, everyone, refined, scorer.alignment)
+        layout = Layout(program, view, everyone, refined, scorer)
         add_uplinks(layout, scorer)
         add_blocks(layout)
         objective: Terms = []
