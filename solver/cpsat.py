@@ -1,4 +1,4 @@
-"""CP-SAT: proves an integer program, or what is left of it once variables are fixed."""
+"""CP-SAT: the only place that knows OR-tools' interface."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ def maximize(
     objective: Sequence[int],
     seconds: float,
     seed: int,
-    fixed: Sequence[int | None] | None = None,
 ) -> Answer:
     """The best value of the objective (a coefficient per variable) within `seconds`.
 
-    `fixed` gives variables a value beforehand. An answer without values that is proven
-    means that there is none. One worker and a fixed seed make the answer
+    An answer without values that is proven means that there is none. One worker and a fixed seed make the answer
     the same each time, as long as the limit is not reached; the other parameters are the
     ones that measured best (docs/decisions).
     """
@@ -29,14 +27,13 @@ def maximize(
     free: list[int] = []
     add = model.proto.variables.add
     for variable, (low, high) in enumerate(zip(program.low, program.high, strict=True)):
-        value = low if low == high else None if fixed is None else fixed[variable]
-        if value is None:
+        if low != high:
             number.append(len(free))
             free.append(variable)
             add().domain.extend((low, high))
         else:
-            number.append(-1 - value)
-            constant += objective[variable] * value
+            number.append(-1 - low)
+            constant += objective[variable] * low
     for variables, coefficients, least, most in program.rows:
         _add_row(model, number, variables, coefficients, least, most)
     target = model.proto.objective
@@ -52,6 +49,7 @@ def maximize(
     parameters.cp_model_probing_level = 0
     parameters.max_presolve_iterations = 1
     parameters.linearization_level = 2
+    parameters.add_lp_constraints_lazily = False
     parameters.max_time_in_seconds = max(seconds, 0.001)
     status = solver.solve(model)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

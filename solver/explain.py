@@ -1,4 +1,9 @@
-"""Why gangs wait: each law dropped in turn, and the plan asked again."""
+"""Why gangs wait: each law dropped in turn, and the finished plan asked again.
+
+For one gang against what the plan leaves, its own legal places decide exactly what is
+possible, so no solver is needed: a law is dropped by asking on a fabric, a config or free
+amounts without it.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +12,67 @@ from dataclasses import replace
 from model.extensions import Extensions
 from model.gang import Gang
 from model.plan import Plan, Waiting
-from model.reasons import Reason, ReasonKind
+from model.reasons import Reason
 from model.snapshot import Snapshot
-from solver.selection import select
+from solver.reasons.batching import not_considered
+from solver.reasons.bound import bound_elsewhere
+from solver.reasons.busy import Busy
+from solver.reasons.inquiry import Inquiry
+from solver.reasons.nodes import no_matching_nodes
+from solver.reasons.shares import quota_exceeded
+from solver.reasons.size import too_large
+from solver.units import Unit
 
 NO_EXTENSIONS = Extensions()
 
 
 def explain(snapshot: Snapshot, plan: Plan, extensions: Extensions = NO_EXTENSIONS) -> Plan:
     """Return the plan with the reason of every waiting gang filled in."""
-    gangs = {gang.key: gang for gang in snapshot.gangs}
-    left_out = select(snapshot).left_out
-
-    def reason(gang: Gang) -> Reason:
-        hold = gang.hold
-        if hold is not None:
-            return Reason(ReasonKind(hold.kind), hold.detail, hold.counts, unblock=hold.unblock)
-        return Reason(left_out.get(gang.key, ReasonKind.NO_FREE_CAPACITY))
-
-    waiting = tuple(Waiting(entry.gang, reason(gangs[entry.gang])) for entry in plan.waiting)
+    if not plan.waiting:
+        return plan
+    explainer = _Explainer(Inquiry(snapshot, plan, extensions))
+    gangs = explainer.inquiry.gangs
+    waiting = tuple(
+        Waiting(entry.gang, explainer.reason(gangs[entry.gang])) if entry.gang in gangs else entry
+        for entry in plan.waiting
+    )
     return replace(plan, waiting=waiting)
+
+
+class _Explainer:
+    """Asks one gang after the other, and gangs that may stand at the same places once."""
+
+    def __init__(self, inquiry: Inquiry) -> None:
+        self.inquiry = inquiry
+        self._busy: dict[tuple[int, int], Busy] = {}
+        self._never: dict[tuple[int, int], Reason | None] = {}
+
+    def reason(self, gang: Gang) -> Reason:
+        """The first reason that holds, from what never changes to what is busy now."""
+        reason = not_considered(self.inquiry, gang)
+        if reason is not None:
+            return reason
+        unit = self.inquiry.factory.of(gang)
+        key = (id(unit.kind), id(unit.locations))
+        if key not in self._never:
+            self._never[key] = self._on_empty_fabric(unit)
+        never = self._never[key]
+        if never is not None:
+            return never
+        busy = self._busy_for(key, unit)
+        return (
+            bound_elsewhere(self.inquiry, unit, busy.as_preferred if unit.bound else None)
+            or quota_exceeded(self.inquiry, gang)
+            or busy.reason(gang)
+        )
+
+    def _on_empty_fabric(self, unit: Unit) -> Reason | None:
+        reason = no_matching_nodes(self.inquiry.ground, unit)
+        return too_large(self.inquiry, unit) if reason is None else reason
+
+    def _busy_for(self, key: tuple[int, int], unit: Unit) -> Busy:
+        if unit.bound:
+            return Busy(self.inquiry, unit)
+        if key not in self._busy:
+            self._busy[key] = Busy(self.inquiry, unit)
+        return self._busy[key]

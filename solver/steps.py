@@ -47,11 +47,12 @@ class Steps:
 
 def own_steps() -> Steps:
     """Load the product's own functions."""
+    from model.extensions import load
     from model.validator import validate, who_values
     from solver.explain import explain
     from solver.greedy import greedy_plan
 
-    return Steps(greedy_plan, validate, who_values, explain, Extensions.load)
+    return Steps(greedy_plan, validate, who_values, explain, load)
 
 
 def nothing_placed(snapshot: Snapshot) -> Plan:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from model.mix import LikelyGang
 from model.plan import Stage
+from solver import cpsat
 from solver.clock import Clock
 from solver.decode import Decoded, decode
 from solver.kinds import Counts
 from solver.laws.blocks import add_blocks
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout, UnitVariables
-from solver.optimize import maximize
 from solver.program import Program, Terms, costs_of
 from solver.scorer import Scorer
 from solver.units import Unit
@@ -52,7 +52,8 @@ def locate(
             objective += _worth(layout, scorer, variables)
         for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True):
             objective += [(likely.value, variable) for _, variable in variables.placed(0)]
-        answer = maximize(program, costs_of(program, objective), clock, view.spec.solver.seed)
+        costs = costs_of(program, objective)
+        answer = cpsat.maximize(program, costs, clock.left(), view.spec.solver.seed)
         if answer.values is None:
             return None
         decoded = decode(layout, answer.values, {})

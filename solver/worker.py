@@ -172,11 +172,12 @@ def run(load: Callable[[], Solve]) -> None:
 def load_batch_solver() -> Solve:
     """Load the batch solver and OR-tools, which takes most of a second."""
     from model.extensions import Extensions
+    from model.extensions import load as load_extensions
     from solver.batch import solve
 
     @cache
     def extensions(enabled: bool) -> Extensions:
-        return Extensions.load() if enabled else Extensions()
+        return load_extensions() if enabled else Extensions()
 
     def solve_batch(
         snapshot: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]

@@ -1,0 +1,1 @@
+"""One file per family of reasons, and what they all look at. Pure Python."""

@@ -1,0 +1,62 @@
+"""`BoundElsewhere`: members that run already stand where no legal place can include them."""
+
+from __future__ import annotations
+
+from model.gang import Gang
+from model.reasons import Reason, ReasonKind
+from solver.locations import Takes
+from solver.reasons import advice
+from solver.reasons.inquiry import Inquiry
+from solver.reasons.size import PREFERRED
+from solver.units import Unit
+
+
+def bound_elsewhere(inquiry: Inquiry, unit: Unit, as_preferred: Unit | None) -> Reason | None:
+    """The reason where even the empty fabric has no place for the rest beside the bound members."""
+    if not unit.bound:
+        return None
+    alone = inquiry.but_for(unit.gang)
+    if alone.find(unit) is not None:
+        return None
+    gang = unit.gang
+    members = sum(len(role.bound) for role in gang.roles)
+    counts = (("bound", members), ("needed", sum(len(role.pods) for role in gang.roles)))
+    steps = []
+    if as_preferred is not None and alone.find(as_preferred) is not None:
+        steps.append(PREFERRED)
+    strays = _fewest_strays(inquiry, unit)
+    if strays:
+        steps.append(f"evict {advice.named(strays)}")
+    where = [inquiry.ground.leaves[i].name for i in sorted(unit.bound) if i >= 0]
+    outside = ["outside the fabric"] if -1 in unit.bound else []
+    return Reason(
+        ReasonKind.BOUND_ELSEWHERE,
+        f"they stand {' and '.join([f'in {advice.named(where)}'] * bool(where) + outside)}",
+        counts,
+        unblock=tuple(steps),
+    )
+
+
+def _fewest_strays(inquiry: Inquiry, unit: Unit) -> list[str]:
+    """Bound members to evict so that some location admits the others, as few as can be."""
+    best: list[str] | None = None
+    for place in unit.locations.required:
+        strays = _strays(inquiry, unit.gang, place.takes)
+        if best is None or len(strays) < len(best):
+            best = strays
+    return best or []
+
+
+def _strays(inquiry: Inquiry, gang: Gang, takes: Takes) -> list[str]:
+    ground = inquiry.ground
+    left = {leaf: list(counts) for leaf, counts in takes}
+    strays = []
+    for number, role in enumerate(gang.roles):
+        for pod, host in role.bound:
+            node = ground.index.get(host)
+            here = None if node is None else left.get(ground.leaf_of[node])
+            if here is None or not here[number]:
+                strays.append(f"{pod} on {host}")
+            else:
+                here[number] -= 1
+    return strays

@@ -1,0 +1,237 @@
+"""The reasons that lie in what is busy: who came first, the leaf rule, plain lack of room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+from model.gang import Gang, GangKey, TopologyPolicy
+from model.reasons import NearMiss, Reason, ReasonKind
+from model.resources import PORT_PREFIX, Resources
+from solver.reasons.inquiry import Inquiry
+from solver.reasons.obstacles import Obstacles, ending, shares_nodes
+from solver.reasons.reach import Reach, Reached, Spot, spots_of
+from solver.reasons.shares import uplink_full
+from solver.reasons.standing import NO_LIMIT
+from solver.units import Unit
+
+MOST_RIVALS = 3
+PREFERRED_NOW = "topology-policy Preferred would place it now"
+
+
+class Busy:
+    """One unit on the fabric as the plan leaves it. Gangs of the same unit share it."""
+
+    def __init__(self, inquiry: Inquiry, unit: Unit) -> None:
+        self.inquiry = inquiry
+        self.unit = unit
+        self.obstacles = Obstacles(inquiry, unit)
+        self._outranked: dict[int, Reason] = {}
+
+    def reason(self, gang: Gang) -> Reason:
+        """Why the gang is not placed, quota and the empty fabric being no hindrance."""
+        if self.fits_after:
+            return Reason(ReasonKind.NOT_PROVEN, unblock=("raise solver.timeLimitSeconds",))
+        if self.fits_now:
+            if gang.priority not in self._outranked:
+                self._outranked[gang.priority] = self._outrank(gang)
+            return self._outranked[gang.priority]
+        return self._room
+
+    @cached_property
+    def spots(self) -> list[Spot]:
+        """The unit's legal places."""
+        return spots_of(self.unit)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """How far it gets on what the plan leaves."""
+        return Reach(self.unit, self.inquiry.after)
+
+    @cached_property
+    def fits_after(self) -> bool:
+        """Whether it fits into what the plan leaves."""
+        reach = self.reach
+        if max(reach.measure(self.spots), default=0) < reach.needed:
+            return False
+        return self.inquiry.after.find(self.unit) is not None
+
+    @cached_property
+    def _measured_now(self) -> list[int]:
+        return Reach(self.unit, self.inquiry.now).measure(self.spots)
+
+    @cached_property
+    def fits_now(self) -> bool:
+        """Whether it would fit if nothing of the plan were placed."""
+        if max(self._measured_now, default=0) < self.reach.needed:
+            return False
+        return self.inquiry.now.find(self.unit) is not None
+
+    @cached_property
+    def _nearest(self) -> Reached | None:
+        return self.reach.nearest(self.spots, self.obstacles.in_the_way)
+
+    @cached_property
+    def _near(self) -> tuple[tuple[NearMiss, ...], tuple[str, ...]]:
+        place = self._nearest
+        return ((), ()) if place is None else self.obstacles.near(self.reach, place)
+
+    @cached_property
+    def as_preferred(self) -> Unit | None:
+        """The unit of the same gang under the policy `Preferred`, where that differs."""
+        gang = self.unit.gang
+        if gang.policy is TopologyPolicy.PREFERRED or sum(self.unit.kind.sizes) < 2:
+            return None
+        unit = self.inquiry.factory.of(replace(gang, policy=TopologyPolicy.PREFERRED))
+        return unit if unit.loose else None
+
+    @cached_property
+    def _preferred_now(self) -> tuple[str, ...]:
+        """The advice to ask for `Preferred`, where it would place the gang now."""
+        if self.scope_free < self.reach.needed:
+            return ()
+        unit = self.as_preferred
+        if unit is None or not self.inquiry.after.finds_loose(unit):
+            return ()
+        return (PREFERRED_NOW,)
+
+    @cached_property
+    def _scopes(self) -> list[tuple[int, ...]]:
+        """The leaves that the gang could use if only spines bound it."""
+        ground = self.inquiry.ground
+        required = self.unit.locations.required
+        if required and min(place.spines for place in required) > 1:
+            return [tuple(range(len(ground.leaves)))]
+        bound = {ground.spine_of[leaf] for leaf in self.unit.bound if leaf >= 0}
+        return [
+            leaves for s, leaves in enumerate(ground.spine_leaves) if not bound or s in bound
+        ]
+
+    @cached_property
+    def scope_free(self) -> int:
+        """Unbound pods of the gang that fit into one spine, wherever there."""
+        return max((self.reach.pods(leaves, self.reach.new) for leaves in self._scopes), default=0)
+
+    @cached_property
+    def _free(self) -> tuple[int, int]:
+        """Pods of the gang's size, however many, that fit into one spine, and anywhere."""
+        row = self.reach.room[0]
+        if len(self.reach.new) > 1:
+            everywhere = tuple(range(len(self.inquiry.ground.leaves)))
+            return self.scope_free, self.reach.pods(everywhere, self.reach.new)
+        return max((sum([row[i] for i in s]) for s in self._scopes), default=0), sum(row)
+
+    def _counts(self) -> list[tuple[str, int]]:
+        spine, anywhere = self._free
+        best = 0 if self._nearest is None else self._nearest.pods
+        counts = [("needed", self.reach.needed), ("free", spine), ("anywhere", anywhere)]
+        counts.append(("best", best))
+        if shares_nodes(self.unit):
+            counts.append(("pods", self.reach.needed))
+        return counts
+
+    @cached_property
+    def _room(self) -> Reason:
+        """Uplinks, the leaf rule, or plain lack of room; none of it depends on priority."""
+        full = uplink_full(self.inquiry, self.unit, self.reach, self.spots)
+        if full is not None:
+            return full
+        near, ends = self._near
+        steps = ending(ends) + self._preferred_now
+        if not self.unit.loose and self.scope_free >= self.reach.needed:
+            leaves = min((len(spot.takes) for spot in self.spots), default=0)
+            counts = (("leaves", leaves), *self._counts())
+            return Reason(ReasonKind.NO_ADJACENT_LEAVES, "", counts, near, steps)
+        counts = tuple(self._counts())
+        return Reason(ReasonKind.NO_FREE_CAPACITY, self._short(), counts, near, steps)
+
+    def _short(self) -> str:
+        """The resource without which it would fit; else all that the nearest place lacks."""
+        names = ["GPUs", "CPU", "memory", "pod slots"]
+        requests = self.unit.kind.requests
+        names += list(dict.fromkeys(name for one in requests for name, _ in one.extra))
+        alone = [name for name in names if self._fits_without(name)]
+        if alone:
+            return " or ".join(alone)
+        return " and ".join(name for name in names if self._lacking(name))
+
+    def _fits_without(self, name: str) -> bool:
+        standing = self.inquiry.after
+        amounts = [unlimited(amount, name) for amount in standing.amounts[0]]
+        reach = Reach(self.unit, standing, amounts)
+        if reach.room == self.reach.room:
+            return False
+        return max(reach.measure(self.spots), default=0) >= reach.needed
+
+    def _lacking(self, name: str) -> bool:
+        place = self._nearest
+        if place is None:
+            return False
+        free = self.inquiry.after.free
+        requests = self.unit.kind.requests
+        return any(
+            amount_of(free[i], name) < min(amount_of(request, name) for request in requests)
+            for leaf in place.leaves
+            for i in self.obstacles.blocked(leaf)
+        )
+
+    def _outrank(self, gang: Gang) -> Reason:
+        """The gangs of the plan on the place that fits now and has the fewest of them."""
+        placed_in = self.inquiry.holders.placed_in
+        ground = self.inquiry.ground
+        best: tuple[tuple[int, int], Spot, frozenset[GangKey]] | None = None
+        for spot, pods in zip(self.spots, self._measured_now, strict=True):
+            if pods < self.reach.needed:
+                continue
+            leaves = (
+                [leaf for leaf, _ in spot.takes]
+                if spot.spine is None
+                else ground.spine_leaves[spot.spine]
+            )
+            rivals = frozenset[GangKey]().union(*(placed_in[leaf] for leaf in leaves))
+            lower = sum(self.inquiry.holders.priority(one) < gang.priority for one in rivals)
+            rank = (lower, len(rivals))
+            if rivals and (best is None or rank < best[0]):
+                best = (rank, spot, rivals)
+        if best is None:
+            return Reason(ReasonKind.OUTRANKED, "", tuple(self._counts()))
+        _, spot, rivals = best
+        place = self.reach.reached(spot, self.reach.measure([spot])[0])
+        near, ends = self.obstacles.near(self.reach, place)
+        priority = self.inquiry.holders.priority
+        ordered = sorted(rivals, key=lambda one: (-priority(one), one))
+        detail = ", ".join(f"{one} (priority {priority(one)})" for one in ordered[:MOST_RIVALS])
+        highest = priority(ordered[0])
+        raised = (f"raise its priority above {highest}",) if highest >= gang.priority else ()
+        counts = (*self._counts(), ("rivals", len(rivals)))
+        steps = self._preferred_now + raised + ending(ends)
+        return Reason(ReasonKind.OUTRANKED, detail, counts, near, steps)
+
+
+def unlimited(amount: Resources, name: str) -> Resources:
+    """A free amount in which one resource never runs out."""
+    match name:
+        case "GPUs":
+            return replace(amount, gpus=NO_LIMIT)
+        case "CPU":
+            return replace(amount, cpu=None)
+        case "memory":
+            return replace(amount, memory=None)
+        case "pod slots":
+            return replace(amount, pods=NO_LIMIT)
+    extra = tuple((key, n) for key, n in amount.extra if key != name)
+    return replace(amount, extra=tuple(sorted((*extra, (name, NO_LIMIT)))))
+
+
+def amount_of(amount: Resources, name: str) -> int:
+    """One resource of an amount; what is not stated never runs out."""
+    match name:
+        case "GPUs":
+            return amount.gpus
+        case "CPU":
+            return NO_LIMIT if amount.cpu is None else amount.cpu
+        case "memory":
+            return NO_LIMIT if amount.memory is None else amount.memory
+        case "pod slots":
+            return amount.pods
+    return dict(amount.extra).get(name, 1 if name.startswith(PORT_PREFIX) else 0)

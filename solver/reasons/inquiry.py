@@ -1,0 +1,106 @@
+"""What all questions about one plan share: the fabric, what is free, who holds the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+from model.extensions import Extensions
+from model.gang import Gang
+from model.plan import Placement, Plan
+from model.resources import Resources, minus
+from model.snapshot import Snapshot
+from solver.laws.quota import new_gpus, quota_left
+from solver.reasons.holders import Holders, requests_of
+from solver.reasons.standing import Standing
+from solver.scorer import Scorer
+from solver.selection import Selection, select
+from solver.units import factory_for
+from solver.view import View
+
+
+class Inquiry:
+    """One plan for one snapshot; the moves of the plan count as made."""
+
+    def __init__(self, snapshot: Snapshot, plan: Plan, extensions: Extensions) -> None:
+        self.snapshot = _moved(snapshot, plan)
+        self.plan = plan
+        self.gangs = {gang.key: gang for gang in snapshot.gangs}
+        self.factory = factory_for(snapshot, extensions)
+        self.ground = self.factory.ground
+        self.spec = self.ground.spec
+        self.view = View(self.snapshot, self.ground)
+        self.scorer = Scorer(self.view)
+        self.holders = Holders(self.snapshot, plan, self.ground)
+
+    @cached_property
+    def selection(self) -> Selection:
+        """The batch that the plan was made for."""
+        return select(self.snapshot)
+
+    @cached_property
+    def now(self) -> Standing:
+        """What is free before anything of the plan is placed."""
+        return Standing(self.view, self.scorer)
+
+    @cached_property
+    def after(self) -> Standing:
+        """What the plan leaves free."""
+        after = Standing(self.view, self.scorer)
+        for placement in self.plan.placements:
+            self._book(after, placement)
+        return after
+
+    @cached_property
+    def after_without_uplinks(self) -> Standing:
+        """What the plan leaves free if uplinks had no limit."""
+        return self.after.without_uplinks()
+
+    @cached_property
+    def quota_now(self) -> dict[str, int]:
+        """Namespace -> GPUs that its running pods leave of its quota."""
+        return quota_left(self.view)
+
+    @cached_property
+    def placed_gpus(self) -> dict[str, int]:
+        """Namespace -> GPUs that the plan places."""
+        total: dict[str, int] = {}
+        for placement in self.plan.placements:
+            gang = self.gangs[placement.gang]
+            namespace = gang.key.namespace
+            total[namespace] = total.get(namespace, 0) + new_gpus(gang)
+        return total
+
+    def but_for(self, gang: Gang) -> Standing:
+        """The empty fabric but for the members of `gang` that run already."""
+        free: list[Resources] = [node.allocatable for node in self.ground.nodes]
+        for role in gang.roles:
+            for _, host in role.bound:
+                node = self.ground.index.get(host)
+                if node is not None:
+                    free[node] = minus(free[node], role.request)
+        return Standing(self.view, self.scorer, free).without_uplinks()
+
+    def _book(self, standing: Standing, placement: Placement) -> None:
+        gang = self.gangs[placement.gang]
+        index = self.ground.index
+        if gang.bandwidth:
+            hosts = {pod: index[host] for pod, host in placement.pods}
+            nodes = [[hosts[pod] for pod in role.pods] for role in gang.roles]
+            standing.take(self.factory.of(gang), nodes)
+            return
+        requests = requests_of(gang)
+        for pod, host in placement.pods:
+            node = index[host]
+            standing.free[node] = minus(standing.free[node], requests[pod])
+
+
+def _moved(snapshot: Snapshot, plan: Plan) -> Snapshot:
+    if not plan.moves:
+        return snapshot
+    targets = {(move.namespace, move.pod): move.target for move in plan.moves}
+    running = tuple(
+        replace(pod, node=targets.get((pod.namespace, pod.name), pod.node))
+        for pod in snapshot.running
+    )
+    return replace(snapshot, running=running)

@@ -1,0 +1,168 @@
+"""`NoMatchingNodes`: which law refuses which nodes, and which one dropped would be enough."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from model.gang import Gang, Role
+from model.node import Node
+from model.reasons import Reason, ReasonKind
+from model.resources import fits
+from solver.ground import Ground
+from solver.reasons import advice
+from solver.units import Unit
+
+CORDONED = "cordoned"
+NOT_READY = "notReady"
+SELECTOR = "selector"
+TAINT = "taint"
+BANDWIDTH = "bandwidth"
+DOMAIN = "domain"
+TOO_SMALL = "tooSmall"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A node and every law that refuses it, in the order in which laws are looked at."""
+
+    node: Node
+    holds: int
+    laws: tuple[str, ...]
+
+
+def no_matching_nodes(ground: Ground, unit: Unit) -> Reason | None:
+    """The reason where the eligible nodes could not hold the gang however it were spread."""
+    kind = unit.kind
+    one = kind.key.one_per_node
+    short = None
+    for role, holds in enumerate(kind.holds):
+        capacity = sum([min(1, n) for n in holds]) if one else sum(holds)
+        if capacity < kind.sizes[role]:
+            short = role
+            break
+    if short is None and len(kind.sizes) > 1:
+        filled, _ = kind.fill_nodes(range(len(ground.nodes)), kind.sizes, capped=False)
+        short = next((r for r, n in enumerate(filled) if n < kind.sizes[r]), None)
+    if short is None:
+        return None
+    survey = Survey(ground, unit.gang, unit.gang.roles[short], one)
+    if survey.eligible and not survey.enough_without(survey.laws):
+        return None
+    return survey.reason()
+
+
+class Survey:
+    """Every node looked at for one role of a gang."""
+
+    def __init__(self, ground: Ground, gang: Gang, role: Role, one: bool) -> None:
+        self.ground = ground
+        self.gang = gang
+        self.role = role
+        self.one = one
+
+    @cached_property
+    def nodes(self) -> list[Refusal]:
+        """Every node and what refuses it."""
+        return [self._refusal(i, node) for i, node in enumerate(self.ground.nodes)]
+
+    @cached_property
+    def laws(self) -> tuple[str, ...]:
+        """Every law that refuses some node, in the order of first mention."""
+        return tuple(dict.fromkeys(law for one in self.nodes for law in one.laws))
+
+    @cached_property
+    def eligible(self) -> int:
+        """Pods that the eligible nodes hold when empty."""
+        return sum(one.holds for one in self.nodes if not one.laws)
+
+    def _refusal(self, index: int, node: Node) -> Refusal:
+        gang, role, ground = self.gang, self.role, self.ground
+        laws = []
+        if node.cordoned:
+            laws.append(CORDONED)
+        if not node.ready:
+            laws.append(NOT_READY)
+        if not role.constraint.selects(node):
+            laws.append(SELECTOR)
+        if not role.constraint.tolerates(node):
+            laws.append(TAINT)
+        if not ground.carries(index, gang.bandwidth):
+            laws.append(BANDWIDTH)
+        if not ground.open_to(index, ground.spec.namespace(gang.key.namespace).domains):
+            laws.append(DOMAIN)
+        laws += [
+            rule_law(rule.name)
+            for rule in ground.extensions.rules
+            if not rule.allows(gang, role, node)
+        ]
+        holds = fits(node.allocatable, role.request)
+        if not holds:
+            laws.append(TOO_SMALL)
+        return Refusal(node, min(1, holds) if self.one else holds, tuple(laws))
+
+    def enough_without(self, laws: tuple[str, ...]) -> bool:
+        """Whether the nodes would hold the role if these laws were dropped."""
+        if TOO_SMALL in laws and not self._step(TOO_SMALL, laws):
+            return False
+        return self.capacity(laws) >= self.role.size
+
+    def capacity(self, laws: tuple[str, ...]) -> int:
+        """Pods that nodes hold which no law but `laws` refuses; one where they are too small."""
+        dropped = set(laws)
+        return sum(max(1, one.holds) for one in self.nodes if dropped.issuperset(one.laws))
+
+    def gained(self, laws: tuple[str, ...]) -> list[Refusal]:
+        """Nodes that `laws` alone refuse."""
+        dropped = set(laws)
+        return [one for one in self.nodes if one.laws and dropped.issuperset(one.laws)]
+
+    def reason(self) -> Reason:
+        """Counts by law, each node under the first law that refuses it, and what to change."""
+        refused = Counter(one.laws[0] for one in self.nodes if one.laws)
+        counts = [("needed", self.role.size), ("eligible", self.eligible)]
+        counts.append(("total", len(self.nodes)))
+        counts += [(law, refused[law]) for law in self.laws if refused[law]]
+        return Reason(ReasonKind.NO_MATCHING_NODES, "", tuple(counts), unblock=self.unblock())
+
+    def unblock(self) -> tuple[str, ...]:
+        """A step for every single law that is enough to drop, else for the fewest together."""
+        for together in range(1, len(self.laws) + 1):
+            steps = [
+                " and ".join(self._step(law, laws) for law in laws)
+                for laws in combinations(self.laws, together)
+                if self.enough_without(laws)
+            ]
+            if steps:
+                return tuple(steps)
+        return ()
+
+    def _step(self, law: str, laws: tuple[str, ...]) -> str:
+        """What drops `law` where all of `laws` are dropped."""
+        gained = [(one.node, max(1, one.holds)) for one in self.gained(laws) if law in one.laws]
+        missing = min(self.role.size - self.eligible, sum(holds for _, holds in gained))
+        names = advice.named([node.name for node, _ in gained])
+        match law:
+            case "cordoned":
+                return f"uncordon {names}"
+            case "notReady":
+                return f"bring {names} back to ready"
+            case "selector":
+                return advice.selector_step(self.role, gained, missing)
+            case "taint":
+                return advice.taint_step(self.role, gained, missing)
+            case "bandwidth":
+                return advice.bandwidth_step(self.ground, gained, missing)
+            case "domain":
+                return advice.domain_step(self.gang, gained, missing)
+            case "tooSmall":
+                nodes = [node for node, _ in gained]
+                return advice.smaller_step(self.role.request, nodes, missing)
+        return f"let {law} allow {names}"
+
+
+def rule_law(name: str) -> str:
+    """The count under which a custom rule's refusals stand."""
+    return f"rule {name}"
