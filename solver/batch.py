@@ -49,7 +49,7 @@ def solve(
 
     if located is None:
         plan = assemble(
-            view, scorer, selection, chosen.decoded.gangs, (), chosen.stages, PlanStatus.FEASIBLE
+            view, scorer, selection, chosen.anywhere(), (), chosen.stages, PlanStatus.FEASIBLE
         )
         return replace(plan, note="no time was left to choose the best places")
     on_stage(located.stage)

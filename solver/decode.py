@@ -34,9 +34,9 @@ def decode(
     layout: Layout, values: list[int], placed: dict[tuple[int, int], list[Gang]]
 ) -> Decoded:
     """Put gangs where `values` say: those `placed` by (unit, party), else all of the party."""
-    slots, misfits = _pack(layout, values)
-    if misfits:
-        return Decoded(misfits=misfits)
+    slots, failed = _pack(layout, values)
+    if failed:
+        return Decoded(misfits=failed)
     out = Decoded()
     for position, variables in enumerate(layout.units):
         unit = variables.unit
@@ -51,6 +51,13 @@ def decode(
                         nodes[role] += stock.draw(role, leaf, count, unit.kind.key.one_per_node)
                 out.gangs.append(PlacedGang(gang, unit, nodes))
     return out
+
+
+def misfits(layout: Layout, values: list[int]) -> frozenset[int]:
+    """Leaves where the numbers of pods obey the rows but cannot be packed as found."""
+    if not layout.inexact:
+        return frozenset()
+    return _pack(layout, values, set(layout.inexact))[1]
 
 
 class _Stock:
@@ -132,24 +139,26 @@ def _deal(
 
 
 def _pack(
-    layout: Layout, values: list[int]
+    layout: Layout, values: list[int], only: set[Bin] | None = None
 ) -> tuple[dict[tuple[int, int, int], list[int]], frozenset[int]]:
     """(unit, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
     by_bin: dict[Bin, list[tuple[int, int, int, int]]] = defaultdict(list)
     for position, variables in enumerate(layout.units):
         for (role, leaf), split in variables.bins.items():
             for bin_, terms in split:
-                pods = sum(c * values[v] for c, v in terms)
+                if only is not None and bin_ not in only:
+                    continue
+                pods = sum([c * values[v] for c, v in terms])
                 if pods:
                     by_bin[bin_].append((position, role, leaf, pods))
     slots: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    misfits = set()
+    failed = set()
     for bin_, groups in by_bin.items():
         if not _pack_bin(layout, bin_, groups, slots):
-            misfits.add(bin_.leaf)
+            failed.add(bin_.leaf)
     for nodes in slots.values():
         nodes.sort()
-    return slots, frozenset(misfits)
+    return slots, frozenset(failed)
 
 
 def _pack_bin(

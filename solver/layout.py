@@ -97,6 +97,8 @@ class Layout:
                 self._add_places(variables, places)
         careful = (v for v in self.units if v.unit.careful)
         self.refined = refined | {leaf for v in careful for _, leaf in v.pods}
+        self.inexact: list[Bin] = []
+        """Bins whose rows may admit numbers of pods that cannot be packed."""
         self._add_bins()
         for variables in self.units:
             if variables.unit.careful:
@@ -107,27 +109,29 @@ class Layout:
         usable: dict[int, Usable] = {}
         if unit.loose:
             return usable
-        full: set[int] = set()
-        room = self.view.room(unit.kind).by_leaf
         for number, party in enumerate(unit.parties):
-            worth = self.scorer.alignment(unit, party) if self.scorer else None
-            for place in party.locations.required:
-                key = place.number
-                if key in full:
-                    continue
-                points = worth(place) if worth else 0
-                if key in usable:
-                    usable[key].worth.append((number, points))
-                elif fit := unit.fit(place, room):
-                    usable[key] = Usable(place, fit, [(number, points)])
+            if unit.bound:
+                room = self.view.room(unit.kind).by_leaf
+                places = [(p, 1) for p in party.locations.required if unit.fit_bound(p, room)]
+            else:
+                places = self.view.open_places(party.kind, party.locations)
+            if self.scorer:
+                worth = self.scorer.alignment(unit, party, [place for place, _ in places])
+            else:
+                worth = [0] * len(places)
+            for (place, fit), points in zip(places, worth, strict=True):
+                known = usable.get(place.number)
+                if known is None:
+                    usable[place.number] = Usable(place, min(fit, unit.most), [(number, points)])
                 else:
-                    full.add(key)
+                    known.worth.append((number, points))
         return usable
 
     def _add_places(self, variables: UnitVariables, usable: dict[int, Usable]) -> None:
         unit = variables.unit
         classes: dict[tuple[tuple[int, int], ...], Class] = {}
         pods: dict[tuple[int, int], Terms] = defaultdict(list)
+        plain = len(unit.roles) == 1 and not unit.bound
         for entry in usable.values():
             place, kinship = entry.place, tuple(entry.worth)
             group = classes.get(kinship)
@@ -136,6 +140,9 @@ class Layout:
             variable = self.program.variable(entry.fit)
             group.places.append((place, variable))
             for leaf, counts in place.takes:
+                if plain:
+                    pods[0, leaf].append((counts[0], variable))
+                    continue
                 for role, count in enumerate(unit.new_pods(leaf, counts)):
                     if count:
                         pods[role, leaf].append((count, variable))
@@ -228,7 +235,8 @@ class Layout:
                 self._split(number, variables, role, leaf, bins, claims)
             for bin_, claimed in zip(bins, claims, strict=True):
                 if claimed:
-                    add_capacity(self.program, self.view, bin_, claimed)
+                    if not add_capacity(self.program, self.view, bin_, claimed):
+                        self.inexact.append(bin_)
                     self._add_phantom_law(bin_, users[leaf])
 
     def _add_phantom_law(

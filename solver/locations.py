@@ -66,7 +66,8 @@ class Locations:
         """F: the least leaves plus spines over the legal places of the empty fabric."""
         if self.required:
             return min(place.leaves + place.spines for place in self.required)
-        return 1 + min((self._leaves_needed(spine) for spine in self.loose_spines), default=0)
+        needed = [self._leaves_needed(spine) for spine in self.loose_spines]
+        return 1 + min([leaves for leaves in needed if leaves], default=0)
 
     def loose_takes(self, leaf: int) -> tuple[Counts, ...]:
         """Every number of pods per role that one leaf could hold when empty, nothing excluded."""
@@ -182,14 +183,29 @@ class Locations:
         return tuple(takes), remaining
 
     def _loose_spines(self) -> tuple[int, ...]:
+        sizes = self.kind.sizes
         return tuple(
             spine
-            for spine in range(len(self.ground.spine_leaves))
-            if not any(self._fill_spine(spine, self.kind.sizes)[1])
+            for spine, leaves in enumerate(self.ground.spine_leaves)
+            if not any(self._fill_spine(spine, sizes)[1])
+            or (len(sizes) > 1 and self._some_split_holds(leaves))
         )
 
-    def _leaves_needed(self, spine: int) -> int:
-        """Leaves of a spine that hold the gang, those that hold most of it first."""
+    def _some_split_holds(self, leaves: tuple[int, ...]) -> bool:
+        """Whether some numbers per role and leaf hold the gang where filling in order does not."""
+        reached = {self.kind.sizes}
+        for leaf in leaves:
+            takes = self.loose_takes(leaf)
+            reached |= {
+                tuple(left - n for left, n in zip(state, counts, strict=True))
+                for state in reached
+                for counts in takes
+                if all(left >= n for left, n in zip(state, counts, strict=True))
+            }
+        return tuple(0 for _ in self.kind.sizes) in reached
+
+    def _leaves_needed(self, spine: int) -> int | None:
+        """Leaves that hold the gang, those that hold most first; `None` if that way none do."""
         kind = self.kind
         weights = [request.gpus for request in kind.requests]
         if not any(weights):
@@ -205,4 +221,4 @@ class Locations:
             taken = kind.fill(leaf, remaining)
             remaining = tuple(a - b for a, b in zip(remaining, taken, strict=True))
             leaves += any(taken)
-        return leaves
+        return None if any(remaining) else leaves

@@ -26,10 +26,9 @@ class Answer:
 
 
 class Program:
-    """Integer variables `low`..`high`, and rows `least <= sum of terms <= most`."""
+    """Integer variables 0..`high`, and rows `least <= sum of terms <= most`."""
 
     def __init__(self) -> None:
-        self.low: list[int] = []
         self.high: list[int] = []
         self.rows: list[tuple[list[int], list[int], int, int]] = []
         """(variables, coefficients, least, most)."""
@@ -41,13 +40,8 @@ class Program:
 
     def variable(self, most: int) -> int:
         """A new integer variable in 0..`most`; returns its number."""
-        self.low.append(0)
         self.high.append(most)
         return len(self.high) - 1
-
-    def fix(self, variable: int, value: int) -> None:
-        """Leave the variable only this value."""
-        self.low[variable] = self.high[variable] = value
 
     def row(self, terms: Iterable[tuple[int, int]], least: int, most: int) -> None:
         """`least <= sum of terms <= most`. Terms of one variable may stand several times."""
@@ -56,11 +50,8 @@ class Program:
 
     def at_most(self, terms: Terms, most: int) -> None:
         """`sum of terms <= most`, left out where the variables' bounds imply it."""
-        high, low = self.high, self.low
-        worst = 0
-        for coefficient, variable in terms:
-            worst += coefficient * (high[variable] if coefficient > 0 else low[variable])
-        if worst > most:
+        high = self.high
+        if sum([c * high[variable] for c, variable in terms if c > 0]) > most:
             self.row(terms, UNBOUNDED, most)
 
     def equal(self, terms: Terms, value: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from model.gang import Gang
 from model.weights import gang_weights, milli
@@ -92,43 +92,44 @@ class Scorer:
 
     def leaf_points(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> int:
         """The sum of `leaf_terms`, times the weight of the new pods there."""
-        return sum(self.leaf_terms(unit, leaf, counts, spans).values()) * self.leaf_weight(
-            unit, leaf, counts
-        )
+        if unit.bound or self._leaf_terms or spans and unit.gang.bandwidth:
+            points = sum(self.leaf_terms(unit, leaf, counts, spans).values())
+            return points * self.leaf_weight(unit, leaf, counts)
+        gang = unit.gang
+        gpus = sum([n * r.gpus for n, r in zip(counts, unit.kind.requests, strict=True)])
+        used, total = self.view.leaf_gpus[leaf]
+        share = domain_utilization.value(used, total, gpus, gang.strategy)
+        weight = self.weights(gang).get(domain_utilization.NAME, 0)
+        return weight * share // 1000 * (gpus or self.leaf_weight(unit, leaf, counts))
 
     def compactness(self, locations: Locations, gang: Gang, used: int) -> int:
         """Points for standing on `used` leaves and spines, the same for every pod."""
         weight = self.weights(gang).get(topology_alignment.NAME, 0)
         return weight * topology_alignment.compactness(locations.fewest, used) // 1000
 
-    def preference(self, gang: Gang, leaf: int) -> int:
-        """Points for the preferred domain, for a pod in `leaf`."""
+    def preference(self, gang: Gang, leaf: int | None) -> int:
+        """Points for the preferred domain, for a pod in `leaf` (`None`: in that domain)."""
         weight = self.weights(gang).get(topology_alignment.NAME, 0)
         inside = self.view.ground.domain(gang.preferred_domain)
-        return weight * topology_alignment.preference(inside is None or leaf in inside) // 1000
+        met = leaf is None or inside is None or leaf in inside
+        return weight * topology_alignment.preference(met) // 1000
 
-    def alignment(self, unit: Unit, party: Party) -> Callable[[Location], int]:
-        """Points of `topologyAlignment` for a whole gang of the party, by location."""
+    def alignment(self, unit: Unit, party: Party, places: list[Location]) -> list[int]:
+        """Points of `topologyAlignment` for a whole gang of the party, for each location."""
         gang, locations = party.gangs[0], party.locations
         total = self.new_weight(unit)
+        met = self.preference(gang, None)
         compact: dict[int, int] = {}
-        weight = self.weights(gang).get(topology_alignment.NAME, 0)
-        met = weight * topology_alignment.HALF // 1000
+        for used in {len(place.takes) + place.spines for place in places}:
+            compact[used] = total * self.compactness(locations, gang, used)
         inside = self.view.ground.domain(gang.preferred_domain)
-
-        def points(place: Location) -> int:
-            used = len(place.takes) + place.spines
-            if used not in compact:
-                compact[used] = self.compactness(locations, gang, used)
-            if inside is None:
-                return total * (compact[used] + met)
-            return total * compact[used] + sum([
-                met * self.leaf_weight(unit, leaf, counts)
-                for leaf, counts in place.takes
-                if leaf in inside
-            ])
-
-        return points
+        if inside is None:
+            return [compact[len(p.takes) + p.spines] + total * met for p in places]
+        return [
+            compact[len(p.takes) + p.spines]
+            + sum([met * self.leaf_weight(unit, i, c) for i, c in p.takes if i in inside])
+            for p in places
+        ]
 
     def leaf_weight(self, unit: Unit, leaf: int, counts: Counts) -> int:
         """Weight of the new pods among `counts` in a leaf."""

@@ -76,30 +76,27 @@ class Unit:
         bound = self.bound.get(leaf)
         return counts if bound is None else tuple(a - b for a, b in zip(counts, bound, strict=True))
 
-    def fit(self, place: Location, room: list[list[int]]) -> int:
-        """How many gangs of the unit a location holds now, given the room by role and leaf."""
-        if self.bound:
-            return self._fit_bound(place, room)
-        fit = self.most
-        for leaf, counts in place.takes:
-            for role, count in enumerate(counts):
-                if count:
-                    fit = min(fit, room[role][leaf] // count)
-        return fit
-
-    def _fit_bound(self, place: Location, room: list[list[int]]) -> int:
+    def fit_bound(self, place: Location, room: list[list[int]]) -> bool:
+        """Whether a partly bound gang fits a location now, given the room by role and leaf."""
         takes = dict(place.takes)
         admitted = all(
             leaf in takes and all(a >= b for a, b in zip(takes[leaf], bound, strict=True))
             for leaf, bound in self.bound.items()
         )
-        return int(
-            admitted
-            and all(
-                count <= room[role][leaf]
-                for leaf, counts in place.takes
-                for role, count in enumerate(self.new_pods(leaf, counts))
-            )
+        return admitted and all(
+            count <= room[role][leaf]
+            for leaf, counts in place.takes
+            for role, count in enumerate(self.new_pods(leaf, counts))
+        )
+
+    def fit(self, place: Location, room: list[list[int]]) -> bool:
+        """Whether one gang fits a location now, given the room by role and leaf."""
+        if self.bound:
+            return self.fit_bound(place, room)
+        return all(
+            count <= room[role][leaf]
+            for leaf, counts in place.takes
+            for role, count in enumerate(counts)
         )
 
 

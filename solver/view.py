@@ -11,6 +11,10 @@ from model.resources import Resources, fits
 from model.snapshot import Snapshot
 from solver.ground import Ground
 from solver.kinds import Kind
+from solver.locations import Location, Locations
+
+MANY = 1 << 30
+"""More gangs than any fabric holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class View:
             self.free.append(left)
             self.free_id.append(known)
         self._rooms: dict[int, Room] = {}
+        self._open: dict[int, list[tuple[Location, int]]] = {}
         self._bind: dict[tuple[Resources, int], bool] = {}
 
     def room(self, kind: Kind) -> Room:
@@ -70,6 +75,22 @@ class View:
                 ])
             room = self._rooms[id(kind)] = Room(by_node, by_leaf)
         return room
+
+    def open_places(self, kind: Kind, locations: Locations) -> list[tuple[Location, int]]:
+        """The required locations with room now, and how many gangs of the kind each holds."""
+        known = self._open.get(id(locations))
+        if known is None:
+            room = self.room(kind).by_leaf
+            known = self._open[id(locations)] = []
+            for place in locations.required:
+                fit = MANY
+                for leaf, counts in place.takes:
+                    for role, count in enumerate(counts):
+                        if count:
+                            fit = min(fit, room[role][leaf] // count)
+                if fit:
+                    known.append((place, fit))
+        return known
 
     def gpus_bind(self, request: Resources, node: int) -> bool:
         """Whether pods of `request` run out of GPUs on the node before anything else.

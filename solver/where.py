@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from model.mix import LikelyGang
 from model.plan import Stage
-from solver import cpsat
 from solver.clock import Clock
+from solver.cpsat import CpSat
 from solver.decode import Decoded, decode
 from solver.kinds import Counts
 from solver.laws.blocks import add_blocks
@@ -53,7 +53,7 @@ def locate(
         for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True):
             objective += [(likely.value, variable) for _, variable in variables.placed(0)]
         costs = costs_of(program, objective)
-        answer = cpsat.maximize(program, costs, clock.left(), view.spec.solver.seed)
+        answer = CpSat(program, view.spec.solver.seed).maximize(costs, clock.left())
         if answer.values is None:
             return None
         decoded = decode(layout, answer.values, {})

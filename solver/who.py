@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from model.gang import Gang
 from model.plan import Stage
 from model.weights import age_step, placed_value
-from solver import cpsat
 from solver.clock import Clock
-from solver.decode import Decoded, decode
+from solver.cpsat import CpSat
+from solver.decode import PlacedGang, decode, misfits
 from solver.laws.quota import add_quotas, new_gpus, quota_left
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout
@@ -24,16 +24,6 @@ from solver.program import Answer, Program, Terms, costs_of
 from solver.scorer import Scorer
 from solver.units import Unit, gang_order
 from solver.view import View
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The gangs that are placed, a placement that proves they fit, and what is proven."""
-
-    gangs: list[Gang]
-    decoded: Decoded
-    stages: tuple[Stage, ...]
-    refined: frozenset[int]
 
 
 @dataclass(slots=True)
@@ -49,6 +39,34 @@ class _Class:
     variable: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One run over all tiers: its variables, their values, and what is proven."""
+
+    layout: Layout
+    classes: list[_Class]
+    values: list[int]
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The gangs to place; `refined` are the leaves whose nodes had to be modelled singly."""
+
+    gangs: list[Gang]
+    attempt: _Attempt
+    refined: frozenset[int]
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """What is known of each tier."""
+        return self.attempt.stages
+
+    def anywhere(self) -> list[PlacedGang]:
+        """A placement of the gangs that obeys every law, whatever it is worth."""
+        return decode(self.attempt.layout, self.attempt.values, _placed(self.attempt.classes)).gangs
+
+
 def choose(
     view: View,
     units: list[Unit],
@@ -59,22 +77,21 @@ def choose(
     """The gangs to place, or `None` where the solver found nothing in time."""
     refined: frozenset[int] = frozenset()
     while True:
-        result = _attempt(view, units, scorer, clock, refined)
-        if result is None:
+        attempt = _attempt(view, units, scorer, clock, refined)
+        if attempt is None:
             return None
-        layout, classes, values, stages = result
-        decoded = decode(layout, values, _placed(classes))
-        if not decoded.misfits:
-            for stage in stages:
+        failed = misfits(attempt.layout, attempt.values)
+        if not failed:
+            for stage in attempt.stages:
                 on_stage(stage)
-            gangs = sorted((g for c in classes for g in c.gangs[: c.count]), key=gang_order)
-            return Chosen(gangs, decoded, stages, refined)
-        refined |= decoded.misfits
+            gangs = [g for c in attempt.classes for g in c.gangs[: c.count]]
+            return Chosen(sorted(gangs, key=gang_order), attempt, refined)
+        refined |= failed
 
 
 def _attempt(
     view: View, units: list[Unit], scorer: Scorer, clock: Clock, refined: frozenset[int]
-) -> tuple[Layout, list[_Class], list[int], tuple[Stage, ...]] | None:
+) -> _Attempt | None:
     program = Program()
     layout = Layout(program, view, units, refined)
     add_uplinks(layout, scorer)
@@ -92,19 +109,20 @@ def _attempt(
     add_quotas(program, view, quotas)
     stages = []
     values: list[int] | None = None
+    solver = CpSat(program, view.spec.solver.seed)
     for priority in sorted({group.priority for group in classes}, reverse=True):
         tier = [group for group in classes if group.priority == priority]
         watch = clock.watch()
         objective = costs_of(program, [(group.value, group.variable) for group in tier])
-        answer = cpsat.maximize(program, objective, clock.left(), view.spec.solver.seed)
+        answer = solver.maximize(objective, clock.left())
         values = answer.values if answer.values is not None else values
         if values is None:
             return None
         for group in tier:
             group.count = values[group.variable]
-            program.fix(group.variable, group.count)
+            solver.fix(group.variable, group.count)
         stages.append(_stage(priority, tier, answer, watch()))
-    return layout, classes, values or [0] * program.size, tuple(stages)
+    return _Attempt(layout, classes, values or [0] * program.size, tuple(stages))
 
 
 def _stage(priority: int, tier: list[_Class], answer: Answer, seconds: float) -> Stage:

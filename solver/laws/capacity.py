@@ -29,8 +29,11 @@ class Claim:
     room: int
 
 
-def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -> None:
-    """Rows that keep the claims within what is free in the bin."""
+def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -> bool:
+    """Rows that keep the claims within what is free in the bin.
+
+    Returns whether they are exact: every answer that obeys them can be packed on the nodes.
+    """
     free = [view.free[i] for i in bin_.nodes]
     for size in sorted({claim.request.gpus for claim in claims} - {0}):
         slots = sum(max(0, node.gpus) // size for node in free)
@@ -41,12 +44,13 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
             for count, variable in claim.terms
         ]
         program.at_most(terms, slots)
-    if len(free) == 1 or not _sizes_divide(claims):
+    divide = _sizes_divide(claims)
+    if len(free) == 1 or not divide:
         _add_sum(program, claims, [c.request.gpus for c in claims], sum(max(0, f.gpus) for f in free))
     requests = {claim.request for claim in claims}
     amounts = {view.free_id[i]: i for i in bin_.nodes}.values()
     if all([view.gpus_bind(request, i) for request in requests for i in amounts]):
-        return
+        return divide or len(free) == 1
     for claim in claims:
         program.at_most(claim.terms, claim.room)
     if all(f.cpu is not None for f in free):
@@ -60,6 +64,7 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
         default = 1 if name.startswith(PORT_PREFIX) else 0
         left = sum(max(0, dict(f.extra).get(name, default)) for f in free)
         _add_sum(program, claims, [c.request.amount(name) for c in claims], left)
+    return len(free) == 1
 
 
 def _sizes_divide(claims: list[Claim]) -> bool:

@@ -32,7 +32,8 @@ def _not_in_batch(inquiry: Inquiry, gang: Gang) -> Reason:
     ]
     ahead = _ahead(inquiry.selection.batch, gang) + len(waits)
     counts = (("ahead", ahead), ("batch", inquiry.spec.batch.size))
-    return Reason(ReasonKind.NOT_IN_BATCH, "", counts, unblock=(f"raise batch.size to {ahead + 1}",))
+    step = f"raise batch.size to {ahead + 1}"
+    return Reason(ReasonKind.NOT_IN_BATCH, "", counts, unblock=(step,))
 
 
 def _ahead(gangs: Sequence[Gang], gang: Gang) -> int:
@@ -45,9 +46,9 @@ def _namespace_limit(inquiry: Inquiry, gang: Gang) -> Reason:
     same = [one for one in inquiry.selection.batch if one.key.namespace == namespace]
     same = [one for one in same if gang_order(one) < gang_order(gang)]
     if policy.max_gangs is not None and len(same) >= policy.max_gangs:
-        counts = (("limit", policy.max_gangs), ("gangs", len(same)))
+        of_gangs = (("limit", policy.max_gangs), ("gangs", len(same)))
         step = f"raise namespaces.{namespace}.maxGangs above {policy.max_gangs}"
-        return Reason(ReasonKind.NAMESPACE_LIMIT, "", counts, unblock=(step,))
+        return Reason(ReasonKind.NAMESPACE_LIMIT, "", of_gangs, unblock=(step,))
     members = sum(_members(one) for one in same)
     own = _members(gang)
     counts = (("limit", policy.max_members or 0), ("members", members), ("needed", own))

@@ -27,14 +27,9 @@ def bound_elsewhere(inquiry: Inquiry, unit: Unit, as_preferred: Unit | None) -> 
     strays = _fewest_strays(inquiry, unit)
     if strays:
         steps.append(f"evict {advice.named(strays)}")
-    where = [inquiry.ground.leaves[i].name for i in sorted(unit.bound) if i >= 0]
-    outside = ["outside the fabric"] if -1 in unit.bound else []
-    return Reason(
-        ReasonKind.BOUND_ELSEWHERE,
-        f"they stand {' and '.join([f'in {advice.named(where)}'] * bool(where) + outside)}",
-        counts,
-        unblock=tuple(steps),
-    )
+    hosts = dict.fromkeys(host for role in gang.roles for _, host in role.bound)
+    detail = f"on {advice.named(list(hosts))}"
+    return Reason(ReasonKind.BOUND_ELSEWHERE, detail, counts, unblock=tuple(steps))
 
 
 def _fewest_strays(inquiry: Inquiry, unit: Unit) -> list[str]:

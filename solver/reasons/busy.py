@@ -7,7 +7,7 @@ from functools import cached_property
 
 from model.gang import Gang, GangKey, TopologyPolicy
 from model.reasons import NearMiss, Reason, ReasonKind
-from model.resources import PORT_PREFIX, Resources
+from model.resources import PORT_PREFIX, Resources, fits
 from solver.reasons.inquiry import Inquiry
 from solver.reasons.obstacles import Obstacles, ending, shares_nodes
 from solver.reasons.reach import Reach, Reached, Spot, spots_of
@@ -157,10 +157,16 @@ class Busy:
 
     def _fits_without(self, name: str) -> bool:
         standing = self.inquiry.after
-        amounts = [unlimited(amount, name) for amount in standing.amounts[0]]
-        reach = Reach(self.unit, standing, amounts)
-        if reach.room == self.reach.room:
+        before = standing.amounts[0]
+        amounts = [unlimited(amount, name) for amount in before]
+        requests = self.unit.kind.requests
+        if all(
+            fits(more, one) == fits(less, one)
+            for more, less in zip(amounts, before, strict=True)
+            for one in requests
+        ):
             return False
+        reach = Reach(self.unit, standing, amounts)
         return max(reach.measure(self.spots), default=0) >= reach.needed
 
     def _lacking(self, name: str) -> bool:
@@ -176,11 +182,15 @@ class Busy:
         )
 
     def _outrank(self, gang: Gang) -> Reason:
-        """The gangs of the plan on the place that fits now and has the fewest of them."""
+        """The gangs of the plan on the nearest place that fits now.
+
+        Places that gangs of lower priority took come last: those did not decide it.
+        """
         placed_in = self.inquiry.holders.placed_in
         ground = self.inquiry.ground
-        best: tuple[tuple[int, int], Spot, frozenset[GangKey]] | None = None
-        for spot, pods in zip(self.spots, self._measured_now, strict=True):
+        best: tuple[tuple[int, int, int], Spot, frozenset[GangKey]] | None = None
+        after = self.reach.measure(self.spots)
+        for spot, pods, left in zip(self.spots, self._measured_now, after, strict=True):
             if pods < self.reach.needed:
                 continue
             leaves = (
@@ -190,14 +200,16 @@ class Busy:
             )
             rivals = frozenset[GangKey]().union(*(placed_in[leaf] for leaf in leaves))
             lower = sum(self.inquiry.holders.priority(one) < gang.priority for one in rivals)
-            rank = (lower, len(rivals))
+            rank = (lower, -left, len(rivals))
             if rivals and (best is None or rank < best[0]):
                 best = (rank, spot, rivals)
         if best is None:
             return Reason(ReasonKind.OUTRANKED, "", tuple(self._counts()))
-        _, spot, rivals = best
-        place = self.reach.reached(spot, self.reach.measure([spot])[0])
+        (_, left, _), spot, rivals = best
+        place = self.reach.reached(spot, -left)
         near, ends = self.obstacles.near(self.reach, place)
+        blocking = {name for leaf in place.leaves for name in self.obstacles.in_the_way(leaf)}
+        rivals = frozenset(one for one in rivals if str(one) in blocking) or rivals
         priority = self.inquiry.holders.priority
         ordered = sorted(rivals, key=lambda one: (-priority(one), one))
         detail = ", ".join(f"{one} (priority {priority(one)})" for one in ordered[:MOST_RIVALS])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
 from model.gang import Gang, GangKey
 from model.plan import Plan
 from model.resources import Resources
-from model.snapshot import Snapshot
+from model.snapshot import RunningPod, Snapshot
 from solver.ground import Ground
 
 
@@ -30,24 +29,39 @@ class Holders:
         self.plan = plan
         self.ground = ground
         self._gangs = {gang.key: gang for gang in snapshot.gangs}
+        self._on: dict[int, list[Holder]] = {}
+
+    def on(self, node: int) -> list[Holder]:
+        """The pods on a node: running ones first, then those that the plan places."""
+        known = self._on.get(node)
+        if known is None:
+            known = [
+                Holder(str(pod), str(pod.gang or pod), pod.request)
+                for pod in self._running.get(node, ())
+            ]
+            for key, member in self._placed.get(node, ()):
+                request = requests_of(self._gangs[key])[member]
+                known.append(Holder(str(key), str(key), request))
+            self._on[node] = known
+        return known
 
     @cached_property
-    def on(self) -> dict[int, list[Holder]]:
-        """Node -> the pods on it."""
-        index = self.ground.index
-        found: dict[int, list[Holder]] = defaultdict(list)
+    def _running(self) -> dict[int, list[RunningPod]]:
+        found: dict[int, list[RunningPod]] = {}
         for pod in self.snapshot.running:
-            node = index.get(pod.node)
+            node = self.ground.index.get(pod.node)
             if node is not None:
-                ends = str(pod) if pod.gang is None else str(pod.gang)
-                found[node].append(Holder(str(pod), ends, pod.request))
+                found.setdefault(node, []).append(pod)
+        return found
+
+    @cached_property
+    def _placed(self) -> dict[int, list[tuple[GangKey, str]]]:
+        found: dict[int, list[tuple[GangKey, str]]] = {}
         for placement in self.plan.placements:
-            gang = self._gangs[placement.gang]
-            requests = requests_of(gang)
-            name = str(gang.key)
             for member, host in placement.pods:
-                found[index[host]].append(Holder(name, name, requests[member]))
-        return dict(found)
+                node = self.ground.index[host]
+                found.setdefault(node, []).append((placement.gang, member))
+        return found
 
     @cached_property
     def placed_in(self) -> list[frozenset[GangKey]]:

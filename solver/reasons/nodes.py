@@ -37,31 +37,31 @@ def no_matching_nodes(ground: Ground, unit: Unit) -> Reason | None:
     """The reason where the eligible nodes could not hold the gang however it were spread."""
     kind = unit.kind
     one = kind.key.one_per_node
-    short = None
-    for role, holds in enumerate(kind.holds):
-        capacity = sum([min(1, n) for n in holds]) if one else sum(holds)
-        if capacity < kind.sizes[role]:
-            short = role
-            break
+    found = [sum(min(1, n) for n in holds) if one else sum(holds) for holds in kind.holds]
+    short = next((r for r, n in enumerate(found) if n < kind.sizes[r]), None)
     if short is None and len(kind.sizes) > 1:
-        filled, _ = kind.fill_nodes(range(len(ground.nodes)), kind.sizes, capped=False)
-        short = next((r for r, n in enumerate(filled) if n < kind.sizes[r]), None)
+        # Each role fits alone: what the earlier roles leave is too little for a later one.
+        joint, _ = kind.fill_nodes(range(len(ground.nodes)), kind.sizes, capped=False)
+        found = list(joint)
+        short = next((r for r, n in enumerate(found) if n < kind.sizes[r]), None)
     if short is None:
         return None
-    survey = Survey(ground, unit.gang, unit.gang.roles[short], one)
-    if survey.eligible and not survey.enough_without(survey.laws):
+    survey = Survey(ground, unit.gang, unit.gang.roles[short], one, found[short])
+    some = any(not refusal.laws for refusal in survey.nodes)
+    if some and not survey.enough_without(survey.laws):
         return None
     return survey.reason()
 
 
 class Survey:
-    """Every node looked at for one role of a gang."""
+    """Every node looked at for one role of a gang, of which `found` pods have a node."""
 
-    def __init__(self, ground: Ground, gang: Gang, role: Role, one: bool) -> None:
+    def __init__(self, ground: Ground, gang: Gang, role: Role, one: bool, found: int) -> None:
         self.ground = ground
         self.gang = gang
         self.role = role
         self.one = one
+        self.found = found
 
     @cached_property
     def nodes(self) -> list[Refusal]:
@@ -72,11 +72,6 @@ class Survey:
     def laws(self) -> tuple[str, ...]:
         """Every law that refuses some node, in the order of first mention."""
         return tuple(dict.fromkeys(law for one in self.nodes for law in one.laws))
-
-    @cached_property
-    def eligible(self) -> int:
-        """Pods that the eligible nodes hold when empty."""
-        return sum(one.holds for one in self.nodes if not one.laws)
 
     def _refusal(self, index: int, node: Node) -> Refusal:
         gang, role, ground = self.gang, self.role, self.ground
@@ -105,14 +100,10 @@ class Survey:
 
     def enough_without(self, laws: tuple[str, ...]) -> bool:
         """Whether the nodes would hold the role if these laws were dropped."""
+        gained = self.gained(laws)
         if TOO_SMALL in laws and not self._step(TOO_SMALL, laws):
-            return False
-        return self.capacity(laws) >= self.role.size
-
-    def capacity(self, laws: tuple[str, ...]) -> int:
-        """Pods that nodes hold which no law but `laws` refuses; one where they are too small."""
-        dropped = set(laws)
-        return sum(max(1, one.holds) for one in self.nodes if dropped.issuperset(one.laws))
+            gained = [one for one in gained if TOO_SMALL not in one.laws]
+        return self.found + sum(max(1, one.holds) for one in gained) >= self.role.size
 
     def gained(self, laws: tuple[str, ...]) -> list[Refusal]:
         """Nodes that `laws` alone refuse."""
@@ -122,7 +113,7 @@ class Survey:
     def reason(self) -> Reason:
         """Counts by law, each node under the first law that refuses it, and what to change."""
         refused = Counter(one.laws[0] for one in self.nodes if one.laws)
-        counts = [("needed", self.role.size), ("eligible", self.eligible)]
+        counts = [("needed", self.role.size), ("eligible", self.found)]
         counts.append(("total", len(self.nodes)))
         counts += [(law, refused[law]) for law in self.laws if refused[law]]
         return Reason(ReasonKind.NO_MATCHING_NODES, "", tuple(counts), unblock=self.unblock())
@@ -131,7 +122,7 @@ class Survey:
         """A step for every single law that is enough to drop, else for the fewest together."""
         for together in range(1, len(self.laws) + 1):
             steps = [
-                " and ".join(self._step(law, laws) for law in laws)
+                " and ".join(filter(None, (self._step(law, laws) for law in laws)))
                 for laws in combinations(self.laws, together)
                 if self.enough_without(laws)
             ]
@@ -140,9 +131,11 @@ class Survey:
         return ()
 
     def _step(self, law: str, laws: tuple[str, ...]) -> str:
-        """What drops `law` where all of `laws` are dropped."""
+        """What drops `law` where all of `laws` are dropped; "" where nothing would."""
         gained = [(one.node, max(1, one.holds)) for one in self.gained(laws) if law in one.laws]
-        missing = min(self.role.size - self.eligible, sum(holds for _, holds in gained))
+        missing = min(self.role.size - self.found, sum(holds for _, holds in gained))
+        if not gained:
+            return ""
         names = advice.named([node.name for node, _ in gained])
         match law:
             case "cordoned":

@@ -40,18 +40,21 @@ class Obstacles:
 
     def holders(self, node: int) -> list[Holder]:
         """The pods on a node that are not the gang's own."""
-        return [h for h in self.inquiry.holders.on.get(node, []) if h.ends != self._own]
+        holders = self.inquiry.holders.on(node)
+        if not self.unit.bound:
+            return holders
+        return [holder for holder in holders if holder.ends != self._own]
 
     def blocked(self, leaf: int) -> list[int]:
         """Nodes of a leaf that hold fewer of the gang's pods now than when empty."""
         free = self.inquiry.after.free
-        cap = 1 if self.kind.key.one_per_node else None
-        nodes = []
+        one = self.kind.key.one_per_node
+        nodes = set()
         for role, request in enumerate(self.kind.requests):
             holds = self.kind.holds[role]
             for i in self.kind.eligible[role][leaf]:
-                if fits(free[i], request) < (cap or holds[i]) and i not in nodes:
-                    nodes.append(i)
+                if fits(free[i], request) < (1 if one else holds[i]):
+                    nodes.add(i)
         return sorted(nodes)
 
     def in_the_way(self, leaf: int) -> frozenset[str]:
@@ -123,7 +126,7 @@ class Obstacles:
                 often[name] = often.get(name, 0) + 1
         best: tuple[tuple[int, int, int, int, tuple[str, ...]], int] | None = None
         for node, gangs in held.items():
-            choices = [(name,) for name in gangs]
+            choices: list[tuple[str, ...]] = [(name,) for name in gangs]
             if len(gangs) > 1:
                 choices.append(tuple(gangs))
             for names in choices:

@@ -138,15 +138,20 @@ class Reach:
     def reached(self, spot: Spot, pods: int) -> Reached:
         """The spot with its parts named."""
         ground = self.unit.locations.ground
-        if spot.spine is not None:
-            leaves = ground.spine_leaves[spot.spine]
-            name = ground.leaves[leaves[0]].spine
-            return Reached((Part(name, leaves, self.new),), (), pods)
+        names = [
+            ground.leaves[leaves[0]].name if spot.spine is None else ground.leaves[leaves[0]].spine
+            for leaves, _ in self._parts(spot)
+        ]
         parts = tuple(
-            Part(ground.leaves[leaf].name, (leaf,), self.unit.new_pods(leaf, counts))
-            for leaf, counts in spot.takes
+            Part(name, leaves, counts)
+            for name, (leaves, counts) in zip(names, self._parts(spot), strict=True)
         )
         return Reached(parts, spot.takes, pods)
+
+    def _parts(self, spot: Spot) -> list[tuple[tuple[int, ...], Counts]]:
+        if spot.spine is not None:
+            return [(self.unit.locations.ground.spine_leaves[spot.spine], self.new)]
+        return [((leaf,), self.unit.new_pods(leaf, counts)) for leaf, counts in spot.takes]
 
     def nearest(
         self, spots: list[Spot], in_the_way: Callable[[int], frozenset[str]]
@@ -160,10 +165,9 @@ class Reach:
         best: tuple[int, Spot] | None = None
         for spot in ties[:MOST_TIES]:
             blockers: set[str] = set()
-            for part in self.reached(spot, most).parts:
-                if self.pods(part.leaves, part.counts) < sum(part.counts):
-                    for leaf in part.leaves:
-                        blockers |= in_the_way(leaf)
+            for leaves, counts in self._parts(spot):
+                if self.pods(leaves, counts) < sum(counts):
+                    blockers.update(*(in_the_way(leaf) for leaf in leaves))
             if best is None or len(blockers) < best[0]:
                 best = (len(blockers), spot)
         return None if best is None else self.reached(best[1], most)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from model.gang import Gang
 from model.reasons import NearMiss, Reason, ReasonKind
 from solver.laws.quota import new_gpus
 from solver.laws.uplinks import running_demand
-from solver.locations import Takes
 from solver.reasons.inquiry import Inquiry
 from solver.reasons.obstacles import MOST_SHOWN, ending
 from solver.reasons.reach import Reach, Spot
@@ -47,56 +48,60 @@ def uplink_full(inquiry: Inquiry, unit: Unit, reach: Reach, spots: list[Spot]) -
     if not short:
         return Reason(ReasonKind.UPLINK_FULL)
     nearest = min(short, key=lambda leaves: sum(asked - max(0, left) for _, left, asked in leaves))
-    leaf, left, asked = max(nearest, key=lambda item: (item[2] - item[1], -item[0]))
+    _, left, asked = max(nearest, key=lambda item: (item[2] - item[1], -item[0]))
     ends: list[str] = []
+    clear = True
     near = []
-    for i, free, needed in nearest:
-        crossing = _crossing(inquiry, i)
-        pods = [pod for _, _, members in crossing for pod in members][:MOST_SHOWN]
-        name = inquiry.ground.leaves[i].name
+    uplinks = []
+    for leaf, free, needed in nearest:
+        crossing = _crossing(inquiry, leaf)
+        pods = [pod for one in crossing for pod in one.pods][:MOST_SHOWN]
+        name = inquiry.ground.leaves[leaf].name
         near.append(NearMiss(name, max(0, free), needed, "Mbit/s", tuple(pods)))
-        for demand, gang, _ in crossing:
-            if free < needed:
-                free += demand
-                ends += [gang] if gang not in ends else []
-        if free < needed:
-            ends = []
-            break
-    names = ", ".join(miss.leaf for miss in near)
-    uplinks = [
-        f"{inquiry.ground.leaves[i].name} to {(inquiry.ground.uplinks[i] or 0) + needed - free}"
-        for i, free, needed in nearest
-    ]
+        uplinks.append(f"{name} to {(inquiry.ground.uplinks[leaf] or 0) + needed - free} Mbit/s")
+        gained = 0
+        for one in crossing:
+            if free + gained < needed:
+                gained += one.demand
+                ends += [] if one.gang in ends else [one.gang]
+        clear = clear and free + gained >= needed
     return Reason(
         ReasonKind.UPLINK_FULL,
-        names,
+        "",
         (("asked", asked), ("free", max(0, left))),
         tuple(near),
-        (*ending(tuple(ends)), f"raise network.uplinks of {' and '.join(uplinks)} Mbit/s"),
+        (
+            *(ending(tuple(ends)) if clear else ()),
+            f"raise network.uplinks of {' and '.join(uplinks)}",
+        ),
     )
 
 
-def _crossing(
-    inquiry: Inquiry, leaf: int
-) -> list[tuple[int, str, list[tuple[str, str]]]]:
-    """Gangs that take from the uplink of a leaf: Mbit/s, gang, its (node, pod) there."""
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """A gang that takes from the uplink of a leaf: Mbit/s, and its (node, pod) there."""
+
+    demand: int
+    gang: str
+    pods: tuple[tuple[str, str], ...]
+
+
+def _crossing(inquiry: Inquiry, leaf: int) -> list[_Crossing]:
+    """Gangs that take from the uplink of a leaf, those that take most first."""
     ground = inquiry.ground
+    here = {ground.nodes[i].name for i in ground.in_leaf[leaf]}
     found = []
     for key, leaves in running_demand(inquiry.view).items():
         if leaf in leaves:
-            members = [
-                (pod.node, str(pod))
-                for pod in inquiry.snapshot.running
-                if pod.gang == key and ground.leaf_of[ground.index.get(pod.node, 0)] == leaf
-                and pod.node in ground.index
-            ]
-            found.append((leaves[leaf], str(key), members))
+            pods = [pod for pod in inquiry.snapshot.running if pod.gang == key]
+            members = tuple((pod.node, str(pod)) for pod in pods if pod.node in here)
+            found.append(_Crossing(leaves[leaf], str(key), members))
     for placement in inquiry.plan.placements:
         bandwidth = inquiry.gangs[placement.gang].bandwidth
-        leaf_of = {host: ground.leaf_of[ground.index[host]] for _, host in placement.pods}
-        if bandwidth and len(set(leaf_of.values())) > 1:
-            here = [host for host, i in leaf_of.items() if i == leaf]
-            if here:
-                name = str(placement.gang)
-                found.append((bandwidth * len(here), name, [(host, name) for host in here]))
-    return sorted(found, key=lambda item: (-item[0], item[1]))
+        hosts = list(dict.fromkeys(host for _, host in placement.pods))
+        inside = [host for host in hosts if host in here]
+        if bandwidth and inside and len(inside) < len(hosts):
+            name = str(placement.gang)
+            pairs = tuple((host, name) for host in inside)
+            found.append(_Crossing(bandwidth * len(inside), name, pairs))
+    return sorted(found, key=lambda one: (-one.demand, one.gang))

@@ -38,9 +38,21 @@ class Standing(Books):
     @cached_property
     def amounts(self) -> tuple[list[Resources], list[int]]:
         """The distinct free amounts, and for each node which of them it has."""
-        numbers: dict[Resources, int] = {}
-        of_node = [numbers.setdefault(amount, len(numbers)) for amount in self.free]
-        return list(numbers), of_node
+        view = self.view
+        of_node = list(view.free_id)
+        amounts: list[Resources] = []
+        numbers: dict[int, int] = {}
+        for i, number in enumerate(of_node):
+            if number not in numbers:
+                numbers[number] = len(amounts)
+                amounts.append(view.free[i])
+            of_node[i] = numbers[number]
+        known = {amount: number for number, amount in enumerate(amounts)}
+        for i, (amount, before) in enumerate(zip(self.free, view.free, strict=True)):
+            # Only what the plan has touched is looked up: hashing every amount costs more.
+            if amount is not before:
+                of_node[i] = known.setdefault(amount, len(known))
+        return list(known), of_node
 
     def room(self, kind: Kind) -> list[list[int]]:
         """Role -> leaf -> pods that fit, each role alone."""
@@ -91,13 +103,17 @@ def seated(
 
     The caps on one gang in one leaf are left out; `opened` nodes hold members already.
     """
+    one = kind.key.one_per_node
+    if len(counts) == 1:
+        request, holds = kind.requests[0], kind.holds[0]
+        each = [fits(free[i], request) for i in nodes if holds[i] and not (one and i in opened)]
+        return min(counts[0], sum(min(1, n) for n in each) if one else sum(each))
     members = list(nodes)
     left = {i: free[i] for i in members}
     taken = set(opened)
-    one = kind.key.one_per_node
     total = 0
-    for role, want in enumerate(counts):
-        request = kind.requests[role]
+    for role, wanted in enumerate(counts):
+        request, want = kind.requests[role], wanted
         for i in sorted(members, key=lambda i: (left[i].gpus, i)):
             if not want:
                 break
