@@ -42,8 +42,9 @@ def assemble(
         for gang in view.snapshot.gangs
         if gang.key not in done
     )
+    names = view.ground.nodes
     phantoms = tuple(
-        Phantom(likely.nodes, likely.gpus, tuple(view.ground.nodes[i].name for i in nodes), likely.value)
+        Phantom(likely.nodes, likely.gpus, tuple(names[i].name for i in nodes), likely.value)
         for likely, nodes in rooms
     )
     objective = sum(p.score for p in placements) + sum(p.value for p in phantoms)

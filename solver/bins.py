@@ -9,7 +9,7 @@ from solver.kinds import Kind
 from solver.view import View
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Bin:
     """Nodes of one leaf that are eligible for the same pods and worth the same."""
 

@@ -30,7 +30,7 @@ class Usable:
     worth: list[tuple[int, int]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Option:
     """A place on nodes of one comfort: least and most points, before the party's own."""
 
@@ -90,7 +90,9 @@ def _prune_unit(
     contested: set[int],
     rivals: int,
 ) -> set[tuple[int, int]]:
-    options = [option for entry in usable.values() for option in _options(view, scorer, unit, entry)]
+    options = [
+        option for entry in usable.values() for option in _options(view, scorer, unit, entry)
+    ]
     needed: set[tuple[int, int]] = set()
     for party in range(len(unit.parties)):
         mine = [
@@ -126,17 +128,17 @@ def _prune_unit(
 
 def _options(view: View, scorer: Scorer, unit: Unit, entry: Usable) -> list[_Option]:
     """One option per comfort for gangs of one pod, else one for the whole leaf."""
-    (leaf, counts), = entry.place.takes
+    ((leaf, counts),) = entry.place.takes
     room = view.room(unit.kind).by_node[0]
     base = scorer.leaf_points(unit, leaf, counts, False)
     weight = scorer.leaf_weight(unit, leaf, counts)
-    points = [
-        (view.comfort_id[nodes[0]], weight * scorer.node_points(unit, 0, nodes[0]))
+    table = scorer.node_points(unit, 0)
+    comforts = [
+        view.comfort_id[nodes[0]]
         for nodes in view.by_comfort[leaf]
         if any([room[i] for i in nodes])
     ]
+    points = [base + weight * table[comfort] for comfort in comforts]
     if counts == (1,):
-        return [_Option(entry, comfort, base + n, base + n) for comfort, n in points]
-    values = [n for _, n in points]
-    return [_Option(entry, -1, base + min(values), base + max(values))]
-
+        return [_Option(entry, c, n, n) for c, n in zip(comforts, points, strict=True)]
+    return [_Option(entry, -1, min(points), max(points))]

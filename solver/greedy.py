@@ -57,6 +57,9 @@ class Books:
         self.view = view
         self.scorer = scorer
         self.free: list[Resources] = list(view.free)
+        self._leaf_free = [
+            sum([self.free[i].gpus for i in nodes]) for nodes in view.ground.in_leaf
+        ]
         self.quota = quota_left(view)
         self.uplink: dict[int, int] = {}
         running = running_demand(view)
@@ -74,18 +77,29 @@ class Books:
         if left is not None and new_gpus(gang) and new_gpus(gang) > left:
             return None
         room = self._room(unit.kind)
-        fitting = [
-            (self._behind(place), index, place)
-            for index, place in enumerate(unit.locations.required)
-            if not (unit.loose and place.spines > 1)
-            and unit.fit(place, room)
-            and self._uplinks_hold(unit, place.takes)
-        ]
-        for _, _, place in sorted(fitting, key=lambda item: item[:2]):
+        failed: set[int] = set()
+        while (place := self._tightest(unit, room, failed)) is not None:
             nodes = self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in place.takes])
             if nodes is not None:
                 return nodes
+            failed.add(place.number)
         return self._find_loose(unit, room) if unit.loose else None
+
+    def _tightest(self, unit: Unit, room: list[list[int]], failed: set[int]) -> Location | None:
+        """The location with room whose leaves have the fewest GPUs free."""
+        best: Location | None = None
+        least = 0
+        for place in unit.locations.required:
+            behind = sum([self._leaf_free[leaf] for leaf, _ in place.takes])
+            if (
+                (best is None or behind < least)
+                and unit.fit(place, room)
+                and place.number not in failed
+                and not (unit.loose and place.spines > 1)
+                and self._uplinks_hold(unit, place.takes)
+            ):
+                best, least = place, behind
+        return best
 
     def take(self, unit: Unit, nodes: list[list[int]]) -> None:
         """Book what the gang of the unit takes on these nodes."""
@@ -96,6 +110,7 @@ class Books:
         for role, members in enumerate(nodes):
             for node in members:
                 self.free[node] = minus(self.free[node], unit.kind.requests[role])
+                self._leaf_free[leaf_of[node]] -= unit.kind.requests[role].gpus
                 counts.setdefault(leaf_of[node], [0] * len(nodes))[role] += 1
                 touched.add(leaf_of[node])
         for kind, room in self._rooms.values():
@@ -123,10 +138,6 @@ class Books:
         for role, request in enumerate(kind.requests):
             each = [fits(self.free[i], request) for i in kind.eligible[role][leaf]]
             room[role][leaf] = sum(min(1, n) for n in each) if one else sum(each)
-
-    def _behind(self, place: Location) -> int:
-        in_leaf = self.view.ground.in_leaf
-        return sum([self.free[i].gpus for leaf, _ in place.takes for i in in_leaf[leaf]])
 
     def _demand(self, unit: Unit, leaf: int, counts: Counts) -> int:
         own = self._running.get(unit.gang.key, {}) if unit.bound else {}

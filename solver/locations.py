@@ -59,7 +59,8 @@ class Locations:
         return self.ground.place_number(takes if len(takes) == 1 else tuple(sorted(takes)))
 
     def _some_window(self, sizes: Counts) -> bool:
-        return bool(self.ground.spec.topology_constraints.rules) and bool(self._windows(sizes, None))
+        rules = self.ground.spec.topology_constraints.rules
+        return bool(rules) and bool(self._windows(sizes, None))
 
     @cached_property
     def fewest(self) -> int:
@@ -83,7 +84,7 @@ class Locations:
         )
 
     def _windows(self, sizes: Counts, most: int | None) -> list[Takes]:
-        """All windows that hold `sizes`, of at most `most` leaves (default: the fewest) and slack."""
+        """All windows for `sizes` of at most `most` leaves (default: the fewest) plus slack."""
         slack = self.ground.spec.topology.window_slack
         if most is not None:
             return self._search(sizes, most + slack)

@@ -30,7 +30,7 @@ class Scorer:
         self._node_terms = [t for t in extensions.node_terms if t.name in named]
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
         self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
-        self._node_points: dict[object, int] = {}
+        self._node_points: dict[object, NodePoints] = {}
 
     def weights(self, gang: Gang) -> Mapping[str, int]:
         """Weights of the gang's terms, in thousandths."""
@@ -54,20 +54,19 @@ class Scorer:
             values[term.name] = term.value(gang, gang.roles[role], facts, view.free[node])
         return {name: weights.get(name, 0) * value // 1000 for name, value in values.items()}
 
-    def node_points(self, unit: Unit, role: int, node: int) -> int:
-        """Sum of `node_terms`, remembered for nodes that no term tells apart."""
+    def node_points(self, unit: Unit, role: int) -> NodePoints:
+        """The sum of `node_terms` by node, the same for nodes of one comfort."""
         gang = unit.gang
         key = (
             gang.strategy,
             gang.latency_sensitive,
             gang.roles[role].request,
-            self.view.comfort_id[node],
             gang.key if self._node_terms else None,
         )
-        points = self._node_points.get(key)
-        if points is None:
-            points = self._node_points[key] = sum(self.node_terms(gang, role, node).values())
-        return points
+        table = self._node_points.get(key)
+        if table is None:
+            table = self._node_points[key] = NodePoints(self, gang, role)
+        return table
 
     def leaf_terms(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
         """Points of the terms that depend on the leaf and on what the gang puts there.
@@ -176,3 +175,19 @@ class Scorer:
                 for name, value in points.items():
                     total[name] = total.get(name, 0) + weight * value
         return total
+
+
+class NodePoints(dict[int, int]):
+    """Comfort -> points of the node terms for one pod, worked out when first asked for."""
+
+    def __init__(self, scorer: Scorer, gang: Gang, role: int) -> None:
+        super().__init__()
+        self._scorer = scorer
+        self._gang = gang
+        self._role = role
+
+    def __missing__(self, comfort: int) -> int:
+        node = self._scorer.view.of_comfort[comfort]
+        points = sum(self._scorer.node_terms(self._gang, self._role, node).values())
+        self[comfort] = points
+        return points

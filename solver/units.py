@@ -39,7 +39,8 @@ class Unit:
     `by_take`: their pods per leaf are chosen among the numbers the leaf could hold.
     `careful`: pods share nodes while a law counts nodes, so each node needs a variable.
     `phantom`: room worth keeping, not gangs. `bound` holds the members that run already,
-    by leaf (-1: outside the fabric, or two on a node that one may use). Careful, by-take and bound units hold one gang.
+    by leaf (-1: outside the fabric, or two on a node that one may use). Careful, by-take
+    and bound units hold one gang.
     """
 
     parties: list[Party]
@@ -93,11 +94,11 @@ class Unit:
         """Whether one gang fits a location now, given the room by role and leaf."""
         if self.bound:
             return self.fit_bound(place, room)
-        return all(
-            count <= room[role][leaf]
-            for leaf, counts in place.takes
-            for role, count in enumerate(counts)
-        )
+        for leaf, counts in place.takes:
+            for free, count in zip(room, counts, strict=True):
+                if count > free[leaf]:
+                    return False
+        return True
 
 
 class UnitFactory:

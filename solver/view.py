@@ -133,6 +133,11 @@ class View:
         return out
 
     @cached_property
+    def of_comfort(self) -> dict[int, int]:
+        """Comfort -> a node of it."""
+        return {comfort: node for node, comfort in enumerate(self.comfort_id)}
+
+    @cached_property
     def by_comfort(self) -> list[list[tuple[int, ...]]]:
         """Leaf -> its nodes, grouped by `comfort_id`."""
         out = []

@@ -101,9 +101,11 @@ def _worth(layout: Layout, scorer: Scorer, variables: UnitVariables) -> Terms:
         spans = counts != unit.kind.sizes
         terms.append((worth(leaf, counts, spans) + preferred, variable))
     terms += _compactness(layout, scorer, variables)
+    tables = [scorer.node_points(unit, role) for role in unit.roles]
+    comfort = layout.view.comfort_id
     for (role, _), split in variables.bins.items():
         for bin_, pods in split:
-            points = scorer.node_points(unit, role, bin_.node) * weights[role]
+            points = tables[role][comfort[bin_.node]] * weights[role]
             if points:
                 terms += [(count * points, variable) for count, variable in pods]
     return terms

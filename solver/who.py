@@ -25,6 +25,9 @@ from solver.scorer import Scorer
 from solver.units import Unit, gang_order
 from solver.view import View
 
+MANY_TIERS = 6
+"""From here on tiers are tried in groups: a solve settles all that can all be placed."""
+
 
 @dataclass(slots=True)
 class _Class:
@@ -37,6 +40,11 @@ class _Class:
     gangs: list[Gang]
     count: int = 0
     variable: int = -1
+
+    @property
+    def most(self) -> int:
+        """What placing all of them is worth."""
+        return self.value * len(self.gangs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,28 +115,52 @@ def _attempt(
     for (unit, party), total in totals.items():
         program.equal([*layout.units[unit].placed(party), *total], 0)
     add_quotas(program, view, quotas)
-    stages = []
-    values: list[int] | None = None
     solver = CpSat(program, view.spec.solver.seed)
-    for priority in sorted({group.priority for group in classes}, reverse=True):
-        tier = [group for group in classes if group.priority == priority]
+    tiers = _tiers(classes)
+    stages: list[Stage] = []
+    values: list[int] | None = None
+    many = len(tiers) > MANY_TIERS
+    span = len(tiers) if many else 1
+    while tiers:
+        group = tiers[:span]
+        members = [c for tier in group for c in tier]
         watch = clock.watch()
-        objective = costs_of(program, [(group.value, group.variable) for group in tier])
+        objective = costs_of(program, [(c.value, c.variable) for c in members])
         answer = solver.maximize(objective, clock.left())
+        settled = answer.proven and answer.objective in (0, sum(c.most for c in members))
+        if span > 1 and not settled and clock.left():
+            span = (span + 1) // 2
+            continue
         values = answer.values if answer.values is not None else values
         if values is None:
             return None
-        for group in tier:
-            group.count = values[group.variable]
-            solver.fix(group.variable, group.count)
-        stages.append(_stage(priority, tier, answer, watch()))
+        seconds = watch() / len(group)
+        for tier in group:
+            for c in tier:
+                c.count = values[c.variable]
+                solver.fix(c.variable, c.count)
+            stages.append(_stage(tier, answer, seconds))
+        tiers = tiers[span:]
+        if many and settled:
+            span = 2 * span
     return _Attempt(layout, classes, values or [0] * program.size, tuple(stages))
 
 
-def _stage(priority: int, tier: list[_Class], answer: Answer, seconds: float) -> Stage:
-    placed = sum(group.value * group.count for group in tier)
-    bound = answer.bound if answer.values else sum(c.value * len(c.gangs) for c in tier)
-    return Stage(f"who {priority}", answer.proven, placed, bound, seconds)
+def _tiers(classes: list[_Class]) -> list[list[_Class]]:
+    """The classes by priority, highest first."""
+    tiers: dict[int, list[_Class]] = defaultdict(list)
+    for group in classes:
+        tiers[group.priority].append(group)
+    return [tiers[priority] for priority in sorted(tiers, reverse=True)]
+
+
+def _stage(tier: list[_Class], answer: Answer, seconds: float) -> Stage:
+    """What is known of one tier. Settled tiers share a solve: all of them placed, or none."""
+    placed = sum(c.value * c.count for c in tier)
+    alone = answer.values is not None and answer.objective == placed
+    bound = answer.bound if alone else sum(c.most for c in tier)
+    proven = answer.proven
+    return Stage(f"who {tier[0].priority}", proven, placed, placed if proven else bound, seconds)
 
 
 def _classes(view: View, units: list[Unit]) -> list[_Class]:

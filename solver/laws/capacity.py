@@ -17,7 +17,7 @@ from solver.program import Program, Terms
 from solver.view import View
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Claim:
     """Pods that ask for `request` in a bin: their number is the sum of `terms`.
 
@@ -46,8 +46,9 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
         program.at_most(terms, slots)
     divide = _sizes_divide(claims)
     if len(free) == 1 or not divide:
-        _add_sum(program, claims, [c.request.gpus for c in claims], sum(max(0, f.gpus) for f in free))
-    requests = {claim.request for claim in claims}
+        gpus = sum(max(0, f.gpus) for f in free)
+        _add_sum(program, claims, [c.request.gpus for c in claims], gpus)
+    requests = {id(claim.request): claim.request for claim in claims}.values()
     amounts = {view.free_id[i]: i for i in bin_.nodes}.values()
     if all([view.gpus_bind(request, i) for request in requests for i in amounts]):
         return divide or len(free) == 1

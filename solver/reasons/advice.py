@@ -89,7 +89,11 @@ def bandwidth_step(ground: Ground, gained: Held, missing: int) -> str:
         enough += holds
         if enough >= missing:
             return f"ask for at most {offered} Mbit/s per node"
-    who = f"{len(gained) - len(known)} nodes do not state their" if known else "no node states its"
+    silent = len(gained) - len(known)
+    if all(node.bandwidth is None for node in ground.nodes):
+        who = "no node states its"
+    else:
+        who = "1 node does not state its" if silent == 1 else f"{silent} nodes do not state their"
     label = "label nodes topology.scheduler/network-bandwidth or set network.nodeBandwidth"
     return f"{who} bandwidth: {label}"
 

@@ -19,27 +19,31 @@ def bound_elsewhere(inquiry: Inquiry, unit: Unit, as_preferred: Unit | None) -> 
     if alone.find(unit) is not None:
         return None
     gang = unit.gang
-    members = sum(len(role.bound) for role in gang.roles)
-    counts = (("bound", members), ("needed", sum(len(role.pods) for role in gang.roles)))
+    counts = (("bound", len(_bound(gang))), ("needed", sum(len(role.pods) for role in gang.roles)))
     steps = []
     if as_preferred is not None and alone.find(as_preferred) is not None:
         steps.append(PREFERRED)
-    strays = _fewest_strays(inquiry, unit)
-    if strays:
-        steps.append(f"evict {advice.named(strays)}")
-    hosts = dict.fromkeys(host for role in gang.roles for _, host in role.bound)
+    steps.append(f"evict {advice.named(_fewest_strays(inquiry, unit))}")
+    hosts = dict.fromkeys(host for _, host in _bound(gang))
     detail = f"on {advice.named(list(hosts))}"
     return Reason(ReasonKind.BOUND_ELSEWHERE, detail, counts, unblock=tuple(steps))
 
 
 def _fewest_strays(inquiry: Inquiry, unit: Unit) -> list[str]:
-    """Bound members to evict so that some location admits the others, as few as can be."""
+    """Bound members to evict so that some location admits the others, as few as can be.
+
+    All of them where their numbers are no hindrance: then it is their nodes that are.
+    """
     best: list[str] | None = None
     for place in unit.locations.required:
         strays = _strays(inquiry, unit.gang, place.takes)
         if best is None or len(strays) < len(best):
             best = strays
-    return best or []
+    return best or [f"{pod} on {host}" for pod, host in _bound(unit.gang)]
+
+
+def _bound(gang: Gang) -> list[tuple[str, str]]:
+    return [pair for role in gang.roles for pair in role.bound]
 
 
 def _strays(inquiry: Inquiry, gang: Gang, takes: Takes) -> list[str]:

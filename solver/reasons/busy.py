@@ -9,9 +9,9 @@ from model.gang import Gang, GangKey, TopologyPolicy
 from model.reasons import NearMiss, Reason, ReasonKind
 from model.resources import PORT_PREFIX, Resources, fits
 from solver.reasons.inquiry import Inquiry
-from solver.reasons.obstacles import Obstacles, ending, shares_nodes
+from solver.reasons.obstacles import Obstacles, shares_nodes
 from solver.reasons.reach import Reach, Reached, Spot, spots_of
-from solver.reasons.shares import uplink_full
+from solver.reasons.shares import uplink_full, waiting_steps
 from solver.reasons.standing import NO_LIMIT
 from solver.units import Unit
 
@@ -74,7 +74,11 @@ class Busy:
     @cached_property
     def _near(self) -> tuple[tuple[NearMiss, ...], tuple[str, ...]]:
         place = self._nearest
-        return ((), ()) if place is None else self.obstacles.near(self.reach, place)
+        return ((), ()) if place is None else self._near_to(place)
+
+    def _near_to(self, place: Reached) -> tuple[tuple[NearMiss, ...], tuple[str, ...]]:
+        near, ends = self.obstacles.near(self.reach, place)
+        return near, waiting_steps(self.inquiry, self.unit, place.takes, ends)
 
     @cached_property
     def as_preferred(self) -> Unit | None:
@@ -136,8 +140,8 @@ class Busy:
         full = uplink_full(self.inquiry, self.unit, self.reach, self.spots)
         if full is not None:
             return full
-        near, ends = self._near
-        steps = ending(ends) + self._preferred_now
+        near, waits = self._near
+        steps = waits + self._preferred_now
         if not self.unit.loose and self.scope_free >= self.reach.needed:
             leaves = min((len(spot.takes) for spot in self.spots), default=0)
             counts = (("leaves", leaves), *self._counts())
@@ -147,6 +151,8 @@ class Busy:
 
     def _short(self) -> str:
         """The resource without which it would fit; else all that the nearest place lacks."""
+        if self._nearest is None or self._nearest.pods == self.reach.needed:
+            return ""
         names = ["GPUs", "CPU", "memory", "pod slots"]
         requests = self.unit.kind.requests
         names += list(dict.fromkeys(name for one in requests for name, _ in one.extra))
@@ -170,14 +176,12 @@ class Busy:
         return max(reach.measure(self.spots), default=0) >= reach.needed
 
     def _lacking(self, name: str) -> bool:
-        place = self._nearest
-        if place is None:
-            return False
+        leaves = () if self._nearest is None else self._nearest.leaves
         free = self.inquiry.after.free
         requests = self.unit.kind.requests
         return any(
             amount_of(free[i], name) < min(amount_of(request, name) for request in requests)
-            for leaf in place.leaves
+            for leaf in leaves
             for i in self.obstacles.blocked(leaf)
         )
 
@@ -207,7 +211,7 @@ class Busy:
             return Reason(ReasonKind.OUTRANKED, "", tuple(self._counts()))
         (_, left, _), spot, rivals = best
         place = self.reach.reached(spot, -left)
-        near, ends = self.obstacles.near(self.reach, place)
+        near, waits = self._near_to(place)
         blocking = {name for leaf in place.leaves for name in self.obstacles.in_the_way(leaf)}
         rivals = frozenset(one for one in rivals if str(one) in blocking) or rivals
         priority = self.inquiry.holders.priority
@@ -216,7 +220,7 @@ class Busy:
         highest = priority(ordered[0])
         raised = (f"raise its priority above {highest}",) if highest >= gang.priority else ()
         counts = (*self._counts(), ("rivals", len(rivals)))
-        steps = self._preferred_now + raised + ending(ends)
+        steps = self._preferred_now + raised + waits
         return Reason(ReasonKind.OUTRANKED, detail, counts, near, steps)
 
 

@@ -22,6 +22,8 @@ TAINT = "taint"
 BANDWIDTH = "bandwidth"
 DOMAIN = "domain"
 TOO_SMALL = "tooSmall"
+LAWS = (CORDONED, NOT_READY, SELECTOR, TAINT, BANDWIDTH, DOMAIN, TOO_SMALL)
+"""The laws in the order in which they are looked at; custom rules come after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,10 @@ class Survey:
 
     @cached_property
     def laws(self) -> tuple[str, ...]:
-        """Every law that refuses some node, in the order of first mention."""
-        return tuple(dict.fromkeys(law for one in self.nodes for law in one.laws))
+        """Every law that refuses some node, in the order in which laws are looked at."""
+        refusing = {law for one in self.nodes for law in one.laws}
+        rules = [rule_law(rule.name) for rule in self.ground.extensions.rules]
+        return tuple(law for law in dict.fromkeys([*LAWS, *rules]) if law in refusing)
 
     def _refusal(self, index: int, node: Node) -> Refusal:
         gang, role, ground = self.gang, self.role, self.ground
@@ -88,14 +92,14 @@ class Survey:
             laws.append(BANDWIDTH)
         if not ground.open_to(index, ground.spec.namespace(gang.key.namespace).domains):
             laws.append(DOMAIN)
+        holds = fits(node.allocatable, role.request)
+        if not holds:
+            laws.append(TOO_SMALL)
         laws += [
             rule_law(rule.name)
             for rule in ground.extensions.rules
             if not rule.allows(gang, role, node)
         ]
-        holds = fits(node.allocatable, role.request)
-        if not holds:
-            laws.append(TOO_SMALL)
         return Refusal(node, min(1, holds) if self.one else holds, tuple(laws))
 
     def enough_without(self, laws: tuple[str, ...]) -> bool:
@@ -128,7 +132,9 @@ class Survey:
             ]
             if steps:
                 return tuple(steps)
-        return ()
+        missing = self.role.size - self.found
+        noun = "pod" if missing == 1 else "pods"
+        return (f"add nodes for {missing} more {noun} that meet what it asks for",)
 
     def _step(self, law: str, laws: tuple[str, ...]) -> str:
         """What drops `law` where all of `laws` are dropped; "" where nothing would."""

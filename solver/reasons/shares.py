@@ -8,6 +8,7 @@ from model.gang import Gang
 from model.reasons import NearMiss, Reason, ReasonKind
 from solver.laws.quota import new_gpus
 from solver.laws.uplinks import running_demand
+from solver.locations import Takes
 from solver.reasons.inquiry import Inquiry
 from solver.reasons.obstacles import MOST_SHOWN, ending
 from solver.reasons.reach import Reach, Spot
@@ -75,6 +76,30 @@ def uplink_full(inquiry: Inquiry, unit: Unit, reach: Reach, spots: list[Spot]) -
             f"raise network.uplinks of {' and '.join(uplinks)}",
         ),
     )
+
+
+def waiting_steps(
+    inquiry: Inquiry, unit: Unit, takes: Takes, ends: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The advice to wait until `ends` have ended, and what the uplinks of the place need too."""
+    if not unit.gang.bandwidth or not ends:
+        return ending(ends)
+    out = list(ends)
+    narrow = []
+    for leaf, left, asked in inquiry.after.short_uplinks(unit, takes):
+        crossing = _crossing(inquiry, leaf)
+        free = left + sum(one.demand for one in crossing if one.gang in out)
+        for one in crossing:
+            if free < asked and one.gang not in out:
+                free += one.demand
+                out.append(one.gang)
+        if free < asked:
+            uplink = inquiry.ground.uplinks[leaf] or 0
+            narrow.append(f"{inquiry.ground.leaves[leaf].name} to {uplink + asked - free} Mbit/s")
+    (step,) = ending(tuple(out))
+    if narrow:
+        step = f"{step}, with network.uplinks of {' and '.join(narrow)}"
+    return (step,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,8 @@ def too_large(inquiry: Inquiry, unit: Unit) -> Reason | None:
         counts.append(("pods", needed))
     steps = [one.step for one in _relaxations(inquiry, unit) if _legal(inquiry, one)]
     if not steps and total < needed:
-        steps.append(f"add nodes for {needed - total} more pods")
+        noun = "pod" if needed - total == 1 else "pods"
+        steps.append(f"add nodes for {needed - total} more {noun}")
     return Reason(ReasonKind.TOO_LARGE, "", tuple(counts), unblock=tuple(steps))
 
 
