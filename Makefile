@@ -3,6 +3,7 @@
 PYTHON ?= python3
 FOURLEAF := .venv/bin/fourleaf
 STAMP := .venv/.installed
+BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint types contracts unit bench clean
@@ -26,7 +27,7 @@ $(STAMP): pyproject.toml uv.lock
 		.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .; }
 	@touch $@
 
-demo: $(STAMP) ## Plan nine gangs on an example fabric of 64 nodes
+demo: $(STAMP) ## Plan ten gangs on an example fabric of 64 nodes
 	@$(FOURLEAF) plan -f examples/ -o wide || test $$? -eq 3
 
 test: lint types contracts unit ## Everything that has to hold: lint, types, contracts, tests
@@ -44,8 +45,8 @@ contracts: $(STAMP) ## Which room may import which (import-linter)
 unit: $(STAMP) ## Tests in random order, with coverage
 	@.venv/bin/pytest -q -n 2 --cov
 
-bench: $(STAMP) ## Measure the solver against its targets
-	@.venv/bin/python -m benchmarks
+bench: $(STAMP) ## Run every benchmark, one after the other
+	@for name in $(BENCHES); do .venv/bin/python -m benchmarks.$$name || exit; done
 
 clean: ## Remove .venv and every cache
 	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*

@@ -102,9 +102,7 @@ class PlacementRule(Section):
 class TopologyConstraints(Section):
     """Caps on one gang in one leaf, and exceptions from the general rule by node count."""
 
-    max_nodes_per_leaf: int | None = Field(
-        default=None, ge=1, le=65536, alias="maxNodesPerLeaf"
-    )
+    max_nodes_per_leaf: int | None = Field(default=None, ge=1, le=65536, alias="maxNodesPerLeaf")
     max_gpus_per_leaf: int | None = Field(default=None, ge=1, le=1048576, alias="maxGPUsPerLeaf")
     rules: tuple[PlacementRule, ...] = ()
 
@@ -193,7 +191,7 @@ class Metadata(BaseModel):
 class SchedulerConfig(Section):
     """The `SchedulerConfig` (or `TopologySchedulerConfig`) manifest."""
 
-    api_version: Literal["topology.scheduler/v1alpha1"] = API_VERSION
+    api_version: Literal["topology.scheduler/v1alpha1"] = "topology.scheduler/v1alpha1"
     kind: Literal["SchedulerConfig", "TopologySchedulerConfig"] = "SchedulerConfig"
     metadata: Metadata = Metadata()
     spec: Spec = Spec()

@@ -106,3 +106,7 @@ class NodeConstraint:
             for taint in node.taints
             if taint.effect in ("NoSchedule", "NoExecute")
         )
+
+
+ANY_NODE = NodeConstraint()
+"""Asks nothing; tolerates no taint."""

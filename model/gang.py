@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.constraint import NodeConstraint
+from model.constraint import ANY_NODE, NodeConstraint
 from model.resources import Resources
 
 
@@ -44,7 +44,7 @@ class Role:
 
     pods: tuple[str, ...]
     request: Resources
-    constraint: NodeConstraint = NodeConstraint()
+    constraint: NodeConstraint = ANY_NODE
     bound: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -9,15 +9,22 @@ from functools import lru_cache
 MAX_AMOUNT = 2**63 - 1
 """Kubernetes stores quantities in 64 bits; nothing above that is a real amount."""
 
-_BINARY = {unit: 1024**power for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)}
-_DECIMAL = {
-    "n": Decimal(10) ** -9,
-    "u": Decimal(10) ** -6,
-    "m": Decimal(10) ** -3,
-    "": Decimal(1),
-    **{unit: Decimal(1000) ** power for power, unit in enumerate(("k", "M", "G", "T", "P", "E"), 1)},
+_BINARY: dict[str, int] = {
+    unit: 1024**power for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)
 }
-_QUANTITY = re.compile(r"\+?([0-9]{1,40}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})([A-Za-z]*|[eE][+-]?[0-9]{1,2})")
+_DECIMAL: dict[str, Decimal] = {
+    "n": Decimal(1).scaleb(-9),
+    "u": Decimal(1).scaleb(-6),
+    "m": Decimal(1).scaleb(-3),
+    "": Decimal(1),
+    **{
+        unit: Decimal(10 ** (3 * power))
+        for power, unit in enumerate(("k", "M", "G", "T", "P", "E"), 1)
+    },
+}
+_QUANTITY = re.compile(
+    r"\+?([0-9]{1,40}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})([A-Za-z]*|[eE][+-]?[0-9]{1,2})"
+)
 _NEGATIVE = re.compile(r"-\s*[0-9.]")
 _BANDWIDTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)\s?(Mb|Gb|Tb)(?:ps|/s|it/s)?")
 _MBIT = {"Mb": 1, "Gb": 1000, "Tb": 1_000_000}
@@ -43,7 +50,7 @@ def _exact(text: str) -> Decimal:
     if unit in _DECIMAL:
         return number * _DECIMAL[unit]
     if unit[:1] in "eE" and unit[1:].lstrip("+-").isdigit():
-        return number * Decimal(10) ** int(unit[1:])
+        return number.scaleb(int(unit[1:]))
     raise BadQuantity(
         f"has the unknown unit {unit}", "Units are m, k, M, G, T, P, E and Ki, Mi, Gi, Ti, Pi, Ei."
     )

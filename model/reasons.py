@@ -32,8 +32,7 @@ class Reason:
     """A reason with its counts.
 
     `counts` are named numbers (nodes needed, free, refused by a law). `near` is the
-    nearest miss as text-free data: (leaf, nodes free, nodes needed). `holders` are
-    (node, pod that holds it). `unblock` are steps that would let the gang start.
+    nearest miss, leaf by leaf. `unblock` are steps that would let the gang start.
     """
 
     kind: ReasonKind
@@ -49,7 +48,11 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """One leaf of the location that comes closest: what is free there and who holds the rest."""
+    """One leaf of the location that comes closest: what is free there and who holds the rest.
+
+    `holders` are (node, running pod or placed gang) and may be cut short. Where a gang may
+    use any leaves of a spine, the spine stands in place of the leaf.
+    """
 
     leaf: str
     free: int

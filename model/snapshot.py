@@ -11,6 +11,9 @@ from model.fabric import Fabric
 from model.gang import Gang, GangKey
 from model.resources import Resources, minus, plus
 
+DEFAULTS = SchedulerConfig()
+"""The config where none is given."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunningPod:
@@ -40,7 +43,7 @@ class Snapshot:
     fabric: Fabric
     running: tuple[RunningPod, ...] = ()
     gangs: tuple[Gang, ...] = ()
-    config: SchedulerConfig = SchedulerConfig()
+    config: SchedulerConfig = DEFAULTS
     now: float = 0.0
 
     @cached_property

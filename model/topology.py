@@ -83,8 +83,11 @@ class TopologyError(ValueError):
         super().__init__(message)
 
 
+NaturalKey = tuple[tuple[int, int, str], ...]
+
+
 @lru_cache(maxsize=65536)
-def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
+def natural_key(name: str) -> NaturalKey:
     """A sort key that puts leaf-2 before leaf-10."""
     parts = []
     for part in _DIGITS.split(name):

@@ -24,10 +24,14 @@ from solver.who import choose
 NO_EXTENSIONS = Extensions()
 
 
+def _unheard(_: Stage) -> None:
+    """Nobody listens to the stages."""
+
+
 def solve(
     snapshot: Snapshot,
     extensions: Extensions = NO_EXTENSIONS,
-    on_stage: Callable[[Stage], None] = lambda stage: None,
+    on_stage: Callable[[Stage], None] = _unheard,
 ) -> Plan | None:
     """The best plan for one snapshot; `None` where nothing was found within the time limit.
 

@@ -30,9 +30,7 @@ class Decoded:
     misfits: frozenset[int] = frozenset()
 
 
-def decode(
-    layout: Layout, values: list[int], placed: dict[tuple[int, int], list[Gang]]
-) -> Decoded:
+def decode(layout: Layout, values: list[int], placed: dict[tuple[int, int], list[Gang]]) -> Decoded:
     """Put gangs where `values` say: those `placed` by (unit, party), else all of the party."""
     slots, failed = _pack(layout, values)
     if failed:
@@ -99,11 +97,13 @@ def _takes(
             places = places[values[flow] :]
     if unit.by_take:
         if any(values[variable] for _, variable in variables.spines):
-            out[0].append([
-                (leaf, unit.new_pods(leaf, counts))
-                for leaf, counts, variable in variables.takes
-                if values[variable]
-            ])
+            out[0].append(
+                [
+                    (leaf, unit.new_pods(leaf, counts))
+                    for leaf, counts, variable in variables.takes
+                    if values[variable]
+                ]
+            )
         return out
     for spine, variable in variables.spines:
         out[0] += _deal(layout, variables, values, spine, values[variable])
@@ -124,7 +124,7 @@ def _deal(
         if layout.view.ground.spine_of[leaf] == spine
     }
     capacity = variables.unit.kind.capacity
-    out = []
+    out: list[list[tuple[int, Counts]]] = []
     for remaining in range(gangs, 0, -1):
         takes = {leaf: max(0, n - (remaining - 1) * capacity[leaf]) for leaf, n in left.items()}
         missing = size - sum(takes.values())

@@ -68,9 +68,7 @@ def prune(
 
 
 def _touches_quiet(usable: dict[int, Usable], contested: set[int]) -> bool:
-    return any(
-        leaf not in contested for entry in usable.values() for leaf, _ in entry.place.takes
-    )
+    return any(leaf not in contested for entry in usable.values() for leaf, _ in entry.place.takes)
 
 
 def _prunable(unit: Unit, usable: dict[int, Usable]) -> bool:
@@ -134,9 +132,7 @@ def _options(view: View, scorer: Scorer, unit: Unit, entry: Usable) -> list[_Opt
     weight = scorer.leaf_weight(unit, leaf, counts)
     table = scorer.node_points(unit, 0)
     comforts = [
-        view.comfort_id[nodes[0]]
-        for nodes in view.by_comfort[leaf]
-        if any([room[i] for i in nodes])
+        view.comfort_id[nodes[0]] for nodes in view.by_comfort[leaf] if any(room[i] for i in nodes)
     ]
     points = [base + weight * table[comfort] for comfort in comforts]
     if counts == (1,):

@@ -57,9 +57,7 @@ class Books:
         self.view = view
         self.scorer = scorer
         self.free: list[Resources] = list(view.free)
-        self._leaf_free = [
-            sum([self.free[i].gpus for i in nodes]) for nodes in view.ground.in_leaf
-        ]
+        self._leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in view.ground.in_leaf]
         self.quota = quota_left(view)
         self.uplink: dict[int, int] = {}
         running = running_demand(view)
@@ -173,7 +171,7 @@ class Books:
         may_open = kind.max_nodes is None or len(opened) < kind.max_nodes
         best: tuple[int, int] | None = None
         for i in kind.eligible[role][leaf]:
-            if i in opened and kind.key.one_per_node or not (may_open or i in opened):
+            if (i in opened and kind.key.one_per_node) or not (may_open or i in opened):
                 continue
             free = left.get(i, self.free[i])
             if (best is None or (free.gpus, i) < best) and fits(free, request):
@@ -211,4 +209,3 @@ class Books:
             if nodes is not None:
                 return nodes
         return None
-

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property
+from itertools import pairwise
 
 from model.config import Spec
 from model.extensions import Extensions
@@ -97,7 +98,7 @@ class Ground:
             pairs = [(position[a], position[b]) for a, b in self.fabric.edges]
         else:
             for leaves in self.spine_leaves:
-                pairs += zip(leaves, leaves[1:], strict=False)
+                pairs += pairwise(leaves)
                 if kind is AdjacencyKind.RING and len(leaves) > 2:
                     pairs.append((leaves[-1], leaves[0]))
         for i, j in pairs:

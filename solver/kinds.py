@@ -141,7 +141,6 @@ class Kind:
                         return True
         return False
 
-
     @cached_property
     def breadth(self) -> int:
         """How many nodes are eligible, over all roles."""

@@ -227,9 +227,7 @@ class Layout:
                 users[leaf].append((number, variables, role))
         for leaf in sorted(users):
             kinds = [(v.unit.kind, role) for _, v, role in users[leaf]]
-            bins = bins_of(
-                self.view, leaf, kinds, self.scorer is not None, leaf in self.refined
-            )
+            bins = bins_of(self.view, leaf, kinds, self.scorer is not None, leaf in self.refined)
             claims: list[list[Claim]] = [[] for _ in bins]
             for number, variables, role in users[leaf]:
                 self._split(number, variables, role, leaf, bins, claims)
@@ -239,9 +237,7 @@ class Layout:
                         self.inexact.append(bin_)
                     self._add_phantom_law(bin_, users[leaf])
 
-    def _add_phantom_law(
-        self, bin_: Bin, users: list[tuple[int, UnitVariables, int]]
-    ) -> None:
+    def _add_phantom_law(self, bin_: Bin, users: list[tuple[int, UnitVariables, int]]) -> None:
         """No two phantoms share a node; only nodes that could hold two need a row for it."""
         phantoms = [variables for _, variables, _ in users if variables.unit.phantom]
         if not phantoms:

@@ -149,9 +149,10 @@ class Locations:
         rests: dict[Counts, list[Takes]] = {}
         best: dict[Takes, Location] = {}
         fewest = count + 1
+        nothing: Takes = ()
         for start in range(count):
             for step in (1, -1):
-                spine, remaining, path, length = start, self.kind.sizes, (), 1
+                spine, remaining, path, length = start, self.kind.sizes, nothing, 1
                 while 0 <= spine < count and length <= fewest:
                     if remaining not in rests:
                         rests[remaining] = self._windows(remaining, None)

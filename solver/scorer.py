@@ -91,7 +91,7 @@ class Scorer:
 
     def leaf_points(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> int:
         """The sum of `leaf_terms`, times the weight of the new pods there."""
-        if unit.bound or self._leaf_terms or spans and unit.gang.bandwidth:
+        if unit.bound or self._leaf_terms or (spans and unit.gang.bandwidth):
             points = sum(self.leaf_terms(unit, leaf, counts, spans).values())
             return points * self.leaf_weight(unit, leaf, counts)
         gang = unit.gang

@@ -111,13 +111,13 @@ class UnitFactory:
 
     def for_who(self, gangs: Sequence[Gang]) -> list[Unit]:
         """Units by what decides where a gang may go."""
-        return self._units(gangs, lambda gang: None, lambda gang: None, loose_alone=False)
+        return self._units(gangs, _nothing, _nothing, loose_alone=False)
 
     def for_where(self, gangs: Sequence[Gang]) -> list[Unit]:
         """Units by what decides where a gang may go and what a place is worth to it."""
         extensions = self.ground.extensions
         if extensions.node_terms or extensions.leaf_terms:
-            return self._units(gangs, lambda gang: gang.key, lambda gang: None, loose_alone=True)
+            return self._units(gangs, lambda gang: gang.key, _nothing, loose_alone=True)
         return self._units(
             gangs,
             lambda gang: (gang.strategy, gang.latency_sensitive),
@@ -199,6 +199,10 @@ def factory_for(snapshot: Snapshot, extensions: Extensions) -> UnitFactory:
     factory = UnitFactory(Ground(fabric, spec, extensions))
     _latest[:] = [(fabric, spec, extensions, factory)]
     return factory
+
+
+def _nothing(_: Gang) -> None:
+    """Tells no gangs apart."""
 
 
 def _join(parties: list[Party]) -> list[Unit]:

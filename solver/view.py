@@ -69,10 +69,12 @@ class View:
                     for i, hold in zip(self.free_id, kind.holds[role], strict=True)
                 ]
                 by_node.append(nodes)
-                by_leaf.append([
-                    sum([min(1, nodes[i]) for i in here] if one else [nodes[i] for i in here])
-                    for here in kind.eligible[role]
-                ])
+                by_leaf.append(
+                    [
+                        sum([min(1, nodes[i]) for i in here] if one else [nodes[i] for i in here])
+                        for here in kind.eligible[role]
+                    ]
+                )
             room = self._rooms[id(kind)] = Room(by_node, by_leaf)
         return room
 

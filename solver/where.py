@@ -63,9 +63,7 @@ def locate(
         refined |= decoded.misfits
 
 
-def _split(
-    decoded: Decoded, phantoms: list[tuple[LikelyGang, Unit]], stage: Stage
-) -> Located:
+def _split(decoded: Decoded, phantoms: list[tuple[LikelyGang, Unit]], stage: Stage) -> Located:
     likely_of = {id(unit): likely for likely, unit in phantoms}
     gangs = [placed for placed in decoded.gangs if not placed.unit.phantom]
     kept = tuple(
@@ -124,6 +122,4 @@ def _compactness(layout: Layout, scorer: Scorer, variables: UnitVariables) -> Te
     used = [(n, layout.program.variable(1)) for n in range(1, most + 1)]
     layout.program.equal([*((1, v) for _, v in used), *((-1, v) for _, v in variables.spines)], 0)
     layout.program.equal([*used, *((-1, v) for _, _, v in variables.takes)], 0)
-    return [
-        (total * scorer.compactness(unit.locations, unit.gang, n + 1), v) for n, v in used
-    ]
+    return [(total * scorer.compactness(unit.locations, unit.gang, n + 1), v) for n, v in used]

@@ -122,8 +122,8 @@ def _attempt(
     many = len(tiers) > MANY_TIERS
     span = len(tiers) if many else 1
     while tiers:
-        group = tiers[:span]
-        members = [c for tier in group for c in tier]
+        together = tiers[:span]
+        members = [c for tier in together for c in tier]
         watch = clock.watch()
         objective = costs_of(program, [(c.value, c.variable) for c in members])
         answer = solver.maximize(objective, clock.left())
@@ -134,8 +134,8 @@ def _attempt(
         values = answer.values if answer.values is not None else values
         if values is None:
             return None
-        seconds = watch() / len(group)
-        for tier in group:
+        seconds = watch() / len(together)
+        for tier in together:
             for c in tier:
                 c.count = values[c.variable]
                 solver.fix(c.variable, c.count)

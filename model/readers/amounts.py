@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+import orjson
+
 from model.quantity import count, in_bytes, millicores
 from model.readers.manifest import Body, Manifest
 from model.resources import PORT_PREFIX, Resources
@@ -31,9 +33,7 @@ def amounts(manifest: Manifest, value: object, field: str) -> Amounts:
     found = {}
     for name, amount in manifest.mapping(value, field).items():
         if amount is not None:
-            found[str(name)] = manifest.amount(
-                reader_of(str(name)), amount, f"{field}[{name}]"
-            )
+            found[str(name)] = manifest.amount(reader_of(str(name)), amount, f"{field}[{name}]")
     return found
 
 
@@ -70,8 +70,42 @@ def _raise_to(total: Amounts, floor: Amounts) -> None:
             total[name] = amount
 
 
+class RequestReader:
+    """Reads what pods ask for; equal resource lists, of which there are many, once."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Amounts] = {}
+
+    def amounts(self, manifest: Manifest, spec: Body) -> Amounts:
+        """What a pod with `spec` asks for, host ports included; not to be changed."""
+        key = _fingerprint(spec)
+        found = self._known.get(key) if key else None
+        if found is None:
+            found = pod_amounts(manifest, spec)
+            if key and not manifest.broken:
+                self._known[key] = found
+        ports = _host_ports(manifest, spec)
+        return found | ports if ports else found
+
+
+def _fingerprint(spec: Body) -> bytes:
+    """Everything that decides the amounts of a plain pod; empty for any other pod."""
+    containers = spec.get("containers")
+    if (
+        not isinstance(containers, list)
+        or spec.get("initContainers")
+        or spec.get("overhead")
+        or spec.get("resources")
+    ):
+        return b""
+    try:
+        return orjson.dumps([one.get("resources") for one in containers])
+    except (AttributeError, TypeError):
+        return b""
+
+
 def pod_amounts(manifest: Manifest, spec: Body) -> Amounts:
-    """What a pod asks for, as Kubernetes counts it, host ports included.
+    """What a pod asks for, as Kubernetes counts it, but for host ports.
 
     Containers and sidecars together, or an init container with the sidecars started
     before it where that is more; pod-level requests in place of that sum; plus overhead.
@@ -106,17 +140,17 @@ def pod_amounts(manifest: Manifest, spec: Body) -> Amounts:
                 )
     if spec.get("overhead"):
         _add(total, amounts(manifest, spec["overhead"], "spec.overhead"))
-    _add(total, _host_ports(manifest, spec))
     return total
 
 
 def _host_ports(manifest: Manifest, spec: Body) -> Amounts:
     found: Amounts = {}
     on_host = spec.get("hostNetwork") is True
-    for field in ("spec.containers", "spec.initContainers"):
-        listed = spec.get(field[5:])
+    for kind in ("containers", "initContainers"):
+        listed = spec.get(kind)
         if not isinstance(listed, list):
             continue
+        field = "spec." + kind
         for i, container in enumerate(listed):
             if not isinstance(container, dict) or not container.get("ports"):
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,11 +11,28 @@ from model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
 from model.readers import jsontext, yamltext
 from model.readers.inventory import Inventory
 from model.readers.manifest import Body, Manifest
+from model.readers.report import Report
 
 BUILT_IN = "built-in defaults"
 
 
-def read_config(inventory: Inventory) -> tuple[SchedulerConfig, str]:
+@dataclass(frozen=True, slots=True)
+class ConfigRead:
+    """The config, the file it came from, and its object where it has one."""
+
+    config: SchedulerConfig
+    source: str = BUILT_IN
+    manifest: Manifest | None = None
+
+    def error(self, report: Report, field: str, value: object, message: str, advice: str) -> None:
+        """Report an error about `field` of the config."""
+        if self.manifest is not None:
+            self.manifest.error(field, value, message, advice)
+        else:
+            report.error(self.source, KINDS[0], field, value, message, advice)
+
+
+def read_config(inventory: Inventory) -> ConfigRead:
     """The config of the input and where it came from; the defaults where there is none.
 
     Problems go to the inventory's report; a config that has any is not used.
@@ -28,25 +46,27 @@ def read_config(inventory: Inventory) -> tuple[SchedulerConfig, str]:
         if manifest.name == CONFIG_MAP:
             found.extend((manifest, body) for body in _inside(manifest))
     if not found:
-        return SchedulerConfig(), BUILT_IN
+        return ConfigRead(SchedulerConfig())
     for manifest, _ in found[1:]:
         manifest.error(
             "kind",
             manifest.kind,
-            f"is a second configuration next to {found[0][0].object}",
+            f"is a second configuration next to {found[0][0].title}",
             "Give one configuration.",
         )
     manifest, body = found[0]
-    return _validated(manifest, body), manifest.source
+    return ConfigRead(_validated(manifest, body), manifest.source, manifest)
 
 
 def _inside(manifest: Manifest) -> list[Body]:
-    found = []
+    found: list[Body] = []
     data = manifest.strings(manifest.body.get("data"), "data")
     for key, text in data.items():
-        for document in _documents(manifest, key, text):
-            if isinstance(document, dict) and document.get("kind") in KINDS:
-                found.append(document)
+        found.extend(
+            document
+            for document in _documents(manifest, key, text)
+            if isinstance(document, dict) and document.get("kind") in KINDS
+        )
     if not found and not manifest.broken:
         manifest.error(
             "data",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model.constraint import HOSTNAME, NodeConstraint, Operator, Requirement, Toleration
 from model.readers.manifest import EMPTY, Body, Manifest
@@ -52,6 +52,13 @@ def read_wants(manifest: Manifest, spec: Body) -> Wants:
         tolerations=tuple(_tolerations(manifest, spec)),
     )
     return Wants(constraint, spread, unsupported or _other_unsupported(manifest, spec))
+
+
+def narrowed(constraint: NodeConstraint, requirement: Requirement) -> NodeConstraint:
+    """`constraint` with one more condition that must hold whichever term is met."""
+    terms = constraint.affinity or ((),)
+    usable = tuple((*term, requirement) for term in terms if term or not constraint.affinity)
+    return replace(constraint, affinity=usable or constraint.affinity)
 
 
 def _tolerations(manifest: Manifest, spec: Body) -> list[Toleration]:

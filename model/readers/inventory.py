@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from model.config import CONFIG_MAP, KINDS
+from model.config import CONFIG_MAP, KINDS, Metadata, Spec
 from model.readers.jsontext import BadText
 from model.readers.manifest import Body, Manifest
 from model.readers.report import Report
 from model.readers.sources import Source, documents
 
+OUR_SCHEDULERS = Spec().scheduler_names
+"""What a stranger is checked against, before the config is known."""
 CLUSTER_SCOPED = frozenset({"Node", "PriorityClass"})
 DEFAULT_NAMESPACE = "default"
+CONFIG_NAMESPACE = Metadata().namespace
 KNOWN = frozenset(
     {
         ("", "Node"),
@@ -41,9 +44,8 @@ class Inventory:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.ignored: Counter[str] = Counter()
-        self.others: list[Manifest] = []
         self._by_kind: dict[tuple[str, str], list[Manifest]] = {}
-        self._seen: dict[tuple[str, str, str, str], str] = {}
+        self._seen: dict[tuple[str, str, str, str], Manifest] = {}
 
     def of(self, group: str, kind: str) -> list[Manifest]:
         """All objects of one kind, in the order of the input."""
@@ -62,114 +64,105 @@ class Inventory:
                 continue
             for number, document in enumerate(found):
                 where = f"document {number + 1}" if len(found) > 1 else "document"
-                self._take(source.name, document, where, None)
+                self._take(source.name, document, where)
 
-    def _take(
-        self, source: str, value: Any, where: str, listed_as: tuple[str, str] | None
-    ) -> None:
-        if isinstance(value, list) and listed_as is None:
-            self._items(source, value, where, None)
+    def _take(self, source: str, value: Any, where: str) -> None:
+        """Add one document: an object, a list of objects, or an object of kind List."""
+        if isinstance(value, list):
+            self._items(source, value, None)
             return
         if not isinstance(value, dict):
-            advice = "Give objects with apiVersion, kind and metadata."
-            self.report.error(source, where, "", value, "is not an object", advice)
+            self._refuse_shape(source, value, where)
             return
-        kind, version = value.get("kind"), value.get("apiVersion")
-        if listed_as is not None and kind is None and version is None:
-            version, kind = listed_as
-        if not isinstance(kind, str) or not kind:
-            self.report.error(
-                source, where, "kind", kind, "names no kind", "Add kind, for example kind: Pod."
-            )
+        kind = value.get("kind")
+        if not (isinstance(kind, str) and kind.endswith("List") and "items" in value):
+            self._object(source, value, where, None)
             return
-        if not isinstance(version, str) or not version:
-            self.report.error(
-                source,
-                where,
-                "apiVersion",
-                version,
-                "names no API version",
-                "Add apiVersion, for example apiVersion: v1.",
-            )
+        items = [] if value["items"] is None else value["items"]
+        if not isinstance(items, list):
+            advice = "Write items as a list of objects."
+            self.report.error(source, where, "items", items, "is not a list", advice)
             return
-        if kind.endswith("List") and "items" in value:
-            items = value["items"]
-            item_kind = None if kind == "List" else (version, kind[:-4])
-            if items is None:
-                items = []
-            if not isinstance(items, list):
-                advice = "Write items as a list of objects."
-                self.report.error(source, where, "items", items, "is not a list", advice)
-                return
-            self._items(source, items, where, item_kind)
-            return
-        group = version.rpartition("/")[0]
-        self._keep(source, group, kind, value, where)
+        version = value.get("apiVersion")
+        of_kind = (version, kind[:-4]) if isinstance(version, str) and kind != "List" else None
+        self._items(source, items, of_kind)
 
-    def _items(
-        self, source: str, items: Iterable[Any], where: str, kind: tuple[str, str] | None
-    ) -> None:
+    def _items(self, source: str, items: Iterable[Any], of_kind: tuple[str, str] | None) -> None:
         for i, item in enumerate(items):
-            self._take(source, item, f"items[{i}]", kind)
+            if isinstance(item, dict):
+                self._object(source, item, f"items[{i}]", of_kind)
+            else:
+                self._refuse_shape(source, item, f"items[{i}]")
 
-    def _keep(self, source: str, group: str, kind: str, body: Body, where: str) -> None:
-        known = (group, kind) in KNOWN
-        metadata = body.get("metadata")
-        if not isinstance(metadata, dict):
-            if known and metadata is not None:
-                advice = "Write metadata as key: value pairs."
-                self.report.error(
-                    source, f"{kind} {where}", "metadata", metadata, "is not an object", advice
-                )
-                return
-            metadata = {}
-        name = metadata.get("name")
-        namespace = metadata.get("namespace")
-        if known:
-            if name is None and kind in KINDS:
-                name = CONFIG_MAP
-            if not isinstance(name, str) or not name:
-                self.report.error(
-                    source,
-                    f"{kind} {where}",
-                    "metadata.name",
-                    name,
-                    "names no object",
-                    "Give the object a name; generateName is resolved only by the API server.",
-                )
-                return
-            if kind in CLUSTER_SCOPED:
-                namespace = ""
-            elif namespace is None or namespace == "":
-                namespace = DEFAULT_NAMESPACE
-            elif not isinstance(namespace, str):
-                self.report.error(
-                    source,
-                    f"{kind} {name}",
-                    "metadata.namespace",
-                    namespace,
-                    "is not text",
-                    "Put the namespace in quotes.",
-                )
-                return
+    def _refuse_shape(self, source: str, value: object, where: str) -> None:
+        advice = "Give objects with apiVersion, kind and metadata."
+        self.report.error(source, where, "", value, "is not an object", advice)
+
+    def _object(
+        self, source: str, value: Body, where: str, of_kind: tuple[str, str] | None
+    ) -> None:
+        kind, version = value.get("kind"), value.get("apiVersion")
+        if of_kind is not None and kind is None and version is None:
+            version, kind = of_kind
+        if not isinstance(kind, str) or not kind:
+            advice = "Add kind, for example kind: Pod."
+            self.report.error(source, where, "kind", kind, "names no kind", advice)
+        elif not isinstance(version, str) or not version:
+            advice = "Add apiVersion, for example apiVersion: v1."
+            self.report.error(source, where, "apiVersion", version, "names no version", advice)
+        elif (group := version.rpartition("/")[0], kind) in KNOWN:
+            self._keep(source, group, kind, value, where)
         else:
             self.ignored[kind] += 1
-            name = name if isinstance(name, str) else "?"
-            namespace = namespace if isinstance(namespace, str) else ""
-            self.others.append(
-                Manifest(self.report, source, group, kind, namespace, name, body)
+            self._warn_of_stranger(source, kind, value)
+
+    def _warn_of_stranger(self, source: str, kind: str, body: Body) -> None:
+        """An unknown kind whose pods name our scheduler would make pods that we do not see."""
+        spec = body.get("spec")
+        template = spec.get("template") if isinstance(spec, dict) else None
+        pods = template.get("spec") if isinstance(template, dict) else None
+        named = pods.get("schedulerName") if isinstance(pods, dict) else None
+        if isinstance(named, str) and named in OUR_SCHEDULERS:
+            metadata = body.get("metadata")
+            name = metadata.get("name", "?") if isinstance(metadata, dict) else "?"
+            advice = "Give its pods, or the Job that it makes."
+            self.report.warn(
+                source, f"{kind} {name}", "kind", kind, "is a kind that is not read", advice
+            )
+
+    def _keep(self, source: str, group: str, kind: str, body: Body, where: str) -> None:
+        metadata = body.get("metadata")
+        if metadata is not None and not isinstance(metadata, dict):
+            advice = "Write metadata as key: value pairs."
+            self.report.error(
+                source, f"{kind} {where}", "metadata", metadata, "is not an object", advice
+            )
+            return
+        metadata = metadata or {}
+        name = metadata.get("name")
+        if name is None and kind in KINDS:
+            name = CONFIG_MAP
+        if not isinstance(name, str) or not name:
+            advice = "Give the object a name; generateName is resolved only by the API server."
+            self.report.error(
+                source, f"{kind} {where}", "metadata.name", name, "names no object", advice
+            )
+            return
+        namespace = "" if kind in CLUSTER_SCOPED else metadata.get("namespace")
+        if namespace is None or (namespace == "" and kind not in CLUSTER_SCOPED):
+            namespace = CONFIG_NAMESPACE if kind in KINDS else DEFAULT_NAMESPACE
+        if not isinstance(namespace, str):
+            advice = "Put the namespace in quotes."
+            self.report.error(
+                source, f"{kind} {name}", "metadata.namespace", namespace, "is not text", advice
             )
             return
         manifest = Manifest(self.report, source, group, kind, namespace, name, body)
         identity = (group, kind, namespace, name)
-        first = self._seen.get(identity)
-        if first is not None:
-            manifest.error(
-                "metadata.name",
-                name,
-                f"stands twice in the input (first in {first})",
-                "Keep one of the two objects.",
-            )
+        first = self._seen.setdefault(identity, manifest)
+        if first is manifest:
+            self._by_kind.setdefault((group, kind), []).append(manifest)
             return
-        self._seen[identity] = source
-        self._by_kind.setdefault((group, kind), []).append(manifest)
+        message = f"stands twice in the input (first in {first.source})"
+        manifest.error("metadata.name", name, message, "Keep one of the two objects.")
+        first.fault = first.fault or manifest.fault

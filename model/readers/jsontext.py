@@ -19,6 +19,10 @@ class BadText(ValueError):
         super().__init__(message)
 
 
+def _too_deep() -> BadText:
+    return BadText("is nested too deeply", "Give at most 250 levels of nesting.")
+
+
 class _Duplicate(Exception):
     pass
 
@@ -36,9 +40,11 @@ def parse(data: bytes) -> Any:
 
 def _explained(error: orjson.JSONDecodeError) -> BadText:
     text = str(error)
-    if "ecursion" in text:
-        return BadText("is nested too deeply", "Give at most 1000 levels of nesting.")
-    if error.pos >= len(error.doc.rstrip()) or "end of" in text or "EOF" in text:
+    if "depth" in text or "ecursion" in text:
+        return _too_deep()
+    if "UTF-8" in text:
+        return BadText("is not UTF-8", "Give JSON as UTF-8 text.")
+    if "end of data" in text:
         return BadText(
             f"ends too early ({text})", "The file looks truncated: write it again in full."
         )
@@ -53,9 +59,12 @@ def _keys_are_unique(data: bytes, value: Any) -> bool:
     colon can hide behind an escape once escaped colons are excluded. A count costs a
     tenth of parsing with a hook for every object.
     """
-    if b"\\u003" in data and _ESCAPED_COLON.search(data):
+    if _ESCAPED_COLON.search(data):
         return _named_duplicate(data) == ""
-    return data.count(b":") == orjson.dumps(value).count(b":")
+    try:
+        return data.count(b":") == orjson.dumps(value).count(b":")
+    except orjson.JSONEncodeError:
+        raise _too_deep() from None
 
 
 def _named_duplicate(data: bytes) -> str:

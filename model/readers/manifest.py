@@ -20,7 +20,7 @@ class Manifest:
     """An object and where it came from.
 
     `prefix` stands before field names in problems (`spec.template.` where a pod is read
-    from its owner). `broken` is set once an error was reported about the object.
+    from its owner). `fault` is the first error reported about the object, "" without one.
     """
 
     report: Report
@@ -31,28 +31,29 @@ class Manifest:
     name: str
     body: Body
     prefix: str = ""
-    broken: bool = False
+    fault: str = ""
 
     @property
-    def object(self) -> str:
+    def title(self) -> str:
         """Kind, namespace and name, as problems show it."""
         where = f"{self.namespace}/{self.name}" if self.namespace else self.name
         return f"{self.kind} {where}"
 
+    @property
+    def broken(self) -> bool:
+        """Whether an error was reported about the object."""
+        return bool(self.fault)
+
     def error(self, field: str, value: object, message: str, advice: str) -> None:
         """Report an error about `field` and mark the object as broken."""
-        self.broken = True
-        self.report.error(
-            self.source, self.object, self.prefix + field, value, message, advice
-        )
+        self.fault = self.fault or f"{self.title}: {self.prefix}{field} {message}"
+        self.report.error(self.source, self.title, self.prefix + field, value, message, advice)
 
     def warn(self, field: str, value: object, message: str, advice: str) -> None:
         """Report a warning about `field`."""
-        self.report.warn(
-            self.source, self.object, self.prefix + field, value, message, advice
-        )
+        self.report.warn(self.source, self.title, self.prefix + field, value, message, advice)
 
-    def mapping(self, value: object, field: str) -> Body:
+    def mapping(self, value: Any, field: str) -> Body:
         """`value` as an object, empty where absent or wrong."""
         if isinstance(value, dict):
             return value
@@ -60,7 +61,7 @@ class Manifest:
             self.error(field, value, "is not an object", "Write it as key: value pairs.")
         return EMPTY
 
-    def listing(self, value: object, field: str) -> Sequence[Any]:
+    def listing(self, value: Any, field: str) -> Sequence[Any]:
         """`value` as a list, empty where absent or wrong."""
         if isinstance(value, list):
             return value
@@ -87,7 +88,7 @@ class Manifest:
             self.error(field, value, "is not text", "Put the value in quotes.")
         return default
 
-    def flag(self, value: object, field: str) -> bool:
+    def flag(self, value: Any, field: str) -> bool:
         """`value` as true or false, false where absent or wrong."""
         if isinstance(value, bool):
             return value
@@ -142,7 +143,5 @@ class Manifest:
             if isinstance(item, str):
                 good[str(key)] = item
             else:
-                self.error(
-                    f"{field}[{key}]", item, "is not text", "Put the value in quotes."
-                )
+                self.error(f"{field}[{key}]", item, "is not text", "Put the value in quotes.")
         return good

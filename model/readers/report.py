@@ -16,18 +16,18 @@ class Report:
         self._found.setdefault(problem)
 
     def error(
-        self, source: str, object: str, field: str, value: object, message: str, advice: str
+        self, source: str, title: str, field: str, value: object, message: str, advice: str
     ) -> None:
-        """Keep an error about `field` of `object`."""
+        """Keep an error about `field` of the object `title`."""
         text = "" if value is None else shown(value)
-        self.add(Problem(Severity.ERROR, source, object, field, text, message, advice))
+        self.add(Problem(Severity.ERROR, source, title, field, text, message, advice))
 
     def warn(
-        self, source: str, object: str, field: str, value: object, message: str, advice: str
+        self, source: str, title: str, field: str, value: object, message: str, advice: str
     ) -> None:
-        """Keep a warning about `field` of `object`."""
+        """Keep a warning about `field` of the object `title`."""
         text = "" if value is None else shown(value)
-        self.add(Problem(Severity.WARNING, source, object, field, text, message, advice))
+        self.add(Problem(Severity.WARNING, source, title, field, text, message, advice))
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -13,8 +13,8 @@ from model.problems import Problem, Severity
 from model.readers import jsontext, yamltext
 from model.readers.jsontext import BadText
 
-MAX_BYTES = 128 * 2**20
-"""The largest file that is read; 10,000 pods with all their fields take about 80 MB."""
+MAX_BYTES = 160 * 2**20
+"""The largest file that is read; 10,000 pods with all their fields take about 120 MiB."""
 STDIN = "-"
 _ENDINGS = (".json", ".yaml", ".yml")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 import ryaml
@@ -11,10 +13,16 @@ import yaml
 
 from model.readers.jsontext import BadText
 
+_loads_all: Callable[[str], list[Any]] = vars(ryaml)["loads_all"]
+_Invalid: type[ValueError] = vars(ryaml)["InvalidYamlError"]
+
 MAX_EXPANDED = 200_000
 """Values that aliases may add; a manifest written by hand stays far below."""
+MAX_DEPTH = 120
+"""Levels of nesting; the parser itself ends at 128."""
 MAX_ALIASED_BYTES = 4 * 2**20
 
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _ANCHOR = re.compile(r"(?:^|[:?,\[{-])[ \t]*&([^\s\[\]{},]+)", re.MULTILINE)
 _ALIAS = re.compile(r"(?:^|[:?,\[{-])[ \t]*\*([^\s\[\]{},]+)", re.MULTILINE)
 _NOT_FINITE = re.compile(r"\.(?:nan|NaN|NAN|inf|Inf|INF)\b")
@@ -22,13 +30,15 @@ _NOT_FINITE = re.compile(r"\.(?:nan|NaN|NAN|inf|Inf|INF)\b")
 
 def parse(text: str) -> list[Any]:
     """All documents of `text`; empty ones are None. Raises `BadText`."""
+    if _drift(text) > MAX_DEPTH:
+        _refuse_depth(text)
     anchors = set(_ANCHOR.findall(text)) if "&" in text else set()
     aliased = bool(anchors) and not anchors.isdisjoint(_ALIAS.findall(text))
     if aliased:
         _refuse_explosion(text)
     try:
-        documents: list[Any] = ryaml.loads_all(text)
-    except ryaml.InvalidYamlError as error:
+        documents: list[Any] = _loads_all(text)
+    except _Invalid as error:
         raise _explained(str(error)) from None
     except (ValueError, TypeError) as error:
         raise BadText(
@@ -39,6 +49,28 @@ def parse(text: str) -> list[Any]:
     if _NOT_FINITE.search(text) and not all(_finite(document) for document in documents):
         raise BadText("holds a number that is not finite (NaN or infinity)", "Give a number.")
     return documents
+
+
+def _drift(text: str) -> int:
+    """An upper bound of how deep flow collections nest: brackets in strings count as well."""
+    brackets = text.encode("utf-8", "replace").translate(None, _NO_BRACKETS)
+    steps = (1 if bracket in b"[{" else -1 for bracket in brackets)
+    return max(accumulate(steps), default=0)
+
+
+def _refuse_depth(text: str) -> None:
+    """Stop at the first node that is too deep: parsing takes time squared in the depth."""
+    depth = 0
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_DEPTH:
+                    raise BadText("is nested too deeply", "Write it with less nesting.")
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except yaml.YAMLError as error:
+        raise _explained(" ".join(str(error).split())) from None
 
 
 def _explained(text: str) -> BadText:
@@ -63,13 +95,13 @@ def _refuse_explosion(text: str) -> None:
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             if isinstance(event, yaml.AliasEvent):
-                size = sizes.get(event.anchor, 1)
+                size = sizes.get(event.anchor or "", 1)
                 added += size
                 total += size
                 if added > MAX_EXPANDED:
                     raise BadText(
-                        "uses aliases that expand to more than "
-                        f"{MAX_EXPANDED} values", "Write the aliased parts out."
+                        f"uses aliases that expand to more than {MAX_EXPANDED} values",
+                        "Write the aliased parts out.",
                     )
             elif isinstance(event, yaml.ScalarEvent):
                 total += 1

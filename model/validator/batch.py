@@ -9,7 +9,7 @@ from model.snapshot import Snapshot
 
 
 def batch_of(snapshot: Snapshot) -> frozenset[GangKey]:
-    """The gangs of the batch: by priority, age and key, within the limits of namespaces and size.
+    """List the gangs of the batch: by priority, age and key, within its limits.
 
     A gang that would break a limit of its namespace is passed over; smaller ones behind it
     may still come in.

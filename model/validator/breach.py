@@ -43,6 +43,8 @@ class Breach:
 
     def __str__(self) -> str:
         where = ": ".join(str(part) for part in (self.gang, self.subject) if part)
-        return f"{self.law.value}: {where}: {self.detail}" if where else (
-            f"{self.law.value}: {self.detail}"
+        return (
+            f"{self.law.value}: {where}: {self.detail}"
+            if where
+            else (f"{self.law.value}: {self.detail}")
         )

@@ -27,7 +27,7 @@ class FabricFacts:
         self._locations: dict[Kind, Locations] = {}
 
     def of_kind(self, kind: Kind) -> Locations:
-        """The leaf rule for gangs of `kind`."""
+        """Return the leaf rule for gangs of `kind`."""
         found = self._locations.get(kind)
         if found is None:
             if len(self._locations) >= MOST_KINDS:
@@ -43,11 +43,11 @@ class FabricFacts:
         return found
 
     def of_gang(self, spec: Spec, gang: Gang, extensions: Extensions) -> Locations:
-        """The leaf rule for `gang`."""
+        """Return the leaf rule for `gang`."""
         return self.of_kind(kind_of(spec, gang, extensions))
 
     def of_phantom(self, spec: Spec, nodes: int, gpus: int) -> Locations:
-        """The leaf rule for a phantom of `nodes` pods of `gpus` GPUs."""
+        """Return the leaf rule for a phantom of `nodes` pods of `gpus` GPUs."""
         return self.of_kind(phantom_kind(spec, nodes, gpus))
 
 
@@ -55,7 +55,7 @@ _FACTS: dict[int, tuple[weakref.ref[Fabric], FabricFacts]] = {}
 
 
 def facts_of(fabric: Fabric) -> FabricFacts:
-    """The facts of `fabric`, computed once per object and dropped with it.
+    """Return the facts of `fabric`, computed once per object and dropped with it.
 
     Kept by identity: comparing two fabrics would cost more than the facts are worth.
     """

@@ -48,7 +48,7 @@ class Kind:
 
 
 def kind_of(spec: Spec, gang: Gang, extensions: Extensions) -> Kind:
-    """The kind of `gang` under `spec`."""
+    """Tell the kind of `gang` under `spec`."""
     default = spec.network.node_bandwidth
     caps = spec.topology_constraints
     ground = Ground(
@@ -72,7 +72,7 @@ def kind_of(spec: Spec, gang: Gang, extensions: Extensions) -> Kind:
 
 
 def phantom_kind(spec: Spec, nodes: int, gpus: int) -> Kind:
-    """The kind of a phantom: `nodes` pods of `gpus` GPUs, one per node, without constraints.
+    """Tell the kind of a phantom: `nodes` pods of `gpus` GPUs, one per node, no constraints.
 
     It belongs to no namespace, so neither domains nor custom rules hold for it.
     """

@@ -20,7 +20,7 @@ class Locations:
         self._rests: dict[Counts, tuple[int | None, ...]] = {}
 
     def _shortest(self, remaining: Counts) -> tuple[int | None, ...]:
-        """The shortest window of every spine for `remaining`."""
+        """Find the shortest window of every spine for `remaining`."""
         found = self._rests.get(remaining)
         if found is None:
             found = self._rests[remaining] = tuple(
@@ -70,7 +70,7 @@ class Locations:
         return None
 
     def _spine_path(self, start: int, step: int, length: int) -> int | None:
-        """The fewest leaves of the location along this path of spines; None if there is none."""
+        """Count the fewest leaves along this path of spines; None where it is no location."""
         left, used = self.kind.sizes, 0
         for number in range(length - 1):
             before = left
@@ -186,7 +186,9 @@ class Locations:
                 if taken != numbers.get(leaf, nobody):
                     return False
                 left = less(left, taken)
-        rest = {leaf: part for leaf, part in numbers.items() if self.paths.spine_of[leaf] == path[-1]}
+        rest = {
+            leaf: part for leaf, part in numbers.items() if self.paths.spine_of[leaf] == path[-1]
+        }
         least = self._least(left)
         return (
             least is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from model.fabric import AdjacencyKind, Fabric
 from model.validator.kind import Counts
@@ -41,7 +41,7 @@ class Paths:
                     yield index[a], index[b]
             return
         for leaves in self.spines:
-            yield from zip(leaves, leaves[1:], strict=False)
+            yield from pairwise(leaves)
             if self.kind is AdjacencyKind.RING:
                 yield leaves[-1], leaves[0]
 
@@ -69,8 +69,9 @@ class Paths:
                 else self._walked_lengths(room, line, remaining)
             )
             for start, length in lengths:
-                ends = sorted((self.place[line[start]], self.place[line[(start + length - 1) % len(line)]]))
-                if (best is None or length < best) and self.aligned(ends[0], ends[1], length):
+                last = line[(start + length - 1) % len(line)]
+                fits = self.aligned(self.place[line[start]], self.place[last], length)
+                if fits and (best is None or length < best):
                     best = length
         return best
 
@@ -107,13 +108,13 @@ class Paths:
                     break
 
     def _shortest_path(self, room: Room, leaves: Sequence[int], remaining: Counts) -> int | None:
-        """The shortest simple path over explicit edges that holds `remaining`, by deepening."""
+        """Find the shortest simple path over explicit edges, by deepening."""
         most = [
             sorted((room.fill(leaf, _only(remaining, r)).taken[r] for leaf in leaves), reverse=True)
             for r in range(len(remaining))
         ]
         reach = [list(accumulate(column, initial=0)) for column in most]
-        # The most GPU-hungry leaves first: where leaves differ, those are the likely ends.
+        # Leaves that hold most come first: they are likeliest to lie on a short path.
         order = sorted(leaves, key=lambda leaf: -sum(room.fill(leaf, remaining).taken))
         rank = {leaf: i for i, leaf in enumerate(order)}
 
@@ -167,7 +168,7 @@ class Paths:
 
 
 def less(counts: Counts, taken: Counts) -> Counts:
-    """`counts` minus `taken`, role by role."""
+    """Subtract `taken` from `counts`, role by role."""
     return tuple(a - b for a, b in zip(counts, taken, strict=True))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from model.config import BUILT_IN_TERMS
 from model.extensions import Extensions
@@ -12,8 +13,7 @@ from model.plan import Plan
 from model.resources import Resources
 from model.snapshot import Snapshot
 from model.validator.facts import facts_of
-from model.validator.locations import Locations
-from model.validator.standing import Standing, stand
+from model.validator.standing import Placed, stand
 from model.validator.uplinks import demand, uplink_of
 from model.weights import SCALE, age_step, milli, placed_value, weights_of
 
@@ -36,60 +36,66 @@ def score(
     bandwidth penalty and every custom term that the config weighs has an entry. Raises
     `KeyError` for unknown pods or nodes.
     """
-    locations = facts_of(snapshot.fabric).of_gang(snapshot.config.spec, gang, extensions)
-    return points(snapshot, gang, stand(snapshot.fabric, gang, pods), locations, extensions)
+    spec = snapshot.config.spec
+    one = Placed(
+        gang,
+        stand(snapshot.fabric, gang, pods),
+        facts_of(snapshot.fabric).of_gang(spec, gang, extensions),
+    )
+    return points(snapshot, one, weights_of(spec, gang), extensions)
 
 
 def points(
-    snapshot: Snapshot,
-    gang: Gang,
-    standing: Standing,
-    locations: Locations,
-    extensions: Extensions,
+    snapshot: Snapshot, one: Placed, weights: Mapping[str, int], extensions: Extensions
 ) -> dict[str, int]:
-    """`score` for a gang whose standing and leaf rule are known already."""
-    weights = weights_of(snapshot.config.spec, gang)
-    node_terms = [t for t in extensions.node_terms if weights.get(t.name)]
+    """`score` of a gang whose standing, leaf rule and weights (in thousandths) are known."""
+    gang = one.gang
     total = dict.fromkeys((*BUILT_IN_TERMS, BANDWIDTH), 0)
-    custom = (*extensions.node_terms, *extensions.leaf_terms)
-    total.update((term.name, 0) for term in custom if term.name in weights)
-    per_leaf = {
-        leaf: _leaf_points(snapshot, gang, standing, leaf, weights, locations, extensions)
-        for leaf in {snapshot.fabric.leaf_of[node] for _, node in standing.here}
+    custom = [t.name for t in extensions.node_terms] + [t.name for t in extensions.leaf_terms]
+    total.update((name, 0) for name in custom if name in weights)
+    leaf_of = snapshot.fabric.leaf_of
+    asked = demand(one)
+    leaves = {leaf_of[node] for _, node in one.standing.here}
+    alike = {
+        leaf: _leaf_points(snapshot, one, leaf, weights, extensions)
+        | {BANDWIDTH: -_crowding(snapshot, leaf, asked.get(leaf, 0))}
+        for leaf in leaves
     }
-    comfort = weights.get("resourceAvailability", 0)
-    history = weights.get("historicalPerformance", 0)
-    nodes, free, leaf_of = snapshot.fabric.nodes, snapshot.free, snapshot.fabric.leaf_of
-    cached: dict[tuple[int, str], tuple[int, dict[str, int]]] = {}
-    for role, name in standing.here:
-        found = cached.get((role, name))
-        if found is None:
-            member, node = gang.roles[role], nodes[name]
-            earned = dict(per_leaf[leaf_of[name]])
-            left = remaining_share(node.allocatable, free[name], member.request)
-            earned["resourceAvailability"] = comfort * left // SCALE
-            earned["historicalPerformance"] = history * (SCALE - node.failure_permille) // SCALE
-            for term in node_terms:
-                value = term.value(gang, member, node, free[name])
-                earned[term.name] = earned.get(term.name, 0) + weights[term.name] * value // SCALE
-            found = cached[role, name] = gang.pod_weight(member), earned
-        weight, earned = found
-        for term_name, amount in earned.items():
-            total[term_name] += weight * amount
+    # Members of one role on one node earn the same.
+    for (role, node), pods in Counter(one.standing.here).items():
+        amount = pods * gang.pod_weight(gang.roles[role])
+        for name, earned in alike[leaf_of[node]].items():
+            total[name] += amount * earned
+        for name, earned in _node_points(snapshot, gang, role, node, weights, extensions):
+            total[name] += amount * earned
     return total
 
 
-def _leaf_points(
+def _node_points(
     snapshot: Snapshot,
     gang: Gang,
-    standing: Standing,
-    leaf: int,
+    role: int,
+    name: str,
     weights: Mapping[str, int],
-    locations: Locations,
     extensions: Extensions,
+) -> Iterator[tuple[str, int]]:
+    """Value the node for a pod of `role`: (term, points per unit of pod weight)."""
+    member, node, free = gang.roles[role], snapshot.fabric.nodes[name], snapshot.free[name]
+    left = remaining_share(node.allocatable, free, member.request)
+    yield "resourceAvailability", weights.get("resourceAvailability", 0) * left // SCALE
+    history = weights.get("historicalPerformance", 0)
+    yield "historicalPerformance", history * (SCALE - node.failure_permille) // SCALE
+    for term in extensions.node_terms:
+        if weights.get(term.name):
+            value = term.value(gang, member, node, free)
+            yield term.name, weights[term.name] * value // SCALE
+
+
+def _leaf_points(
+    snapshot: Snapshot, one: Placed, leaf: int, weights: Mapping[str, int], extensions: Extensions
 ) -> dict[str, int]:
-    """The points that every pod in `leaf` earns alike, per unit of pod weight."""
-    spec = snapshot.config.spec
+    """Value what every pod in `leaf` earns alike, in points per unit of pod weight."""
+    gang, standing, locations = one.gang, one.standing, one.locations
     place = snapshot.fabric.leaves[leaf]
     new = standing.new_gpus.get(leaf, 0)
     used = leaf_utilization(snapshot, leaf, new)
@@ -102,24 +108,28 @@ def _leaf_points(
     earned = {
         "domainUtilization": weights.get("domainUtilization", 0) * used // SCALE,
         "topologyAlignment": alignment * close // SCALE + alignment * HALF * wished // SCALE,
-        BANDWIDTH: 0,
     }
     for term in extensions.leaf_terms:
         if weights.get(term.name):
-            value = term.value(gang, place, new)
-            earned[term.name] = earned.get(term.name, 0) + weights[term.name] * value // SCALE
-    asked = demand(gang, standing, locations).get(leaf)
-    uplink = uplink_of(spec, place)
-    if asked and uplink is not None:
-        load = min(SCALE, SCALE * asked // uplink) if uplink else SCALE
-        earned[BANDWIDTH] = -(milli(spec.penalties.bandwidth) * load // SCALE)
+            earned[term.name] = weights[term.name] * term.value(gang, place, new) // SCALE
     return earned
 
 
-def remaining_share(allocatable: Resources, free: Resources, request: Resources) -> int:
-    """t of `resourceAvailability` in thousandths: the scarcest of CPU, memory and pod slots.
+def _crowding(snapshot: Snapshot, leaf: int, asked: int) -> int:
+    """Compute the bandwidth penalty in `leaf`: B * min(1000, 1000 * demand // uplink) // 1000."""
+    spec = snapshot.config.spec
+    uplink = uplink_of(spec, snapshot.fabric.leaves[leaf])
+    if not asked or uplink is None:
+        return 0
+    load = min(SCALE, SCALE * asked // uplink) if uplink else SCALE
+    return milli(spec.penalties.bandwidth) * load // SCALE
 
-    min of 1000 * (free - request) // allocatable over what the node states, at least 0.
+
+def remaining_share(allocatable: Resources, free: Resources, request: Resources) -> int:
+    """Compute t of `resourceAvailability` in thousandths: the scarcest of what is left.
+
+    Over the CPU, memory and pod slots that the node states: the least of
+    1000 * (free - request) // allocatable, at least 0.
     """
     shares = [
         SCALE * ((left or 0) - (asked or 0)) // whole
@@ -134,7 +144,7 @@ def remaining_share(allocatable: Resources, free: Resources, request: Resources)
 
 
 def leaf_utilization(snapshot: Snapshot, leaf: int, new: int) -> int:
-    """t of `domainUtilization` in thousandths: GPUs in use with `new` more, over all GPUs.
+    """Compute t of `domainUtilization` in thousandths: GPUs in use with `new` more, over all GPUs.
 
     min(1000, 1000 * (used + new) // total) over the schedulable nodes; 0 where total is 0.
     """
@@ -148,7 +158,7 @@ def leaf_utilization(snapshot: Snapshot, leaf: int, new: int) -> int:
 
 
 def objective(snapshot: Snapshot, plan: Plan, extensions: Extensions = NOTHING) -> int:
-    """What `plan` is worth: the points of every placement plus the value of every phantom.
+    """Value `plan`: the points of every placement plus the value of every phantom.
 
     Raises `KeyError` for gangs, pods, nodes or phantom shapes that the snapshot does not know.
     """

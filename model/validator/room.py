@@ -24,7 +24,7 @@ class Filled:
 
 
 def times(request: Resources, pods: int) -> Resources:
-    """What `pods` pods of `request` take together."""
+    """Multiply a request by a number of pods."""
     return Resources(
         gpus=request.gpus * pods,
         cpu=(request.cpu or 0) * pods,
@@ -47,7 +47,7 @@ def pour(
     taken: list[int] = []
     gpus = 0
     for role, (request, wanted) in enumerate(zip(requests, remaining, strict=True)):
-        need = wanted
+        need, got = wanted, 0
         holders = [i for i, (_, holds) in enumerate(spots) if holds[role]]
         holders.sort(key=lambda i: -spots[i][1][role])
         for i in holders:
@@ -65,9 +65,9 @@ def pour(
             if pods:
                 left[i] = minus(offer, times(request, pods))
                 need -= pods
-                wanted -= pods
+                got += pods
                 gpus += pods * request.gpus
-        taken.append(remaining[role] - wanted)
+        taken.append(got)
     return Filled(tuple(taken), len(left))
 
 
@@ -98,11 +98,12 @@ class Room:
 
     def _node_holds(self, node: Node, allowed: bool) -> Counts:
         ground = self.ground
-        bandwidth = ground.node_bandwidth if node.bandwidth is None else node.bandwidth
+        known = ground.node_bandwidth if node.bandwidth is None else node.bandwidth
+        bandwidth = -1 if known is None else known
         if (
             not allowed
             or not node.schedulable
-            or (ground.bandwidth is not None and (bandwidth is None or bandwidth < ground.bandwidth))
+            or (ground.bandwidth is not None and bandwidth < ground.bandwidth)
         ):
             return (0,) * len(ground.asks)
         return tuple(self._role_holds(node, role) for role in range(len(ground.asks)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from model.fabric import Fabric
 from model.gang import Gang
 from model.validator.kind import Counts
+from model.validator.locations import Locations
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,15 @@ class Standing:
     def spans(self) -> bool:
         """Whether the gang stands in more than one leaf."""
         return len(self.leaves) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A gang that the plan places, with where it stands and its leaf rule."""
+
+    gang: Gang
+    standing: Standing
+    locations: Locations
 
 
 def stand(fabric: Fabric, gang: Gang, pods: Iterable[tuple[str, str]]) -> Standing:

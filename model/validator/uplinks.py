@@ -6,36 +6,36 @@ from collections.abc import Collection, Mapping
 
 from model.config import Spec
 from model.fabric import Leaf
-from model.gang import Gang, GangKey
+from model.gang import GangKey
 from model.quantity import mbits
 from model.snapshot import Snapshot
-from model.validator.locations import Locations
-from model.validator.standing import Standing
+from model.validator.standing import Placed
 
 
 def uplink_of(spec: Spec, leaf: Leaf) -> int | None:
-    """The uplink of `leaf`: its own, else the configured one, else None (unlimited)."""
+    """Tell the uplink of `leaf`: its own, else the configured one, else None (unlimited)."""
     if leaf.uplink is not None:
         return leaf.uplink
     default = spec.network.uplink_bandwidth
     return None if default is None else mbits(default)
 
 
-def demand(gang: Gang, standing: Standing, locations: Locations) -> dict[int, int]:
-    """What the gang takes from each leaf's uplink; empty where it spans none or asks for none.
+def demand(one: Placed) -> dict[int, int]:
+    """Tell what the gang takes from each leaf's uplink; empty where it spans none or asks for none.
 
     Bandwidth times the nodes that `fill` opens for the gang's pods in that leaf.
     """
-    if not gang.bandwidth or not standing.spans():
+    bandwidth, standing = one.gang.bandwidth, one.standing
+    if not bandwidth or not standing.spans():
         return {}
     return {
-        leaf: gang.bandwidth * locations.room.fill(leaf, part).opened
+        leaf: bandwidth * one.locations.room.fill(leaf, part).opened
         for leaf, part in standing.leaves.items()
     }
 
 
 def running_demand(snapshot: Snapshot, without: Collection[GangKey]) -> Mapping[int, int]:
-    """What running gangs that span leaves take from each uplink, those of `without` left out."""
+    """Add up what running gangs that span leaves take; those of `without` left out."""
     nodes: dict[GangKey, set[str]] = {}
     bandwidth: dict[GangKey, int] = {}
     leaf_of = snapshot.fabric.leaf_of

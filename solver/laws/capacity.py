@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from model.resources import PORT_PREFIX, Resources
 from solver.bins import Bin
@@ -50,7 +51,7 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
         _add_sum(program, claims, [c.request.gpus for c in claims], gpus)
     requests = {id(claim.request): claim.request for claim in claims}.values()
     amounts = {view.free_id[i]: i for i in bin_.nodes}.values()
-    if all([view.gpus_bind(request, i) for request in requests for i in amounts]):
+    if all(view.gpus_bind(request, i) for request in requests for i in amounts):
         return divide or len(free) == 1
     for claim in claims:
         program.at_most(claim.terms, claim.room)
@@ -70,7 +71,7 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
 
 def _sizes_divide(claims: list[Claim]) -> bool:
     sizes = sorted({claim.request.gpus for claim in claims} - {0})
-    return all(b % a == 0 for a, b in zip(sizes, sizes[1:], strict=False))
+    return all(b % a == 0 for a, b in pairwise(sizes))
 
 
 def _add_sum(program: Program, claims: list[Claim], amounts: list[int], free: int) -> None:

@@ -107,9 +107,7 @@ class Busy:
         if required and min(place.spines for place in required) > 1:
             return [tuple(range(len(ground.leaves)))]
         bound = {ground.spine_of[leaf] for leaf in self.unit.bound if leaf >= 0}
-        return [
-            leaves for s, leaves in enumerate(ground.spine_leaves) if not bound or s in bound
-        ]
+        return [leaves for s, leaves in enumerate(ground.spine_leaves) if not bound or s in bound]
 
     @cached_property
     def scope_free(self) -> int:

@@ -66,8 +66,10 @@ class Obstacles:
             )
         return known
 
-    def near(self, reach: Reach, place: Reached) -> tuple[tuple[NearMiss, ...], tuple[str, ...]]:
-        """The place leaf by leaf, and the gangs whose end would clear it (none: not enough)."""
+    def near(
+        self, reach: Reach, place: Reached
+    ) -> tuple[tuple[NearMiss, ...], tuple[str, ...] | None]:
+        """The place leaf by leaf, and the gangs whose end would clear it; `None`: not enough."""
         misses = []
         ends: list[str] = []
         clear = True
@@ -85,7 +87,7 @@ class Obstacles:
                 continue
             holders = tuple(dict.fromkeys(shown))[:MOST_SHOWN]
             misses.append(NearMiss(part.name, free, needed, self.unit_name, holders))
-        return tuple(misses[:MOST_LEAVES]), tuple(ends) if clear else ()
+        return tuple(misses[:MOST_LEAVES]), tuple(ends) if clear else None
 
     def _clear(
         self, part: Part, needed: int, ends: list[str]

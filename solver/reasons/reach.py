@@ -129,10 +129,14 @@ class Reach:
                     total += want if free >= want else free
                 out.append(total)
             else:
-                out.append(sum([
-                    self.pods((leaf,), self.unit.new_pods(leaf, counts))
-                    for leaf, counts in spot.takes
-                ]))
+                out.append(
+                    sum(
+                        [
+                            self.pods((leaf,), self.unit.new_pods(leaf, counts))
+                            for leaf, counts in spot.takes
+                        ]
+                    )
+                )
         return out
 
     def reached(self, spot: Spot, pods: int) -> Reached:

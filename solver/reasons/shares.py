@@ -79,11 +79,11 @@ def uplink_full(inquiry: Inquiry, unit: Unit, reach: Reach, spots: list[Spot]) -
 
 
 def waiting_steps(
-    inquiry: Inquiry, unit: Unit, takes: Takes, ends: tuple[str, ...]
+    inquiry: Inquiry, unit: Unit, takes: Takes, ends: tuple[str, ...] | None
 ) -> tuple[str, ...]:
     """The advice to wait until `ends` have ended, and what the uplinks of the place need too."""
-    if not unit.gang.bandwidth or not ends:
-        return ending(ends)
+    if not unit.gang.bandwidth or ends is None:
+        return ending(ends or ())
     out = list(ends)
     narrow = []
     for leaf, left, asked in inquiry.after.short_uplinks(unit, takes):
@@ -96,10 +96,11 @@ def waiting_steps(
         if free < asked:
             uplink = inquiry.ground.uplinks[leaf] or 0
             narrow.append(f"{inquiry.ground.leaves[leaf].name} to {uplink + asked - free} Mbit/s")
-    (step,) = ending(tuple(out))
+    steps = ending(tuple(out))
     if narrow:
-        step = f"{step}, with network.uplinks of {' and '.join(narrow)}"
-    return (step,)
+        raised = f"network.uplinks of {' and '.join(narrow)}"
+        return tuple(f"{step}, with {raised}" for step in steps) or (f"raise {raised}",)
+    return steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""How long reading takes: `python -m benchmarks.read`."""

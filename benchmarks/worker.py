@@ -1,0 +1,99 @@
+"""How long a call takes beyond its time limit, for each fault of the solver process.
+
+`python -m benchmarks.worker [REPEATS]`. The faults are those of the tests; the snapshot has
+10,000 nodes and as many running pods, so that what is sent and checked has its real size. The
+parent's steps are the stand-ins of the tests: this measures the process and its client.
+The last row is a call that nothing disturbs. Ends with status 1 where a call was late.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+
+import structlog
+from rich.console import Console
+from rich.table import Table
+
+from model.config import SchedulerConfig
+from model.fabric import Fabric, Leaf
+from model.gang import Gang, GangKey, Role
+from model.node import Node
+from model.plan import Plan, PlanStatus
+from model.resources import Resources
+from model.snapshot import RunningPod, Snapshot
+from solver.client import SolverClient
+from tests.solver.faulty_worker import FAULTS
+from tests.solver.stand_ins import steps
+
+LIMIT = 1.0
+ALLOWED = 0.2
+LEAVES, NODES_PER_LEAF = 2500, 4
+OFFER = Resources(gpus=8, cpu=64000, memory=2**38, pods=110)
+
+
+def fabric() -> Fabric:
+    """Build 10,000 nodes on leaves of four, eight leaves to a spine."""
+    leaves = []
+    for i in range(LEAVES):
+        leaf, spine = f"leaf-{i}", f"spine-{i // 8}"
+        nodes = [Node(f"{leaf}-{n}", leaf, spine, OFFER) for n in range(NODES_PER_LEAF)]
+        leaves.append(Leaf(leaf, spine, tuple(nodes)))
+    return Fabric(tuple(leaves))
+
+
+def snapshot(on: Fabric, fault: str, limit: float) -> Snapshot:
+    """Let 1000 gangs wait, the first of which is named for `fault`."""
+    small = Resources(cpu=1000, memory=2**30)
+    running = tuple(RunningPod("kube-system", f"agent-{name}", name, small) for name in on.nodes)
+    names = (fault, *(f"g{i}" for i in range(999)))
+    gangs = tuple(
+        Gang(GangKey("ml", name), (Role((f"{name}-0",), Resources(gpus=8)),), priority=-i)
+        for i, name in enumerate(names)
+    )
+    config = SchedulerConfig.model_validate(
+        {"spec": {"solver": {"timeLimitSeconds": limit, "memoryLimitMiB": 512}}}
+    )
+    return Snapshot(on, running, gangs, config, time.time())
+
+
+def main() -> int:
+    """Measure every fault and print the table."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    table = Table("fault", "status", "median s", "worst s", "overrun ms", "why")
+    late = False
+    on = fabric()
+    with SolverClient("tests.solver.faulty_worker", steps()) as client:
+        for fault in (*sorted(FAULTS), "illegal", "misses-one", "finds-nothing", "none"):
+            seconds, last = measure(client, on, fault, repeats)
+            overrun = seconds[-1] - LIMIT
+            late = late or overrun > ALLOWED
+            table.add_row(
+                fault,
+                last.status,
+                f"{seconds[len(seconds) // 2]:.3f}",
+                f"{seconds[-1]:.3f}",
+                f"{1000 * max(0.0, overrun):.0f}",
+                last.note[:60],
+            )
+    Console(width=140).print(table)
+    return int(late)
+
+
+def measure(client: SolverClient, on: Fabric, fault: str, repeats: int) -> tuple[list[float], Plan]:
+    """Take the seconds of each call with `fault`, sorted, and the last of the plans."""
+    seconds = []
+    for _ in range(repeats):
+        while client.plan(snapshot(on, "warm-up", 20.0)).status is not PlanStatus.OPTIMAL:
+            time.sleep(0.05)
+        faulty = snapshot(on, fault, LIMIT)
+        began = time.monotonic()
+        last = client.plan(faulty)
+        seconds.append(time.monotonic() - began)
+    return sorted(seconds), last
+
+
+if __name__ == "__main__":
+    sys.exit(main())

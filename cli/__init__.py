@@ -1,0 +1,1 @@
+"""The `fourleaf` command: one file per verb, effects at the edge, rendering apart."""

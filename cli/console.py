@@ -1,0 +1,73 @@
+"""The two consoles, and everything that is written to them in one fixed form."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cli.render.glyphs import Glyphs, glyphs_for
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from model.problems import Problem
+
+EXIT_OK = 0
+EXIT_BREACHES = 1
+EXIT_BAD_INPUT = 2
+EXIT_PENDING = 3
+
+
+def out() -> Console:
+    """Standard output: colours on a terminal only, and none where NO_COLOR is set."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def err() -> Console:
+    """Standard error, likewise."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def glyphs() -> Glyphs:
+    """The characters that standard output can carry."""
+    return glyphs_for(sys.stdout.encoding or "ascii")
+
+
+def write(text: str) -> None:
+    """Write `text` to standard output as it stands."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+
+def show(lines: Iterable[RenderableType]) -> None:
+    """Print `lines` to standard output; in a file, no line ends in blanks."""
+    console = out()
+    if console.is_terminal:
+        for line in lines:
+            console.print(line)
+        return
+    with console.capture() as capture:
+        for line in lines:
+            console.print(line)
+    write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
+
+
+def print_problems(problems: Iterable[Problem], to_stdout: bool = False) -> None:
+    """Print problems as they are: errors red and warnings yellow on a terminal."""
+    from rich.text import Text
+
+    from model.problems import PRINTED
+
+    console = out() if to_stdout else err()
+    listed = list(problems)
+    for problem in listed[:PRINTED]:
+        severity = problem.severity.value
+        text = Text(str(problem))
+        text.stylize("bold red" if problem.is_error else "bold yellow", 0, len(severity))
+        console.print(text, soft_wrap=True)
+    if len(listed) > PRINTED:
+        console.print(f"and {len(listed) - PRINTED} more problems")

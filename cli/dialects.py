@@ -1,0 +1,53 @@
+"""What `lint` says beyond the snapshot: the dialects of gangs, and the labels of the topology."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from model.config import Spec
+from model.readers import Source
+from model.readers.expansion import Expansion
+from model.readers.groups import Dialect, membership
+from model.readers.inventory import Inventory
+from model.readers.owners import Owners
+from model.readers.pods import read_pod
+from model.readers.report import Report
+from model.snapshot import Snapshot
+from model.topology import PRESETS, TopologyError, choose_levels, levels_of
+
+
+def gangs_by_dialect(sources: Sequence[Source], spec: Spec) -> list[tuple[str, int]]:
+    """How many waiting gangs are written in each dialect, in the order of recognition."""
+    inventory = Inventory(Report())
+    inventory.take(sources)
+    owners = Owners(inventory)
+    pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
+    pods.extend(Expansion(owners, spec.scheduler_names).pods(pods))
+    gangs = {
+        (pod.namespace, *membership(pod))
+        for pod in pods
+        if pod.waits and pod.scheduler in spec.scheduler_names
+    }
+    counts = Counter(dialect for _, dialect, _ in gangs)
+    return [(dialect.value, counts[dialect]) for dialect in Dialect if counts[dialect]]
+
+
+def topology_source(snapshot: Snapshot) -> str:
+    """The preset or the labels that leaves and spines come from."""
+    topology = snapshot.config.spec.topology
+    labels = [n.labels for n in snapshot.fabric.nodes.values() if n.allocatable.gpus]
+    try:
+        levels = choose_levels(topology, labels)
+    except TopologyError as error:
+        return str(error)
+    if levels is None:
+        return "no known label; every node is a leaf of its own" if labels else "no GPU node"
+    named = f"leaf by {levels.leaf}" + (f", spine by {levels.spine}" if levels.spine else "")
+    if topology.levels:
+        return f"configured levels: {named}"
+    presets = [
+        name for name, sets in PRESETS.items() if levels in [levels_of(labels) for labels in sets]
+    ]
+    found = "configured" if topology.preset else "detected"
+    return f"preset {presets[0]}, {found}: {named}"

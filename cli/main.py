@@ -1,0 +1,73 @@
+"""The command `fourleaf`: its verbs, and how it ends when something goes wrong."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cli import config, lint, plan, validate_plan
+from cli.console import EXIT_BAD_INPUT, print_problems, write
+
+
+class Verbs(TyperGroup):
+    """All verbs. Bad input ends each of them with 2, and each problem on standard error."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb."""
+        from model.extensions import ExtensionError
+        from model.problems import BadInput, Problem, Severity
+
+        try:
+            return super().invoke(ctx)
+        except BadInput as bad:
+            problems = bad.problems
+        except ExtensionError as bad:
+            advice = "Correct or uninstall the package that brings it."
+            problems = (Problem(Severity.ERROR, "extensions", "", "", "", str(bad), advice),)
+        print_problems(problems)
+        raise typer.Exit(EXIT_BAD_INPUT)
+
+
+app = typer.Typer(
+    name="fourleaf",
+    cls=Verbs,
+    help="Place GPU gangs on a leaf/spine fabric, all or nothing, with a proof.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("plan")(plan.plan)
+app.command("lint")(lint.lint)
+app.command("validate-plan")(validate_plan.validate_plan)
+app.add_typer(config.app, name="config")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            write(f"fourleaf {version('fourleaf')}")
+        except PackageNotFoundError:
+            write("fourleaf, from a source tree that is not installed")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command."""
+    app()

@@ -1,0 +1,42 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class OutputFormat(StrEnum):
+    """What `-o` takes."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+
+
+Files = Annotated[
+    list[str],
+    typer.Option(
+        "-f",
+        "--filename",
+        metavar="PATH",
+        help="Manifests as kubectl prints them: a file, a folder, or - for stdin. Repeatable.",
+    ),
+]
+MaybeFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-f",
+        "--filename",
+        metavar="PATH",
+        help="Where the config is: a file, a folder, or - for stdin. Without it, the defaults.",
+    ),
+]
+Output = Annotated[OutputFormat, typer.Option("-o", "--output", help="How to print the plan.")]
+Now = Annotated[
+    str | None,
+    typer.Option(metavar="RFC3339", help="The moment that counts as now, for the age of gangs."),
+]

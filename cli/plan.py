@@ -1,0 +1,108 @@
+"""`fourleaf plan`: where every waiting gang would go, and why the others must wait."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems, show, write
+from cli.inputs import moment, need_nodes, read_files
+from cli.options import Files, Now, Output, OutputFormat
+
+if TYPE_CHECKING:
+    from cli.plan_json import Timings
+    from model.plan import Plan
+    from model.snapshot import Snapshot
+    from solver.client import SolverClient
+
+
+def plan(
+    files: Files,
+    output: Output = OutputFormat.TABLE,
+    now: Now = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", min=0.01, max=3600, help="Seconds to solve, instead of the config's."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, max=2147483647, help="Seed, instead of the config's."),
+    ] = None,
+    timings: Annotated[
+        bool, typer.Option(help="Measurements in JSON and YAML; without them they are 0.")
+    ] = True,
+) -> None:
+    """Plan the gangs that wait.
+
+    Takes what runs and what waits from files, and changes nothing anywhere.
+
+    Exit code: 0 all gangs are placed, 2 bad input, 3 some gang has to wait.
+    """
+    began = time.perf_counter()
+    at = moment(now)
+    from cli.logs import log_to_stderr
+    from cli.progress import Progress
+    from solver.client import SolverClient
+
+    log_to_stderr()
+    # The solver process loads OR-tools while this one reads the input.
+    with SolverClient() as client:
+        reading = read_files(files, at)
+        need_nodes(reading.snapshot, files)
+        snapshot = with_solver_options(reading.snapshot, time_limit, seed)
+        print_problems(reading.problems)
+        read = time.perf_counter() - began
+        with Progress("loading the solver, then solving") as progress:
+            wait_until_loaded(client)
+            answer = client.plan(snapshot, on_stage=progress.stage)
+    from cli.plan_json import Timings
+
+    total = time.perf_counter() - began
+    _show(snapshot, answer, output, Timings(read, total) if timings else None)
+    raise typer.Exit(EXIT_PENDING if answer.waiting else EXIT_OK)
+
+
+def wait_until_loaded(client: SolverClient) -> None:
+    """Let `client` plan an empty cluster, which it can once the solver process is loaded.
+
+    The time limit is for solving: on a busy machine, loading must not use it up.
+    """
+    from model.fabric import Fabric
+    from model.snapshot import Snapshot
+    from solver.client import LOAD_SECONDS
+
+    empty = with_solver_options(Snapshot(Fabric(())), LOAD_SECONDS, None)
+    client.plan(empty, extensions_enabled=False)
+
+
+def with_solver_options(snapshot: Snapshot, time_limit: float | None, seed: int | None) -> Snapshot:
+    """`snapshot` with the solver's limits replaced by those of the command line."""
+    changes: dict[str, Any] = {}
+    if time_limit is not None:
+        changes["time_limit_seconds"] = time_limit
+    if seed is not None:
+        changes["seed"] = seed
+    if not changes:
+        return snapshot
+    config = snapshot.config
+    solver = config.spec.solver.model_copy(update=changes)
+    spec = config.spec.model_copy(update={"solver": solver})
+    return replace(snapshot, config=config.model_copy(update={"spec": spec}))
+
+
+def _show(snapshot: Snapshot, plan: Plan, output: OutputFormat, timings: Timings | None) -> None:
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        from cli.render.plan_view import plan_view
+
+        show(plan_view(snapshot, plan, out().width, glyphs(), output is OutputFormat.WIDE))
+        return
+    from cli.plan_json import to_document
+    from cli.text import json_text, yaml_text
+
+    document = to_document(snapshot, plan, timings)
+    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))

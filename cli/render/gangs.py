@@ -1,0 +1,145 @@
+"""Placed gangs as a table, and their scores as bars of objective terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from cli.render.fabric_map import letters, styles
+from cli.render.glyphs import PALETTE, Glyphs
+from cli.render.where import Where
+from model.config import BUILT_IN_TERMS
+from model.gang import Gang
+from model.plan import Placement, Plan
+from model.snapshot import Snapshot
+from model.weights import SCALE
+
+BAR_WIDTH = 36
+NAME_WIDTH = 22
+
+
+def gang_table(snapshot: Snapshot, plan: Plan, glyphs: Glyphs) -> Table:
+    """One row per placed gang: what it asks for, where it goes, how good that is."""
+    gangs = {gang.key: gang for gang in snapshot.gangs}
+    marks, colours = letters(plan), styles(plan)
+    where = Where(snapshot.fabric, glyphs)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("")
+    table.add_column("gang", overflow="fold")
+    table.add_column("priority", justify="right")
+    table.add_column(f"pods {glyphs.times} GPUs", justify="right")
+    table.add_column("leaves", overflow="fold")
+    table.add_column("score", justify="right")
+    for placement in plan.placements:
+        gang = gangs.get(placement.gang)
+        table.add_row(
+            Text(marks[placement.gang], style=colours[placement.gang]),
+            Text(str(placement.gang)),
+            str(gang.priority) if gang else "",
+            Text(asked(gang, glyphs) if gang else ""),
+            Text(where.leaves(node for _, node in placement.pods)),
+            f"{per_mille(gang, placement) / SCALE:.3f}" if gang else "",
+        )
+    return table
+
+
+def asked(gang: Gang, glyphs: Glyphs) -> str:
+    """`8 x 8`, or `1 x 8 + 4 x 0` where roles differ."""
+    return " + ".join(f"{r.size} {glyphs.times} {r.request.gpus}" for r in gang.roles)
+
+
+def unbound_weight(gang: Gang) -> int:
+    """What the pods that were placed count for."""
+    return sum(gang.pod_weight(role) * len(role.pods) for role in gang.roles)
+
+
+def per_mille(gang: Gang, placement: Placement) -> int:
+    """The score per GPU in thousandths: 1000 is the best that the weights can give."""
+    return placement.score // max(1, unbound_weight(gang))
+
+
+def term_names(plan: Plan) -> list[str]:
+    """Built-in terms first, then custom ones, penalties last; only those that occur."""
+    seen = {name for p in plan.placements for name, points in p.terms if points > 0}
+    built_in = [name for name in BUILT_IN_TERMS if name in seen]
+    return built_in + sorted(seen - set(built_in))
+
+
+def _penalties(plan: Plan) -> list[str]:
+    return sorted({name for p in plan.placements for name, points in p.terms if points < 0})
+
+
+def bars(snapshot: Snapshot, plan: Plan, glyphs: Glyphs) -> list[Text]:
+    """One bar per gang, and the key. A full bar is the best score that the weights can give."""
+    gangs = {gang.key: gang for gang in snapshot.gangs}
+    names = term_names(plan)
+    width = min(NAME_WIDTH, max((len(str(p.gang)) for p in plan.placements), default=0))
+    lines = []
+    for placement in plan.placements:
+        gang = gangs.get(placement.gang)
+        if gang is None:
+            continue
+        line = Text(_clipped(str(placement.gang), width).ljust(width + 2))
+        line.append_text(_bar(dict(placement.terms), unbound_weight(gang), names, glyphs))
+        line.append(f"  {per_mille(gang, placement) / SCALE:.3f}")
+        lost = sum(points for _, points in placement.terms if points < 0)
+        if lost:
+            line.append(f"  {lost / SCALE / max(1, unbound_weight(gang)):.3f}", "red")
+        lines.append(line)
+    return [*lines, *_key(names, _penalties(plan), width + 2, glyphs)]
+
+
+def _bar(points: dict[str, int], weight: int, names: Sequence[str], glyphs: Glyphs) -> Text:
+    """Cells in proportion, rounded so that they add up to the rounded total."""
+    full = SCALE * max(1, weight)
+    line = Text()
+    reached, drawn = 0, 0
+    for i, name in enumerate(names):
+        reached += max(0, points.get(name, 0))
+        end = min(BAR_WIDTH, (reached * BAR_WIDTH + full // 2) // full)
+        mark = glyphs.bars[i % len(glyphs.bars)]
+        line.append(mark * (end - drawn), style=PALETTE[i % len(PALETTE)])
+        drawn = max(drawn, end)
+    line.append(glyphs.rest * (BAR_WIDTH - drawn), style="dim")
+    return line
+
+
+def _key(names: Sequence[str], penalties: Sequence[str], indent: int, glyphs: Glyphs) -> list[Text]:
+    """Which mark is which term; penalties are the numbers after the score."""
+    marks = [
+        (glyphs.bars[i % len(glyphs.bars)], PALETTE[i % len(PALETTE)], name)
+        for i, name in enumerate(names)
+    ]
+    marks += [("-n", "red", f"{name} penalty") for name in penalties]
+    lines = [Text(" " * indent)]
+    for mark, style, name in marks:
+        if len(lines[-1]) > indent and len(lines[-1]) + len(name) + 3 > indent + BAR_WIDTH + 14:
+            lines.append(Text(" " * indent))
+        lines[-1].append(mark, style=style)
+        lines[-1].append(f" {name}  ", style="dim")
+    for line in lines:
+        line.rstrip()
+    return [line for line in lines if line.plain]
+
+
+def _clipped(name: str, width: int) -> str:
+    return name if len(name) <= width else "~" + name[len(name) - width + 1 :]
+
+
+def pod_table(snapshot: Snapshot, plan: Plan, glyphs: Glyphs) -> Table:
+    """Every gang's nodes in rank order, for `-o wide`."""
+    marks, colours = letters(plan), styles(plan)
+    where = Where(snapshot.fabric, glyphs)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("")
+    table.add_column("gang", overflow="fold")
+    table.add_column("nodes in rank order", overflow="fold")
+    for placement in plan.placements:
+        table.add_row(
+            Text(marks[placement.gang], style=colours[placement.gang]),
+            Text(str(placement.gang)),
+            Text(where.nodes(node for _, node in placement.pods)),
+        )
+    return table

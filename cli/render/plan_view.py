@@ -1,0 +1,96 @@
+"""A whole plan for people: the map, the gangs, their scores, who waits, and the proof."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from cli.render.fabric_map import fabric_map
+from cli.render.gangs import bars, gang_table, pod_table
+from cli.render.glyphs import Glyphs
+from cli.render.proof import proof_line
+from cli.render.waiting import waiting_lines
+from model.plan import Move, Plan
+from model.snapshot import Snapshot
+
+INDENT = 2
+
+
+def plan_view(
+    snapshot: Snapshot, plan: Plan, width: int, glyphs: Glyphs, wide: bool = False
+) -> Iterator[RenderableType]:
+    """Everything worth seeing of `plan`, from top to bottom, for `width` columns."""
+    yield _heading("fabric", _fabric_facts(snapshot))
+    yield from map(_indented, fabric_map(snapshot, plan, width - INDENT, glyphs))
+    if plan.placements:
+        yield Text()
+        yield _heading("placed", _count(len(plan.placements), "gang"))
+        yield _indented(gang_table(snapshot, plan, glyphs))
+        if wide:
+            yield Text()
+            yield _indented(pod_table(snapshot, plan, glyphs))
+        yield Text()
+        yield _heading("score", "1.000 is the best that the weights can give")
+        yield from map(_indented, bars(snapshot, plan, glyphs))
+    if plan.moves:
+        yield Text()
+        yield _heading("moves", _count(len(plan.moves), "pod"))
+        yield _indented(_moves(plan.moves))
+    if plan.waiting:
+        yield Text()
+        yield _heading("waiting", _count(len(plan.waiting), "gang"))
+        yield from map(_indented, waiting_lines(plan.waiting))
+    yield Text()
+    if plan.phantoms:
+        yield _kept(plan, glyphs)
+    yield proof_line(plan)
+
+
+def _heading(title: str, facts: str) -> Text:
+    line = Text(title, style="bold")
+    line.append(f"  {facts}", style="not bold dim")
+    return line
+
+
+def _indented(what: RenderableType) -> Padding:
+    return Padding(what, (0, 0, 0, INDENT))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _fabric_facts(snapshot: Snapshot) -> str:
+    nodes = snapshot.fabric.nodes.values()
+    free = sum(max(0, snapshot.free[n.name].gpus) for n in nodes if n.schedulable)
+    leaves = len(snapshot.fabric.leaves)
+    return (
+        f"{_count(len(nodes), 'node')}, {leaves:,} {'leaf' if leaves == 1 else 'leaves'}, "
+        f"{_count(len(snapshot.fabric.spines), 'spine')}; "
+        f"{free:,} of {sum(n.allocatable.gpus for n in nodes):,} GPUs were free"
+    )
+
+
+def _kept(plan: Plan, glyphs: Glyphs) -> Text:
+    """Which likely gangs could still start afterwards."""
+    sizes = Counter(phantom.nodes for phantom in plan.phantoms)
+    kept = ", ".join(
+        f"{times} {glyphs.times} {_count(nodes, 'node')}" for nodes, times in sorted(sizes.items())
+    )
+    return Text(f"room kept for the gangs likely to come next: {kept}")
+
+
+def _moves(moves: tuple[Move, ...]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for title in ("pod", "from", "to", "why"):
+        table.add_column(title, overflow="fold")
+    for move in moves:
+        table.add_row(
+            Text(f"{move.namespace}/{move.pod}"), move.source, move.target, Text(move.why)
+        )
+    return table

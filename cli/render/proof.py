@@ -1,0 +1,29 @@
+"""What is proven of a plan, in one line."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from model.plan import Plan, PlanStatus
+
+
+def proof_line(plan: Plan) -> Text:
+    """`proven best: objective 12,345, bound 12,345, 3 stages, 41 ms`, or the gap."""
+    stages = f"{len(plan.stages)} stage" + ("" if len(plan.stages) == 1 else "s")
+    facts = f"objective {plan.objective:,}, bound {plan.bound:,}, {stages}, {_time(plan)}"
+    match plan.status:
+        case PlanStatus.OPTIMAL:
+            line = Text("proven best: ", style="bold green")
+        case PlanStatus.FEASIBLE:
+            line = Text(f"valid, at most {100 * plan.gap:.2f} % from the best: ", style="yellow")
+        case PlanStatus.GREEDY:
+            line = Text("valid, nothing proven (greedy): ", style="yellow")
+    line.append(facts, style="not bold default")
+    if plan.note:
+        line.append(f" ({plan.note})", style="not bold dim")
+    return line
+
+
+def _time(plan: Plan) -> str:
+    seconds = plan.seconds_build + plan.seconds_solve
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

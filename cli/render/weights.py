@@ -1,0 +1,71 @@
+"""The weights as a table: what each means, and what it comes to for each kind of gang."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from model.config import Spec
+from model.gang import Strategy
+from model.weights import gang_weights, milli
+
+MEANINGS: Mapping[str, str] = {
+    "resourceAvailability": (
+        "comfort: the smallest remaining fraction of CPU, memory and pod slots on the node"
+    ),
+    "topologyAlignment": (
+        "few leaves and spines against the fewest possible (half), preferred domain met (half)"
+    ),
+    "domainUtilization": (
+        "GPU utilisation of the leaf afterwards: fill what is started; reversed for distributed"
+    ),
+    "historicalPerformance": "1 minus the decayed failure rate of the node",
+}
+CUSTOM = "a custom term, plugged in by the entry point group fourleaf.terms"
+KINDS = tuple((strategy, latency) for strategy in Strategy for latency in (False, True))
+
+
+def weights_view(spec: Spec) -> Iterator[RenderableType]:
+    """The table of scoring weights, their meanings, and the other weights."""
+    yield Text("\nThousandths that a fully met term is worth per GPU, by the gang's strategy;")
+    yield Text("+l is latency-sensitive.\n")
+    yield _table(spec)
+    yield Text()
+    for name in spec.scoring_weights:
+        yield from _entry(name, MEANINGS.get(name, CUSTOM))
+    penalties = spec.penalties
+    yield from _entry(
+        f"penalties.bandwidth {penalties.bandwidth}",
+        f"taken off at a full uplink, for gangs that span leaves and state a bandwidth: up to "
+        f"{milli(penalties.bandwidth)} per GPU",
+    )
+    yield from _entry(
+        f"penalties.migration {penalties.migration}",
+        "taken off for every running pod that a plan moves",
+    )
+    yield from _entry(
+        f"fragmentation.weight {spec.fragmentation.weight}",
+        "added for every likely gang that could still start afterwards, times its GPUs and "
+        "its share of the job mix",
+    )
+
+
+def _table(spec: Spec) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("term", overflow="fold")
+    table.add_column("weight", justify="right")
+    for strategy, latency in KINDS:
+        table.add_column("+l" if latency else strategy.value, justify="right")
+    effective = [gang_weights(spec, strategy, latency) for strategy, latency in KINDS]
+    for name, weight in spec.scoring_weights.items():
+        table.add_row(Text(name), str(weight), *(str(weights[name]) for weights in effective))
+    return table
+
+
+def _entry(title: str, meaning: str) -> Iterator[RenderableType]:
+    yield Text(title, style="bold")
+    yield Padding(Text(meaning), (0, 0, 0, 2))

@@ -1,0 +1,34 @@
+"""Documents as JSON and YAML text."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+
+def json_text(document: object) -> str:
+    """`document` as indented JSON."""
+    import orjson
+
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+
+
+def yaml_text(document: object) -> str:
+    """`document` as YAML, fields in the order given."""
+    import yaml
+
+    return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100))
+
+
+def plain(value: Any) -> Any:
+    """`value` with nothing but what YAML knows: enums, decimals and tuples become simple."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value

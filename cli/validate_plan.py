@@ -1,0 +1,69 @@
+"""`fourleaf validate-plan`: whether a plan keeps every law, checked without the solver."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cli.console import EXIT_BREACHES, EXIT_OK, out
+from cli.inputs import moment, need_nodes, read_files
+from cli.options import Files, Now
+
+
+def validate_plan(
+    files: Files,
+    plan: Annotated[
+        str, typer.Option("--plan", metavar="PATH", help="A plan, as plan -o json prints it.")
+    ],
+    now: Now = None,
+) -> None:
+    """Check a plan against a snapshot.
+
+    Prints every breach of a law, wrong numbers included; the solver takes no part.
+
+    Exit code: 0 the plan holds, 1 it breaks a law, 2 bad input.
+    """
+    at = moment(now)
+    if plan == "-" and "-" in files:
+        raise typer.BadParameter("-f and --plan cannot both be standard input")
+    from rich.text import Text
+
+    from cli.plan_json import from_document
+    from model.extensions import load
+    from model.validator import validate
+
+    snapshot = read_files(files, at).snapshot
+    need_nodes(snapshot, files)
+    checked = from_document(_document(plan), plan)
+    breaches = validate(snapshot, checked, load())
+    console = out()
+    for breach in breaches:
+        line = Text(str(breach))
+        line.stylize("bold red", 0, len(breach.law.value))
+        console.print(line, soft_wrap=True)
+    verdict = f"{len(breaches):,} breaches" if breaches else "the plan holds"
+    gangs = f"{len(checked.placements):,} placed, {len(checked.waiting):,} waiting"
+    console.print(f"{verdict} ({gangs})")
+    raise typer.Exit(EXIT_BREACHES if breaches else EXIT_OK)
+
+
+def _document(path: str) -> object:
+    """The one document in the file `path`. Raises `BadInput`."""
+    from model.problems import BadInput, Problem, Severity
+    from model.readers.jsontext import BadText
+    from model.readers.sources import documents, open_paths
+
+    source = open_paths([path], sys.stdin.buffer)[0]
+    if source.problem is not None:
+        raise BadInput([source.problem])
+    try:
+        found = documents(source)
+    except BadText as bad:
+        message, advice = str(bad), bad.advice
+    else:
+        if len(found) == 1:
+            return found[0]
+        message, advice = f"holds {len(found)} documents", "Give a file with one plan."
+    raise BadInput([Problem(Severity.ERROR, path, "", "", "", message, advice)])

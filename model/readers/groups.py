@@ -1,0 +1,91 @@
+"""Which gang a pod belongs to: the dialects, tried in order, the first match wins."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from model.readers.pods import JOB_INDEX, Pod
+from model.readers.wishes import GANG
+
+
+class Dialect(StrEnum):
+    """How a pod says which gang it belongs to, in the order in which that is looked for."""
+
+    NATIVE = "podgroup"
+    COSCHEDULING = "pod-group"
+    VOLCANO = "group-name"
+    KUEUE = "kueue"
+    JOB_SET = "jobset"
+    LEADER_WORKER_SET = "lws"
+    RAY = "ray"
+    JOB = "job"
+    OURS = "gang"
+    SINGLE = "pod"
+
+
+COSCHEDULING_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io")
+VOLCANO_GROUP = "scheduling.k8s.io/group-name"
+KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
+KUEUE_TOTAL = "kueue.x-k8s.io/pod-group-total-count"
+JOB_SET_NAME = "jobset.sigs.k8s.io/jobset-name"
+LWS_NAME = "leaderworkerset.sigs.k8s.io/name"
+LWS_GROUP = "leaderworkerset.sigs.k8s.io/group-index"
+LWS_SIZE = "leaderworkerset.sigs.k8s.io/size"
+RAY_CLUSTER = "ray.io/cluster"
+
+Membership = tuple[Dialect, str]
+
+
+def membership(pod: Pod) -> Membership:
+    """The dialect and name of the gang that `pod` belongs to."""
+    group = pod.spec.get("schedulingGroup")
+    if group is not None:
+        field = "spec.schedulingGroup"
+        body = pod.manifest.mapping(group, field)
+        name = pod.manifest.text(body.get("podGroupName"), f"{field}.podGroupName")
+        if name:
+            return Dialect.NATIVE, name
+    labels = pod.labels
+    for key in COSCHEDULING_LABELS:
+        if labels.get(key):
+            return Dialect.COSCHEDULING, labels[key]
+    volcano = pod.annotation(VOLCANO_GROUP)
+    if volcano:
+        return Dialect.VOLCANO, volcano
+    if labels.get(KUEUE_GROUP):
+        return Dialect.KUEUE, labels[KUEUE_GROUP]
+    return _by_owner(pod) or _by_annotation(pod)
+
+
+def _by_owner(pod: Pod) -> Membership | None:
+    labels, owners = pod.labels, pod.owners
+    name = labels.get(JOB_SET_NAME) or owners.named("jobset.x-k8s.io", "JobSet")
+    if name:
+        return Dialect.JOB_SET, name
+    name = labels.get(LWS_NAME) or owners.named("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+    if name:
+        return Dialect.LEADER_WORKER_SET, f"{name}-{labels.get(LWS_GROUP, '0')}"
+    name = labels.get(RAY_CLUSTER) or owners.named("ray.io", "RayCluster")
+    if name:
+        return Dialect.RAY, name
+    name = owners.named("batch", "Job")
+    return (Dialect.JOB, name) if name and _starts_together(pod) else None
+
+
+def _starts_together(pod: Pod) -> bool:
+    """Whether the pods of the pod's Job start together: it is Indexed, or runs several."""
+    job = pod.owners.find("Job")
+    if job is None:
+        return JOB_INDEX in pod.annotations or JOB_INDEX in pod.labels
+    spec = job.body.get("spec")
+    if not isinstance(spec, dict):
+        return False
+    parallelism = spec.get("parallelism")
+    return spec.get("completionMode") == "Indexed" or (
+        isinstance(parallelism, int) and parallelism > 1
+    )
+
+
+def _by_annotation(pod: Pod) -> Membership:
+    name = pod.annotation(GANG)
+    return (Dialect.OURS, name) if name else (Dialect.SINGLE, pod.name)

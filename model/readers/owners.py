@@ -1,0 +1,134 @@
+"""Owner references: which objects made a pod, and what their annotations say for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from model.readers.inventory import Inventory
+from model.readers.manifest import EMPTY, Body, Manifest
+from model.readers.wishes import Layer
+
+OWNER_KINDS = (
+    ("batch", "Job"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("apps", "ReplicaSet"),
+    ("jobset.x-k8s.io", "JobSet"),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+    ("ray.io", "RayCluster"),
+)
+MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRef:
+    """A reference to an owner: API group, kind, name."""
+
+    group: str
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The owners of a pod, nearest first, as far as the input holds them.
+
+    `refs` names every owner, also those that the input lacks.
+    """
+
+    refs: tuple[OwnerRef, ...] = ()
+    manifests: tuple[Manifest, ...] = ()
+    layers: tuple[Layer, ...] = ()
+
+    def find(self, kind: str) -> Manifest | None:
+        """The nearest owner of `kind` in the input."""
+        return next((one for one in self.manifests if one.kind == kind), None)
+
+    def named(self, group: str, kind: str) -> str | None:
+        """The name of the nearest owner of that kind, in the input or not."""
+        return next((r.name for r in self.refs if r.kind == kind and r.group == group), None)
+
+
+NO_OWNERS = Chain()
+
+
+def owner_ref(metadata: Body) -> OwnerRef | None:
+    """The controlling owner that `metadata` names, else its first owner."""
+    references = metadata.get("ownerReferences")
+    if not isinstance(references, list):
+        return None
+    first: OwnerRef | None = None
+    for one in references:
+        if not isinstance(one, dict):
+            continue
+        kind, name, version = one.get("kind"), one.get("name"), one.get("apiVersion")
+        if not (isinstance(kind, str) and isinstance(name, str)):
+            continue
+        group = version.rpartition("/")[0] if isinstance(version, str) else ""
+        found = OwnerRef(group, kind, name)
+        if one.get("controller") is True:
+            return found
+        first = first or found
+    return first
+
+
+class Owners:
+    """All owner objects of the input, and the chains that lead to them."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._objects = {
+            (manifest.namespace, manifest.group, manifest.kind, manifest.name): manifest
+            for group, kind in OWNER_KINDS
+            for manifest in inventory.of(group, kind)
+        }
+        self._chains: dict[tuple[str, OwnerRef], Chain] = {}
+
+    def objects(self) -> Iterable[Manifest]:
+        """Every owner object of the input, in its order."""
+        return self._objects.values()
+
+    def of(self, namespace: str, metadata: Body) -> Chain:
+        """The owners of the object with `metadata`."""
+        ref = owner_ref(metadata)
+        if ref is None:
+            return NO_OWNERS
+        return self.chain_from(namespace, ref)
+
+    def get(self, namespace: str, ref: OwnerRef) -> Manifest | None:
+        """The object that `ref` names, if the input holds it."""
+        return self._objects.get((namespace, ref.group, ref.kind, ref.name))
+
+    def chain_from(self, namespace: str, ref: OwnerRef) -> Chain:
+        """The chain of a pod whose owner is `ref`."""
+        found = self._chains.get((namespace, ref))
+        if found is None:
+            found = self._chains[namespace, ref] = self._walk(namespace, ref)
+        return found
+
+    def _walk(self, namespace: str, ref: OwnerRef | None) -> Chain:
+        refs: list[OwnerRef] = []
+        manifests: list[Manifest] = []
+        while ref is not None and len(refs) < MAX_DEPTH and ref not in refs:
+            refs.append(ref)
+            manifest = self.get(namespace, ref)
+            if manifest is None:
+                ref = self._deployment_behind(namespace, ref)
+                continue
+            manifests.append(manifest)
+            metadata = manifest.body.get("metadata")
+            ref = owner_ref(metadata if isinstance(metadata, dict) else EMPTY)
+        layers = tuple((one, _annotations(one)) for one in manifests)
+        return Chain(tuple(refs), tuple(manifests), layers)
+
+    def _deployment_behind(self, namespace: str, ref: OwnerRef) -> OwnerRef | None:
+        """A ReplicaSet that the input lacks is named after its Deployment and a hash."""
+        if ref.kind != "ReplicaSet":
+            return None
+        guess = OwnerRef("apps", "Deployment", ref.name.rpartition("-")[0])
+        return guess if self.get(namespace, guess) else None
+
+
+def _annotations(manifest: Manifest) -> dict[str, str]:
+    metadata = manifest.mapping(manifest.body.get("metadata"), "metadata")
+    return manifest.strings(metadata.get("annotations"), "metadata.annotations")

@@ -1,0 +1,201 @@
+"""Pods of the input, decoded as far as a plan needs them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from model.config import Spec
+from model.constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
+from model.readers.amounts import Amounts, RequestReader, as_request, gpu_resource
+from model.readers.clock import created_at
+from model.readers.constraints import Wants, narrowed, read_wants
+from model.readers.manifest import Body, Manifest
+from model.readers.nodes import GPU_RESOURCE_LABEL
+from model.readers.owners import Chain, Owners
+from model.readers.wishes import NO_WISHES, Layer, Wishes, read_wishes
+from model.resources import Resources
+from model.topology import NaturalKey, natural_key
+
+DEFAULT_SCHEDULER = "default-scheduler"
+JOB_INDEX = "batch.kubernetes.io/job-completion-index"
+POD_INDEX = "apps.kubernetes.io/pod-index"
+WORKER_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
+JOBSET_JOB_INDEX = "jobset.sigs.k8s.io/job-global-index"
+RAY_NODE_TYPE = "ray.io/node-type"
+
+Rank = tuple[int, int, int, NaturalKey]
+
+NOTHING = Resources()
+
+_NO_INDEX = 2**62
+_TRAILING = re.compile(r"([0-9]{1,18})$", re.ASCII)
+
+
+@dataclass(slots=True, eq=False)
+class Pod:
+    """One pod, or one pod that an owner would make.
+
+    `node` is "" while it waits. `gpu_name` is the GPU resource that it asks for, "" for
+    none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
+    that wait, or whose gang waits.
+    """
+
+    manifest: Manifest
+    name: str
+    spec: Body
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    owners: Chain
+    node: str
+    phase: str
+    terminating: bool
+    scheduler: str
+    created: float | None
+    request: Resources = NOTHING
+    gpu_name: str = ""
+    priority: int = 0
+    _wishes: Wishes | None = None
+    _wants: Wants | None = None
+    layers: tuple[Layer, ...] = field(default=())
+    suspended: bool = False
+    pinned: str = ""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the pod."""
+        return self.manifest.namespace
+
+    @property
+    def rank(self) -> Rank:
+        """Where the pod stands among the members of its gang: by index, else by name."""
+        return rank_of(self.name, self.labels, self.annotations)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the pod has ended and holds nothing any more."""
+        return self.phase in ("Succeeded", "Failed")
+
+    @property
+    def running(self) -> bool:
+        """Whether the pod holds room on a node, whoever put it there."""
+        return bool(self.node) and not self.finished
+
+    @property
+    def waits(self) -> bool:
+        """Whether the pod has yet to be placed."""
+        return not self.node and not self.finished and not self.terminating
+
+    @property
+    def gated(self) -> bool:
+        """Whether scheduling gates, or an owner that is suspended, keep the pod back."""
+        return self.suspended or bool(self.spec.get("schedulingGates"))
+
+    @property
+    def fault(self) -> str:
+        """The first error about the pod or one of its owners, "" without one."""
+        if self.manifest.fault:
+            return self.manifest.fault
+        return next((one.fault for one in self.owners.manifests if one.fault), "")
+
+    @property
+    def wishes(self) -> Wishes:
+        """What the annotations of the pod and its owners ask for."""
+        if self._wishes is None:
+            self._wishes = read_wishes(self.layers) if self.layers else NO_WISHES
+        return self._wishes
+
+    @property
+    def wants(self) -> Wants:
+        """What the spec of the pod demands of its node and neighbours."""
+        if self._wants is None:
+            self._wants = read_wants(self.manifest, self.spec)
+        return self._wants
+
+    def annotation(self, key: str) -> str | None:
+        """The annotation `key` of the pod, else of its nearest owner that has it."""
+        value = self.annotations.get(key)
+        if value is None:
+            for _, annotations in self.owners.layers:
+                value = annotations.get(key)
+                if value is not None:
+                    break
+        return value
+
+    def constraint(self, mixed: bool) -> NodeConstraint:
+        """Where the pod may go; on a fabric of mixed GPU resources, also by resource name."""
+        constraint = self.wants.constraint
+        if self.pinned:
+            there = Requirement(NODE_NAME_FIELD, Operator.IN, (self.pinned,), True)
+            constraint = narrowed(constraint, there)
+        if mixed and self.gpu_name:
+            selector = (*constraint.selector, (GPU_RESOURCE_LABEL, self.gpu_name))
+            return replace(constraint, selector=tuple(sorted(selector)))
+        return constraint
+
+
+def _number(text: str | None) -> int:
+    if text is not None and text.isascii() and text.isdigit() and len(text) < 18:
+        return int(text)
+    return _NO_INDEX
+
+
+def rank_of(name: str, labels: dict[str, str], annotations: dict[str, str]) -> Rank:
+    """Where a pod stands among the members of its gang: by index, else by name."""
+    index = annotations.get(JOB_INDEX) or labels.get(JOB_INDEX)
+    index = index or labels.get(WORKER_INDEX) or labels.get(POD_INDEX)
+    job = _number(labels.get(JOBSET_JOB_INDEX)) if JOBSET_JOB_INDEX in labels else 0
+    number = _number(index)
+    if number == _NO_INDEX:
+        trailing = _TRAILING.search(name)
+        number = int(trailing[1]) if trailing else _NO_INDEX
+    head = 0 if labels.get(RAY_NODE_TYPE) == "head" else 1
+    return (head, job, number, natural_key(name))
+
+
+def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None = None) -> Pod:
+    """The cheap part of a pod: who it is, where it runs, who made it."""
+    body = manifest.body
+    get = body.get
+    metadata = manifest.mapping(get("metadata"), "metadata")
+    spec = manifest.mapping(get("spec"), "spec")
+    status = manifest.mapping(get("status"), "status")
+    labels = manifest.strings(metadata.get("labels"), "metadata.labels")
+    annotations = manifest.strings(metadata.get("annotations"), "metadata.annotations")
+    if chain is None:
+        chain = owners.of(manifest.namespace, metadata)
+    own: tuple[Layer, ...] = ((manifest, annotations),) if annotations else ()
+    return Pod(
+        manifest=manifest,
+        name=name,
+        spec=spec,
+        labels=labels,
+        annotations=annotations,
+        owners=chain,
+        node=manifest.text(spec.get("nodeName"), "spec.nodeName"),
+        phase=manifest.text(status.get("phase"), "status.phase"),
+        terminating=metadata.get("deletionTimestamp") is not None,
+        scheduler=manifest.text(spec.get("schedulerName"), "spec.schedulerName")
+        or DEFAULT_SCHEDULER,
+        created=created_at(manifest),
+        layers=(*own, *chain.layers),
+    )
+
+
+class Requests:
+    """Fills in what pods ask for."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._names = spec.gpu_resources
+        self._reader = RequestReader()
+        self._made: dict[int, tuple[Amounts, Resources]] = {}
+
+    def read(self, pod: Pod) -> None:
+        """Set `request` and `gpu_name` of `pod`."""
+        asked = self._reader.amounts(pod.manifest, pod.spec)
+        field = "spec.containers[*].resources"
+        pod.gpu_name = gpu_resource(pod.manifest, asked, self._names, field)
+        made = self._made.get(id(asked))
+        if made is None:
+            made = self._made[id(asked)] = (asked, as_request(asked, self._names))
+        pod.request = made[1]

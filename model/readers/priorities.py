@@ -1,0 +1,51 @@
+"""Priority classes and the priority of a pod."""
+
+from __future__ import annotations
+
+from model.readers.inventory import Inventory
+from model.readers.manifest import MAX_INT32, Body, Manifest
+
+SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""Classes that every cluster has."""
+
+
+class Priorities:
+    """The priority classes of the input, the built-in ones included."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._values = dict(SYSTEM)
+        self._default = 0
+        default = ""
+        for manifest in inventory.of("scheduling.k8s.io", "PriorityClass"):
+            body = manifest.body
+            value = manifest.whole(body.get("value"), "value", 0, -MAX_INT32 - 1, MAX_INT32)
+            self._values[manifest.name] = value
+            if manifest.flag(body.get("globalDefault"), "globalDefault"):
+                if default:
+                    manifest.error(
+                        "globalDefault",
+                        True,
+                        f"stands in PriorityClass {default} as well",
+                        "Make one class the default.",
+                    )
+                default, self._default = manifest.name, value
+
+    def of(self, manifest: Manifest, spec: Body, path: str = "spec") -> int:
+        """The priority that `spec` states, else that of its class, else the default."""
+        if spec.get("priority") is not None:
+            return manifest.whole(
+                spec["priority"], f"{path}.priority", 0, -MAX_INT32 - 1, MAX_INT32
+            )
+        field = f"{path}.priorityClassName"
+        name = manifest.text(spec.get("priorityClassName"), field)
+        if not name:
+            return self._default
+        if name not in self._values:
+            manifest.error(
+                field,
+                name,
+                "is no PriorityClass of the input",
+                f"Add the PriorityClass, or use one of: {', '.join(sorted(self._values))}.",
+            )
+            return self._default
+        return self._values[name]

@@ -1,0 +1,142 @@
+"""The `topology.scheduler/*` annotations: what a gang wishes of the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from model.gang import Strategy, TopologyPolicy
+from model.quantity import BadQuantity, mbits
+from model.readers.manifest import Manifest
+
+PREFIX = "topology.scheduler/"
+GPU_COUNT = PREFIX + "gpu-count"
+PREFERRED_DOMAIN = PREFIX + "preferred-domain"
+BANDWIDTH = PREFIX + "network-bandwidth"
+LATENCY = PREFIX + "latency-sensitive"
+STRATEGY = PREFIX + "placement-strategy"
+POLICY = PREFIX + "topology-policy"
+GANG = PREFIX + "gang"
+GANG_SIZE = PREFIX + "gang-size"
+READ_HERE = (
+    GPU_COUNT,
+    PREFERRED_DOMAIN,
+    BANDWIDTH,
+    LATENCY,
+    STRATEGY,
+    POLICY,
+    GANG,
+    GANG_SIZE,
+)
+CARRIED = tuple(
+    PREFIX + name for name in ("movable", "move-cost", "expected-duration", "repair-policy")
+)
+"""Annotations that other rooms read; they change nothing about where a gang may go."""
+KNOWN = frozenset(READ_HERE + CARRIED)
+
+MAX_COUNT = 1_000_000
+
+Layer = tuple[Manifest, Mapping[str, str]]
+"""An object and its annotations; a pod's own layer stands before those of its owners."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the annotations ask for; `gpu_count` is the total of the gang (or per pod)."""
+
+    gpu_count: int | None = None
+    preferred_domain: str | None = None
+    bandwidth: int | None = None
+    latency_sensitive: bool = False
+    strategy: Strategy = Strategy.BALANCED
+    policy: TopologyPolicy = TopologyPolicy.REQUIRED
+    gang_size: int | None = None
+
+
+NO_WISHES = Wishes()
+
+
+def stated(layers: Sequence[Layer], key: str) -> tuple[Manifest, str] | None:
+    """The nearest object that states the annotation `key`, and its value."""
+    for manifest, of_it in layers:
+        value = of_it.get(key)
+        if value is not None:
+            return manifest, value
+    return None
+
+
+def field_of(key: str) -> str:
+    """The field path of annotation `key`."""
+    return f"metadata.annotations[{key}]"
+
+
+def read_wishes(layers: Sequence[Layer]) -> Wishes:
+    """Decode the annotations of one pod and its owners, and refuse unknown names."""
+    present = False
+    for manifest, of_it in layers:
+        for key in of_it:
+            if key.startswith(PREFIX):
+                present = True
+                if key not in KNOWN:
+                    _refuse_unknown(manifest, key, of_it[key])
+    if not present:
+        return NO_WISHES
+    domain = stated(layers, PREFERRED_DOMAIN)
+    if domain is not None and not domain[1]:
+        domain[0].error(
+            field_of(PREFERRED_DOMAIN), "", "is empty", "Name a leaf or a spine, or leave it out."
+        )
+    strategy = _choice(layers, STRATEGY, tuple(map(str, Strategy)))
+    policy = _choice(layers, POLICY, tuple(map(str, TopologyPolicy)))
+    return Wishes(
+        gpu_count=_whole(layers, GPU_COUNT),
+        preferred_domain=domain[1] or None if domain else None,
+        bandwidth=_bandwidth(layers),
+        latency_sensitive=_choice(layers, LATENCY, ("true", "false")) == "true",
+        strategy=Strategy(strategy) if strategy else Strategy.BALANCED,
+        policy=TopologyPolicy(policy) if policy else TopologyPolicy.REQUIRED,
+        gang_size=_whole(layers, GANG_SIZE),
+    )
+
+
+def _refuse_unknown(manifest: Manifest, key: str, value: str) -> None:
+    close = get_close_matches(key[:100], sorted(KNOWN), 1, 0.75)
+    advice = f"Did you mean {close[0]}?" if close else f"Known are: {', '.join(sorted(KNOWN))}."
+    manifest.error(field_of(key), value, "is no known annotation", advice)
+
+
+def _choice(layers: Sequence[Layer], key: str, allowed: Sequence[str]) -> str | None:
+    found = stated(layers, key)
+    return found[0].choice(found[1], field_of(key), allowed) if found else None
+
+
+def whole_number(manifest: Manifest, text: str, field: str) -> int | None:
+    """A count from 1 up that stands in a text, None (and an error) where it is none."""
+    if not (text.isascii() and text.isdigit()):
+        manifest.error(field, text, "is not a whole number", 'Write a whole number, like "8".')
+        return None
+    digits = text.lstrip("0")
+    if not digits:
+        manifest.error(field, text, "is zero", "Give a number from 1 up, or leave it out.")
+        return None
+    if len(digits) > 7 or int(digits) > MAX_COUNT:
+        manifest.error(field, text, f"is above {MAX_COUNT}", "Give a smaller number.")
+        return None
+    return int(digits)
+
+
+def _whole(layers: Sequence[Layer], key: str) -> int | None:
+    found = stated(layers, key)
+    return whole_number(found[0], found[1], field_of(key)) if found else None
+
+
+def _bandwidth(layers: Sequence[Layer]) -> int | None:
+    found = stated(layers, BANDWIDTH)
+    if found is None:
+        return None
+    try:
+        return mbits(found[1])
+    except BadQuantity as bad:
+        found[0].error(field_of(BANDWIDTH), found[1], str(bad), bad.advice)
+        return None

@@ -1,0 +1,142 @@
+"""`fourleaf plan` on real files, with the real solver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from cli.plan_json import from_document
+from cli.text import json_text, yaml_text
+from model.extensions import Extensions
+from model.validator import validate
+from tests.cli.made import EXAMPLES, example
+
+Run = Callable[..., Result]
+Write = Callable[[str, str], Path]
+
+NODE = """\
+apiVersion: v1
+kind: Node
+metadata: {name: n0, labels: {topology.scheduler/leaf: l0, topology.scheduler/spine: s0}}
+status:
+  allocatable: {cpu: "64", memory: 512Gi, pods: "110", nvidia.com/gpu: "8"}
+  conditions: [{type: Ready, status: "True"}]
+"""
+POD = """\
+---
+apiVersion: v1
+kind: Pod
+metadata: {namespace: ml, name: p, creationTimestamp: "2025-11-21T05:00:00Z"}
+spec:
+  schedulerName: topology-aware-scheduler
+  containers: [{name: c, resources: {limits: {nvidia.com/gpu: "GPUS"}}}]
+status: {phase: Pending}
+"""
+
+
+@cache
+def planned(*options: str) -> Result:
+    """The examples planned with `options`; each run starts a solver process, so they are kept."""
+    return CliRunner().invoke(app, ["plan", "-f", str(EXAMPLES), *options])
+
+
+def document(result: Result) -> dict[str, Any]:
+    """The JSON on standard output."""
+    made: dict[str, Any] = json.loads(result.stdout)
+    return made
+
+
+def test_example_is_planned_and_proven() -> None:
+    """All gangs of the examples but one are placed, proven best, and the plan is legal."""
+    result = planned("-o", "json")
+    assert result.exit_code == 3, result.output
+    plan = document(result)
+    assert plan["status"] == "OPTIMAL"
+    assert plan["objective"] == plan["bound"]
+    assert plan["seconds"]["total"] > 0
+    waiting = [gang for gang in plan["gangs"] if not gang["placed"]]
+    assert [(gang["name"], gang["reason"]) for gang in waiting] == [
+        ("llama-pretrain", "NoAdjacentLeaves")
+    ]
+    assert "gpu-09 held by vision/sam-finetune" in waiting[0]["message"]
+    assert waiting[0]["unblock"]
+    restored = from_document(plan, "plan.json")
+    assert validate(example(), restored, Extensions()) == ()
+
+
+def test_same_input_gives_the_same_bytes() -> None:
+    """Without timings two runs print the same text, whether it is JSON or YAML."""
+    first = planned("-o", "json", "--no-timings")
+    second = planned("-o", "yaml", "--no-timings")
+    assert json_text(yaml.safe_load(second.stdout)) + "\n" == first.stdout
+    assert yaml_text(document(first)) == second.stdout
+
+
+def test_people_get_a_map() -> None:
+    """The default output shows fabric, placed gangs, scores, who waits, and the proof."""
+    result = planned("-o", "wide")
+    assert result.exit_code == 3
+    for part in ("spine-1", "ml/mixtral-sft", "nodes in rank order", "score", "proven best: "):
+        assert part in result.stdout
+    assert "ml/llama-pretrain  NoAdjacentLeaves" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "\x1b" not in result.stdout
+
+
+def test_everything_placed_ends_with_zero(run: Run) -> None:
+    """Exit code 0 says that nothing waits; standard input works as a file does."""
+    manifest = (NODE + POD.replace("GPUS", "8")).encode()
+    result = run("plan", "-f", "-", "-o", "json", input=manifest)
+    assert result.exit_code == 0, result.output
+    assert document(result)["gangs"][0]["pods"] == [
+        {"name": "p", "node": "n0", "gpus": 8, "devices": []}
+    ]
+
+
+def test_limits_come_from_the_command_line(run: Run, write: Write) -> None:
+    """`--time-limit`, `--seed` and `--now` are taken, and what is out of range is refused."""
+    path = write("in.yaml", NODE + POD.replace("GPUS", "1"))
+    fine = ("--time-limit", 3, "--seed", 7, "--now", "2025-11-21T06:00:00Z")
+    assert run("plan", "-f", path, *fine).exit_code == 0
+    for wrong in (("--time-limit", 0), ("--seed", -1), ("--now", "now"), ("--now", "2025-11-21")):
+        assert run("plan", "-f", path, *wrong).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (NODE + POD.replace("GPUS", "many"), ("Pod ml/p", "resources.limits", '"many"')),
+        (NODE.replace('"64"', '"-1"'), ("Node n0", "status.allocatable", '"-1"')),
+        ("{", ("truncated",)),
+        ("", ("is empty",)),
+        (POD.replace("GPUS", "1"), ("Node", "holds no node", "kubectl get nodes")),
+    ],
+)
+def test_bad_input_names_file_object_field_and_value(
+    run: Run, write: Write, text: str, parts: tuple[str, ...]
+) -> None:
+    """Bad input ends with 2 and says where, what stands there, and what to do."""
+    path = write("in.yaml", text)
+    result = run("plan", "-f", path)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith(f"error: {path}: ")
+    assert lines[1].startswith("  ")
+    for part in parts:
+        assert part in result.stderr
+
+
+def test_missing_file_is_bad_input(run: Run) -> None:
+    """A file that is not there is reported, not raised."""
+    result = run("plan", "-f", "/nowhere/now.json")
+    assert result.exit_code == 2
+    assert "No such file" in result.stderr

@@ -1,0 +1,16 @@
+"""What every test needs: log lines that outlive the test's own streams."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+
+@pytest.fixture(autouse=True)
+def _logs_to_the_real_stderr() -> Iterator[None]:
+    """A solver's keeper may still log once pytest has closed what the test captured."""
+    factory = structlog.PrintLoggerFactory(sys.__stderr__)
+    structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)
+    yield
+    structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)

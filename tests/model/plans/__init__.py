@@ -1,0 +1,1 @@
+"""Hand-made plans, by the law that they break."""

@@ -1,0 +1,266 @@
+"""Owners given without pods are expanded into the pods that they would make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from model.readers import Source, read
+from model.reasons import ReasonKind
+from tests.model.readers.objects import OURS, Body, job, owned, pod, pod_spec, reading
+from tests.model.readers.test_gangs import gangs
+
+
+def owner(kind: str, version: str, name: str, **spec: Any) -> Body:
+    """Make an owner object."""
+    metadata = {"name": name, "namespace": "ml"}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+TEMPLATE: Body = {"spec": pod_spec()}
+
+
+def test_job() -> None:
+    """A Job of parallelism 3 and two completions runs two pods together."""
+    found = reading(job("g", parallelism=3, completions=2))
+    assert gangs(found) == {"ml/g": ["g-0", "g-1"]}
+
+
+def test_single_job() -> None:
+    """A Job of one pod that is not Indexed is a pod on its own."""
+    assert gangs(reading(job("g"))) == {"ml/g-0": ["g-0"]}
+
+
+def test_suspended_job() -> None:
+    """A suspended Job is shown, but gated until it is resumed."""
+    (gang,) = reading(job("g", suspend=True, parallelism=2)).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.kind == ReasonKind.GATED
+
+
+def test_finished_job() -> None:
+    """A completed Job makes no pods."""
+    done = {"status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+    assert gangs(reading(job("g") | done)) == {}
+
+
+def test_deployment_and_stateful_set() -> None:
+    """Replicas are pods on their own."""
+    found = reading(
+        owner("Deployment", "apps/v1", "d", replicas=2, template=TEMPLATE),
+        owner("StatefulSet", "apps/v1", "s", template=TEMPLATE),
+    )
+    assert gangs(found) == {"ml/d-0": ["d-0"], "ml/d-1": ["d-1"], "ml/s-0": ["s-0"]}
+
+
+def test_deployment_behind_a_replica_set() -> None:
+    """A pod of the Deployment's ReplicaSet, given or not, keeps it from being expanded."""
+    deployment = owner("Deployment", "apps/v1", "d", replicas=1, template=TEMPLATE)
+    replicas = owned(owner("ReplicaSet", "apps/v1", "d-5f"), "Deployment", "d", "apps/v1")
+    mine = owned(pod("d-5f-x"), "ReplicaSet", "d-5f", "apps/v1")
+    for bodies in ([deployment, replicas, mine], [deployment, mine]):
+        assert gangs(reading(*bodies)) == {"ml/d-5f-x": ["d-5f-x"]}
+
+
+def test_job_set() -> None:
+    """All pods of a JobSet are one gang: one driver and two times two workers."""
+    found = reading(
+        owner(
+            "JobSet",
+            "jobset.x-k8s.io/v1alpha2",
+            "js",
+            replicatedJobs=[
+                {"name": "driver", "template": {"spec": {"template": TEMPLATE}}},
+                {
+                    "name": "w",
+                    "replicas": 2,
+                    "template": {"spec": {"parallelism": 2, "template": TEMPLATE}},
+                },
+            ],
+        )
+    )
+    assert gangs(found) == {
+        "ml/js": ["js-driver-0-0", "js-w-0-0", "js-w-0-1", "js-w-1-0", "js-w-1-1"]
+    }
+
+
+def test_leader_worker_set() -> None:
+    """Two groups of three: two gangs, each a leader and two workers."""
+    found = reading(
+        owner(
+            "LeaderWorkerSet",
+            "leaderworkerset.x-k8s.io/v1",
+            "l",
+            replicas=2,
+            leaderWorkerTemplate={"size": 3, "workerTemplate": TEMPLATE},
+        )
+    )
+    assert gangs(found) == {
+        "ml/l-0": ["l-0", "l-0-1", "l-0-2"],
+        "ml/l-1": ["l-1", "l-1-1", "l-1-2"],
+    }
+
+
+def ray(**spec: Any) -> Body:
+    """Make a RayCluster of a head without GPUs and two workers."""
+    head = {"template": {"spec": pod_spec(None)}}
+    group = {"groupName": "w", "replicas": 2, "minReplicas": 1, "template": TEMPLATE}
+    groups = [group]
+    return owner(
+        "RayCluster", "ray.io/v1", "r", headGroupSpec=head, workerGroupSpecs=groups, **spec
+    )
+
+
+def test_ray_cluster() -> None:
+    """Head and workers start together."""
+    assert gangs(reading(ray())) == {"ml/r": ["r-w-worker-0", "r-w-worker-1", "r-head"]}
+
+
+def test_autoscaling_ray_cluster() -> None:
+    """An autoscaling cluster starts with its least workers."""
+    found = reading(ray(enableInTreeAutoscaling=True))
+    assert gangs(found) == {"ml/r": ["r-w-worker-0", "r-head"]}
+
+
+def test_unknown_kinds_are_counted() -> None:
+    """Kinds that a plan does not need are counted; one that names us is warned about."""
+    found = reading(
+        owner("Service", "v1", "s"),
+        owner("Service", "v1", "t"),
+        owner("PyTorchJob", "kubeflow.org/v1", "p", template={"spec": {"schedulerName": OURS}}),
+    )
+    assert found.ignored == {"Service": 2, "PyTorchJob": 1}
+    (warning,) = found.problems
+    assert not warning.is_error
+    assert warning.object == "PyTorchJob p"
+
+
+README_JOB = b"""
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: gpu-job
+  annotations:
+    topology.scheduler/gpu-count: "8"
+    topology.scheduler/preferred-domain: "leaf-1"
+spec:
+  template:
+    spec:
+      schedulerName: topology-aware-scheduler
+      containers:
+      - name: gpu-container
+        image: gpu-workload:latest
+        resources:
+          limits:
+            nvidia.com/gpu: 8
+"""
+INFERENCE = b"""
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: gpu-inference-service
+  annotations:
+    topology.scheduler/gpu-count: "4"
+    topology.scheduler/latency-sensitive: "true"
+spec:
+  replicas: 1
+  template:
+    spec:
+      schedulerName: topology-aware-scheduler
+      containers:
+      - name: inference
+        image: tensorflow/serving:latest
+        resources:
+          limits:
+            nvidia.com/gpu: 4
+"""
+TRAINING = b"""
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: multi-node-training
+  annotations:
+    topology.scheduler/gpu-count: "16"
+    topology.scheduler/preferred-domain: "spine-1"
+    topology.scheduler/network-bandwidth: "200Gb"
+    topology.scheduler/placement-strategy: "consolidated"
+spec:
+  parallelism: 4
+  completions: 4
+"""
+CONFIG = b"""
+apiVersion: topology.scheduler/v1alpha1
+kind: TopologySchedulerConfig
+metadata:
+  name: topology-scheduler-config
+spec:
+  scoringWeights:
+    resourceAvailability: 0.4
+    topologyAlignment: 0.3
+    domainUtilization: 0.2
+    historicalPerformance: 0.1
+  topologyConstraints:
+    maxNodesPerLeaf: 4
+    maxGPUsPerLeaf: 32
+"""
+MAP_POD = b"""
+apiVersion: v1
+kind: Pod
+metadata:
+  name: gpu-test-1
+  annotations:
+    gpu-scheduling-map: |
+      0=aks-workerpool-25338008-vmss000000:0,1
+      1=aks-workerpool-25338008-vmss000001:2
+spec:
+  schedulerName: gpu-scheduler
+  containers:
+  - name: test
+    image: busybox:1.35
+"""
+
+
+def test_documented_job_and_service() -> None:
+    """The Job of 8 GPUs and the inference service of 4 are read as they stand."""
+    found = read([Source("a.yaml", README_JOB), Source("b.yaml", INFERENCE)])
+    facts = [
+        (str(gang.key), gang.gpus, gang.preferred_domain, gang.latency_sensitive)
+        for gang in found.snapshot.gangs
+    ]
+    assert facts == [
+        ("default/gpu-inference-service-0", 4, None, True),
+        ("default/gpu-job-0", 8, "leaf-1", False),
+    ]
+
+
+def test_documented_training_without_a_template() -> None:
+    """16 GPUs over four pods are four each; an annotated Job without template is ours."""
+    (gang,) = read([Source("a.yaml", TRAINING)]).snapshot.gangs
+    assert [(role.request.gpus, len(role.pods)) for role in gang.roles] == [(4, 4)]
+    assert gang.bandwidth == 200_000
+
+
+def test_documented_config_bare_and_in_a_config_map() -> None:
+    """The config counts the same on its own and under any key of the ConfigMap."""
+    text = CONFIG.decode()
+    wrapped = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "topology-scheduler-config", "namespace": "kube-system"},
+        "data": {"scheduler.yaml": text},
+    }
+    bare = read([Source("config.yaml", CONFIG)])
+    inside = reading(wrapped)
+    assert bare.config_source == "config.yaml"
+    assert inside.config_source == "in.json"
+    assert bare.snapshot.config == inside.snapshot.config
+    assert bare.snapshot.config.spec.topology_constraints.max_gpus_per_leaf == 32
+
+
+def test_documented_device_map() -> None:
+    """Pod 1 of the map is pinned to its node and holds one GPU there."""
+    (gang,) = read([Source("a.yaml", MAP_POD)]).snapshot.gangs
+    (role,) = gang.roles
+    assert role.request.gpus == 1
+    ((requirement,),) = role.constraint.affinity
+    assert requirement.values == ("aks-workerpool-25338008-vmss000001",)
+    assert requirement.is_field

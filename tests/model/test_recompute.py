@@ -1,0 +1,235 @@
+"""Every term of the score against numbers worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.extensions import Extensions
+from model.fabric import Fabric, Leaf
+from model.gang import Gang, Role, Strategy, TopologyPolicy
+from model.node import Node
+from model.plan import Phantom
+from model.resources import Resources
+from model.snapshot import RunningPod
+from model.validator import objective, score, who_values
+from tests.small import GIB, NOTHING, NOW, WHOLE, fabric, gang, node, plan, seats, snapshot
+
+ONLY_COMFORT = {"resourceAvailability": 1}
+ONLY_FILL = {"domainUtilization": 1}
+ONLY_SHAPE = {"topologyAlignment": 1}
+ONLY_HISTORY = {"historicalPerformance": 1}
+
+
+def points(
+    where: Fabric, one: Gang, nodes: list[str], running: object = (), **spec: object
+) -> dict[str, int]:
+    """The points above zero or below of a gang on `nodes`."""
+    world = snapshot(where, one, running=running, **spec)
+    return {name: n for name, n in score(world, one, seats(one, nodes)).items() if n}
+
+
+def test_resource_availability_takes_the_scarcest() -> None:
+    """Memory is scarcest: (10 - 3 running - 4 asked) GiB of 10 leave 300 thousandths."""
+    busy = RunningPod("ops", "p", "a0", Resources(memory=3 * GIB, cpu=1000))
+    one = gang("g", 1, request=Resources(gpus=2, cpu=2000, memory=4 * GIB))
+    found = points(fabric([[1]]), one, ["a0"], [busy], scoringWeights=ONLY_COMFORT)
+    assert found == {"resourceAvailability": 2 * 300}
+
+
+def test_resource_availability_looks_at_one_pod_alone() -> None:
+    """Two pods on one node leave nine of ten slots each, and three quarters of the weight."""
+    one = gang("g", 2, gpus=3)
+    weights = {"resourceAvailability": "0.75", "historicalPerformance": "0.25"}
+    failing = Fabric((Leaf("a", "s0", (node("a0", "a", failure_permille=1000),)),))
+    found = points(failing, one, ["a0", "a0"], scoringWeights=weights)
+    assert found == {"resourceAvailability": 6 * (750 * 900 // 1000)}
+
+
+def test_resource_availability_is_never_negative() -> None:
+    """A node that is overcommitted on CPU is worth nothing here, not less."""
+    busy = RunningPod("ops", "p", "a0", Resources(cpu=12_000))
+    assert points(fabric([[1]]), gang("g", 1), ["a0"], [busy], scoringWeights=ONLY_COMFORT) == {}
+
+
+def test_unstated_amounts_do_not_count() -> None:
+    """A node that states neither CPU nor memory is measured by its pod slots: 9 of 10 left."""
+    bare = node("a0", "a", allocatable=replace(WHOLE, cpu=None, memory=None))
+    where = Fabric((Leaf("a", "s0", (bare,)),))
+    one = gang("g", 1, request=Resources(gpus=1, cpu=10**9))
+    found = points(where, one, ["a0"], scoringWeights=ONLY_COMFORT)
+    assert found == {"resourceAvailability": 900}
+
+
+def test_historical_performance() -> None:
+    """A node that fails 137 times in a thousand leaves 863 per GPU."""
+    where = Fabric((Leaf("a", "s0", (node("a0", "a", failure_permille=137),)),))
+    found = points(where, gang("g", 1), ["a0"], scoringWeights=ONLY_HISTORY)
+    assert found == {"historicalPerformance": 8 * 863}
+
+
+def test_domain_utilization_counts_used_and_new() -> None:
+    """Five GPUs in use and four new ones are 9 of 24: 375 thousandths."""
+    busy = RunningPod("ops", "p", "a2", Resources(gpus=5))
+    found = points(fabric([[3]]), gang("g", 1, gpus=4), ["a0"], [busy], scoringWeights=ONLY_FILL)
+    assert found == {"domainUtilization": 4 * 375}
+
+
+def test_domain_utilization_leaves_out_unschedulable_nodes() -> None:
+    """A cordoned node with eight GPUs in use counts neither as used nor as there: 4 of 8."""
+    busy = RunningPod("ops", "p", "a1", Resources(gpus=8))
+    hosts = (node("a0", "a"), node("a1", "a", cordoned=True))
+    where = Fabric((Leaf("a", "s0", hosts),))
+    found = points(where, gang("g", 1, gpus=4), ["a0"], [busy], scoringWeights=ONLY_FILL)
+    assert found == {"domainUtilization": 4 * 500}
+
+
+def test_domain_utilization_turns_round_for_distributed() -> None:
+    """Four of 24 GPUs are 166 thousandths; distributed gangs earn the other 834."""
+    one = gang("g", 1, gpus=4, strategy=Strategy.DISTRIBUTED)
+    found = points(fabric([[3]]), one, ["a0"], scoringWeights=ONLY_FILL)
+    assert found == {"domainUtilization": 4 * 834}
+
+
+def test_leaf_without_gpus() -> None:
+    """A leaf without GPUs is not used at all, whatever runs there: 0, and 1000 distributed."""
+    hosts = (node("a0", "a", allocatable=replace(WHOLE, gpus=0)),)
+    where = Fabric((Leaf("a", "s0", hosts),))
+    near = gang("g", 1, gpus=0)
+    assert points(where, near, ["a0"], scoringWeights=ONLY_FILL) == {}
+    far = replace(near, strategy=Strategy.DISTRIBUTED)
+    assert points(where, far, ["a0"], scoringWeights=ONLY_FILL) == {"domainUtilization": 1000}
+
+
+def test_topology_alignment_at_its_best() -> None:
+    """The fewest leaves and no wish earn both halves."""
+    found = points(fabric([[1, 1]]), gang("g", 2), ["a0", "b0"], scoringWeights=ONLY_SHAPE)
+    assert found == {"topologyAlignment": 16 * 1000}
+
+
+def test_topology_alignment_of_a_wider_location() -> None:
+    """Three leaves where one is the fewest: 500 * 2 // 4 = 250, and 500 for no wish."""
+    one = gang("g", 3, policy=TopologyPolicy.PREFERRED)
+    found = points(fabric([[1, 1, 3]]), one, ["a0", "b0", "c0"], scoringWeights=ONLY_SHAPE)
+    assert found == {"topologyAlignment": 24 * 750}
+
+
+def test_topology_alignment_of_scattered_leaves() -> None:
+    """No window joins the leaves, so F is one spine and the two fullest leaves: 500 * 3 // 4."""
+    where = fabric([[2, 0, 2, 0, 1]])
+    one = gang("g", 4, policy=TopologyPolicy.PREFERRED)
+    found = points(where, one, ["a0", "c0", "c1", "e0"], scoringWeights=ONLY_SHAPE)
+    assert found == {"topologyAlignment": 32 * (375 + 500)}
+
+
+def test_topology_alignment_counts_bound_members() -> None:
+    """A bound member's leaf counts: F is 3 for two leaves, and the gang stands on just those."""
+    one = gang("g", 2)
+    role = Role(("g-0-1",), Resources(gpus=8), bound=(("g-0-0", "a0"),))
+    half = replace(one, roles=(role,))
+    found = points(fabric([[1, 1]]), half, ["b0"], scoringWeights=ONLY_SHAPE)
+    assert found == {"topologyAlignment": 8 * 1000}
+
+
+def test_preferred_domain_is_weighed_pod_by_pod() -> None:
+    """The pod in the preferred leaf earns both halves, the other one half."""
+    one = gang("g", 2, preferred_domain="b")
+    found = points(fabric([[1, 1]]), one, ["a0", "b0"], scoringWeights=ONLY_SHAPE)
+    assert found == {"topologyAlignment": 8 * 500 + 8 * 1000}
+    spine = replace(one, preferred_domain="s0")
+    found = points(fabric([[1, 1]]), spine, ["a0", "b0"], scoringWeights=ONLY_SHAPE)
+    assert found == {"topologyAlignment": 16 * 1000}
+
+
+def test_whole_spines_count_spines() -> None:
+    """Five nodes over two spines and four leaves are the fewest: 500 of 500."""
+    one = gang("g", 5)
+    nodes = ["a0", "a1", "b0", "c0", "c1"]
+    found = points(fabric([[2, 1], [2, 2]]), one, nodes, scoringWeights=ONLY_SHAPE)
+    assert found == {"topologyAlignment": 40 * 1000}
+
+
+def test_bandwidth_penalty() -> None:
+    """Two nodes in one leaf and one next door take 120 and 60 of 240: 50 and 25 of 100."""
+    where = fabric([[2, 2]], uplink=240)
+    found = points(
+        where, gang("g", 3, bandwidth=60), ["a0", "a1", "b0"], scoringWeights=ONLY_COMFORT
+    )
+    assert found["bandwidth"] == -(16 * (100 * 500 // 1000) + 8 * (100 * 250 // 1000))
+
+
+def test_no_bandwidth_penalty_inside_a_leaf() -> None:
+    """A gang inside one leaf takes no uplink."""
+    found = points(fabric([[2]], uplink=100), gang("g", 2, bandwidth=60), ["a0", "a1"])
+    assert "bandwidth" not in found
+
+
+def test_gang_without_gpus_counts_pods() -> None:
+    """Where nobody asks for GPUs each pod weighs one; next to GPUs such a pod weighs nothing."""
+    alone = points(fabric([[1]]), gang("g", 3, gpus=0), ["a0"] * 3, scoringWeights=ONLY_HISTORY)
+    assert alone == {"historicalPerformance": 3 * 1000}
+    roles = (Role(("w",), Resources(gpus=8)), Role(("l",), Resources()))
+    mixed = replace(gang("g"), roles=roles)
+    found = points(fabric([[1]]), mixed, ["a0", "a0"], scoringWeights=ONLY_HISTORY)
+    assert found == {"historicalPerformance": 8 * 1000}
+
+
+class Even:
+    """A node term: 400 on nodes of an even name, else 0."""
+
+    name = "even"
+
+    def value(self, gang: Gang, role: Role, node: Node, free: Resources) -> int:
+        """Value a node by its last digit."""
+        return 400 if int(node.name[-1]) % 2 == 0 else 0
+
+
+class Full:
+    """A leaf term: 100 per GPU of the gang in the leaf."""
+
+    name = "full"
+
+    def value(self, gang: Gang, leaf: Leaf, gpus: int) -> int:
+        """Value a leaf by the GPUs that the gang places there."""
+        return 100 * gpus
+
+
+def test_custom_terms_count_where_the_config_weighs_them() -> None:
+    """Two pods of two GPUs, one on an even node; the leaf term sees four GPUs."""
+    extensions = Extensions(node_terms=(Even(),), leaf_terms=(Full(),))
+    one = gang("g", 2, gpus=2)
+    world = snapshot(fabric([[2]]), one, scoringWeights={"even": "0.5", "full": "0.5"})
+    found = score(world, one, seats(one, ["a0", "a1"]), extensions)
+    assert (found["even"], found["full"]) == (2 * 200, 4 * 200)
+    silent = snapshot(fabric([[2]]), one)
+    assert set(score(silent, one, seats(one, ["a0", "a1"]), extensions)) == set(
+        score(silent, one, seats(one, ["a0", "a1"]), NOTHING)
+    )
+
+
+def test_default_weights() -> None:
+    """An empty leaf of two nodes, one taken whole: 0.4 * 0.9 + 0.3 + 0.2 * 0.5 + 0.1 per GPU."""
+    found = points(fabric([[2]]), gang("g", 1), ["a0"])
+    assert found == {
+        "resourceAvailability": 8 * 360,
+        "topologyAlignment": 8 * 300,
+        "domainUtilization": 8 * 100,
+        "historicalPerformance": 8 * 100,
+    }
+
+
+def test_objective_adds_phantoms() -> None:
+    """A gang worth 7680 and a pair worth 0.1 * 2 * 8 * 0.5 thousand."""
+    fragmentation = {"weight": "0.1", "mix": [{"nodes": 2, "share": "0.5"}]}
+    world = snapshot(fabric([[1, 2]]), gang("g", 1), fragmentation=fragmentation)
+    pair = Phantom(2, 8, ("b0", "b1"), 800)
+    answer = plan(world, {"g": ["a0"]}, [pair])
+    assert objective(world, answer) == 8 * (360 + 300 + 200 + 100) + 800
+
+
+def test_who_values_by_priority() -> None:
+    """GPUs times 16 and a step for each ten minutes of age, at most seven, by priority."""
+    young, old = gang("young", 1), gang("old", 1, created=NOW - 1300)
+    ancient = gang("ancient", 1, created=0.0, priority=5)
+    world = snapshot(fabric([[4]]), young, old, ancient)
+    answer = plan(world, {"young": ["a0"], "old": ["a1"], "ancient": ["a2"]})
+    assert who_values(world, answer) == {0: 8 * 16 + 8 * 18, 5: 8 * 23}

@@ -1,0 +1,1 @@
+"""Brute force for tiny instances."""
