@@ -15,36 +15,15 @@ from model.gang import Gang
 from model.plan import Stage
 from model.weights import age_step, placed_value
 from solver.clock import Clock
-from solver.cpsat import CpSat
 from solver.decode import PlacedGang, decode, misfits
 from solver.laws.quota import add_quotas, new_gpus, quota_left
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout
-from solver.program import Answer, Program, Terms, costs_of
+from solver.program import Program, Terms
 from solver.scorer import Scorer
+from solver.tiers import GangClass, Tiers
 from solver.units import Unit, gang_order
 from solver.view import View
-
-MANY_TIERS = 6
-"""From here on tiers are tried in groups: a solve settles all that can all be placed."""
-
-
-@dataclass(slots=True)
-class _Class:
-    """Gangs of one party, tier, age step and quota, oldest first; `count` are placed."""
-
-    unit: int
-    party: int
-    priority: int
-    value: int
-    gangs: list[Gang]
-    count: int = 0
-    variable: int = -1
-
-    @property
-    def most(self) -> int:
-        """What placing all of them is worth."""
-        return self.value * len(self.gangs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +31,7 @@ class _Attempt:
     """One run over all tiers: its variables, their values, and what is proven."""
 
     layout: Layout
-    classes: list[_Class]
+    classes: list[GangClass]
     values: list[int]
     stages: tuple[Stage, ...]
 
@@ -115,57 +94,16 @@ def _attempt(
     for (unit, party), total in totals.items():
         program.equal([*layout.units[unit].placed(party), *total], 0)
     add_quotas(program, view, quotas)
-    solver = CpSat(program, view.spec.solver.seed)
-    tiers = _tiers(classes)
-    stages: list[Stage] = []
-    values: list[int] | None = None
-    many = len(tiers) > MANY_TIERS
-    span = len(tiers) if many else 1
-    while tiers:
-        together = tiers[:span]
-        members = [c for tier in together for c in tier]
-        watch = clock.watch()
-        objective = costs_of(program, [(c.value, c.variable) for c in members])
-        answer = solver.maximize(objective, clock.left())
-        settled = answer.proven and answer.objective in (0, sum(c.most for c in members))
-        if span > 1 and not settled and clock.left():
-            span = (span + 1) // 2
-            continue
-        values = answer.values if answer.values is not None else values
-        if values is None:
-            return None
-        seconds = watch() / len(together)
-        for tier in together:
-            for c in tier:
-                c.count = values[c.variable]
-                solver.fix(c.variable, c.count)
-            stages.append(_stage(tier, answer, seconds))
-        tiers = tiers[span:]
-        if many and settled:
-            span = 2 * span
-    return _Attempt(layout, classes, values or [0] * program.size, tuple(stages))
+    tiers = Tiers(program, classes, view.spec.solver.seed)
+    values = tiers.solve(clock)
+    if values is None:
+        return None
+    return _Attempt(layout, classes, values, tuple(tiers.stages))
 
 
-def _tiers(classes: list[_Class]) -> list[list[_Class]]:
-    """The classes by priority, highest first."""
-    tiers: dict[int, list[_Class]] = defaultdict(list)
-    for group in classes:
-        tiers[group.priority].append(group)
-    return [tiers[priority] for priority in sorted(tiers, reverse=True)]
-
-
-def _stage(tier: list[_Class], answer: Answer, seconds: float) -> Stage:
-    """What is known of one tier. Settled tiers share a solve: all of them placed, or none."""
-    placed = sum(c.value * c.count for c in tier)
-    alone = answer.values is not None and answer.objective == placed
-    bound = answer.bound if alone else sum(c.most for c in tier)
-    proven = answer.proven
-    return Stage(f"who {tier[0].priority}", proven, placed, placed if proven else bound, seconds)
-
-
-def _classes(view: View, units: list[Unit]) -> list[_Class]:
+def _classes(view: View, units: list[Unit]) -> list[GangClass]:
     limited = set(quota_left(view))
-    found: dict[tuple[int, int, int, int, str], _Class] = {}
+    found: dict[tuple[int, int, int, int, str], GangClass] = {}
     for number, unit in enumerate(units):
         for index, party in enumerate(unit.parties):
             for gang in party.gangs:
@@ -174,12 +112,12 @@ def _classes(view: View, units: list[Unit]) -> list[_Class]:
                 key = (number, index, gang.priority, step, namespace)
                 if key not in found:
                     value = placed_value(gang, step)
-                    found[key] = _Class(number, index, gang.priority, value, [])
+                    found[key] = GangClass(number, index, gang.priority, value, [])
                 found[key].gangs.append(gang)
     return list(found.values())
 
 
-def _placed(classes: list[_Class]) -> dict[tuple[int, int], list[Gang]]:
+def _placed(classes: list[GangClass]) -> dict[tuple[int, int], list[Gang]]:
     placed: dict[tuple[int, int], list[Gang]] = defaultdict(list)
     for group in classes:
         placed[group.unit, group.party] += group.gangs[: group.count]
