@@ -62,13 +62,18 @@ def prune(
     )
     skipped: dict[int, set[tuple[int, int]]] = {}
     for position, (unit, usable) in enumerate(units):
-        if _prunable(unit, usable):
+        quiet = sum(not contested.issuperset(_leaves(entry)) for entry in usable.values())
+        if quiet > rivals and _prunable(unit, usable):
             skipped[position] = _prune_unit(view, scorer, unit, usable, contested, rivals)
     return skipped
 
 
+def _leaves(entry: Usable) -> list[int]:
+    return [leaf for leaf, _ in entry.place.takes]
+
+
 def _touches_quiet(usable: dict[int, Usable], contested: set[int]) -> bool:
-    return any(leaf not in contested for entry in usable.values() for leaf, _ in entry.place.takes)
+    return any(not contested.issuperset(_leaves(entry)) for entry in usable.values())
 
 
 def _prunable(unit: Unit, usable: dict[int, Usable]) -> bool:

@@ -31,6 +31,7 @@ class Scorer:
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
         self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
         self._node_points: dict[object, NodePoints] = {}
+        self._leaf_points: dict[tuple[int, int, Counts], int] = {}
 
     def weights(self, gang: Gang) -> Mapping[str, int]:
         """Weights of the gang's terms, in thousandths."""
@@ -94,12 +95,17 @@ class Scorer:
         if unit.bound or self._leaf_terms or (spans and unit.gang.bandwidth):
             points = sum(self.leaf_terms(unit, leaf, counts, spans).values())
             return points * self.leaf_weight(unit, leaf, counts)
-        gang = unit.gang
-        gpus = sum([n * r.gpus for n, r in zip(counts, unit.kind.requests, strict=True)])
-        used, total = self.view.leaf_gpus[leaf]
-        share = domain_utilization.value(used, total, gpus, gang.strategy)
-        weight = self.weights(gang).get(domain_utilization.NAME, 0)
-        return weight * share // 1000 * (gpus or self.leaf_weight(unit, leaf, counts))
+        key = (id(unit), leaf, counts)
+        known = self._leaf_points.get(key)
+        if known is None:
+            gang = unit.gang
+            gpus = sum([n * r.gpus for n, r in zip(counts, unit.kind.requests, strict=True)])
+            used, total = self.view.leaf_gpus[leaf]
+            share = domain_utilization.value(used, total, gpus, gang.strategy)
+            weight = self.weights(gang).get(domain_utilization.NAME, 0)
+            pods = gpus or self.leaf_weight(unit, leaf, counts)
+            known = self._leaf_points[key] = weight * share // 1000 * pods
+        return known
 
     def compactness(self, locations: Locations, gang: Gang, used: int) -> int:
         """Points for standing on `used` leaves and spines, the same for every pod."""

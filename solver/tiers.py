@@ -47,7 +47,7 @@ class Tiers:
 
     def __init__(self, program: Program, classes: Sequence[GangClass], seed: int) -> None:
         self._program = program
-        self._solver = CpSat(program, seed)
+        self._solver = CpSat(program, seed, scored=False)
         by_priority: dict[int, Tier] = {}
         for group in sorted(classes, key=lambda c: -c.priority):
             by_priority.setdefault(group.priority, []).append(group)

@@ -10,7 +10,6 @@ from model.plan import Stage
 from solver.clock import Clock
 from solver.cpsat import CpSat
 from solver.decode import Decoded, decode
-from solver.kinds import Counts
 from solver.laws.blocks import add_blocks
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout, UnitVariables
@@ -53,7 +52,7 @@ def locate(
         for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True):
             objective += [(likely.value, variable) for _, variable in variables.placed(0)]
         costs = costs_of(program, objective)
-        answer = CpSat(program, view.spec.solver.seed).maximize(costs, clock.left())
+        answer = CpSat(program, view.spec.solver.seed, scored=True).maximize(costs, clock.left())
         if answer.values is None:
             return None
         decoded = decode(layout, answer.values, {})
@@ -79,25 +78,18 @@ def _worth(layout: Layout, scorer: Scorer, variables: UnitVariables) -> Terms:
     unit = variables.unit
     weights = [unit.gang.pod_weight(role) for role in unit.gang.roles]
     terms: Terms = []
-    leaf_worth: dict[tuple[int, Counts, bool], int] = {}
-
-    def worth(leaf: int, counts: Counts, spans: bool) -> int:
-        key = (leaf, counts, spans)
-        if key not in leaf_worth:
-            leaf_worth[key] = scorer.leaf_points(unit, leaf, counts, spans)
-        return leaf_worth[key]
-
     for group in variables.classes:
         alone = 0 if group.flows else group.worth[0]
         terms += [(group.worth[party], flow) for party, flow in group.flows.items()]
         for place, variable in group.places:
             spans = place.leaves > 1
-            points = sum([worth(leaf, counts, spans) for leaf, counts in place.takes])
+            points = sum([scorer.leaf_points(unit, i, counts, spans) for i, counts in place.takes])
             terms.append((points + alone, variable))
     for leaf, counts, variable in variables.takes:
         preferred = scorer.preference(unit.gang, leaf) * scorer.leaf_weight(unit, leaf, counts)
         spans = counts != unit.kind.sizes
-        terms.append((worth(leaf, counts, spans) + preferred, variable))
+        points = scorer.leaf_points(unit, leaf, counts, spans)
+        terms.append((points + preferred, variable))
     terms += _compactness(layout, scorer, variables)
     tables = [scorer.node_points(unit, role) for role in unit.roles]
     comfort = layout.view.comfort_id
