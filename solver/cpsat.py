@@ -8,7 +8,6 @@ from ortools.sat.python import cp_model
 
 from solver.program import Answer, Program
 
-
 SMALL = 1000
 """Up to this many variables presolve pays for itself."""
 

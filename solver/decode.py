@@ -144,7 +144,10 @@ def _pack(
     """(unit, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
     by_bin: dict[Bin, list[tuple[int, int, int, int]]] = defaultdict(list)
     for position, variables in enumerate(layout.units):
+        touched = _touched(variables, values)
         for (role, leaf), split in variables.bins.items():
+            if leaf not in touched:
+                continue
             for bin_, terms in split:
                 if only is not None and bin_ not in only:
                     continue
@@ -159,6 +162,20 @@ def _pack(
     for nodes in slots.values():
         nodes.sort()
     return slots, frozenset(failed)
+
+
+def _touched(variables: UnitVariables, values: list[int]) -> set[int]:
+    """Leaves where the values place pods of the unit."""
+    touched = {
+        leaf
+        for group in variables.classes
+        for place, variable in group.places
+        if values[variable]
+        for leaf, _ in place.takes
+    }
+    if variables.spines:
+        touched.update(leaf for _, leaf in variables.pods)
+    return touched
 
 
 def _pack_bin(

@@ -20,6 +20,9 @@ from solver.scorer import Scorer
 from solver.units import Unit
 from solver.view import View
 
+WORTHWHILE = 2
+"""So many times more quiet places than rivals, or too few would go to pay for the look."""
+
 
 @dataclass(slots=True)
 class Usable:
@@ -62,8 +65,15 @@ def prune(
     )
     skipped: dict[int, set[tuple[int, int]]] = {}
     for position, (unit, usable) in enumerate(units):
-        quiet = sum(not contested.issuperset(_leaves(entry)) for entry in usable.values())
-        if quiet > rivals and _prunable(unit, usable):
+        if not _prunable(unit, usable):
+            continue
+        quiet = sum(
+            len(view.by_comfort[leaf]) if counts == (1,) else 1
+            for entry in usable.values()
+            for leaf, counts in entry.place.takes
+            if leaf not in contested
+        )
+        if quiet > WORTHWHILE * rivals:
             skipped[position] = _prune_unit(view, scorer, unit, usable, contested, rivals)
     return skipped
 

@@ -46,7 +46,9 @@ class UnitVariables:
 
     `classes` hold its locations; `spines` are (spine, variable) of a loose unit; `takes`
     are its choices (leaf, pods per role, variable). `pods` is, per (role, leaf), the
-    expression of its new pods there, and `bins` the same told apart by bin.
+    expression of its new pods there, and `bins` the same told apart by bin. `home` is, for
+    gangs of one pod, the class, location and first variable of a leaf: each bin of it has a
+    variable of its own there, so that nothing has to be split.
     """
 
     unit: Unit
@@ -55,6 +57,7 @@ class UnitVariables:
     takes: list[tuple[int, Counts, int]] = field(default_factory=list)
     pods: dict[tuple[int, int], Terms] = field(default_factory=dict)
     bins: dict[tuple[int, int], list[tuple[Bin, Terms]]] = field(default_factory=dict)
+    home: dict[int, tuple[Class, Location, int]] = field(default_factory=dict)
 
     def choices(self) -> list[tuple[Location, int]]:
         """All (location, variable)."""
@@ -101,6 +104,8 @@ class Layout:
         """Bins whose rows may admit numbers of pods that cannot be packed."""
         self._add_bins()
         for variables in self.units:
+            if len(variables.unit.parties) > 1:
+                self._add_flows(variables)
             if variables.unit.careful:
                 self._add_node_laws(variables)
 
@@ -146,10 +151,10 @@ class Layout:
                 for role, count in enumerate(unit.new_pods(leaf, counts)):
                     if count:
                         pods[role, leaf].append((count, variable))
+            if unit.kind.sizes == (1,) and not unit.bound:
+                variables.home[place.takes[0][0]] = (group, place, variable)
         variables.pods = pods
         variables.classes = list(classes.values())
-        if len(unit.parties) > 1:
-            self._add_flows(variables)
 
     def _add_flows(self, variables: UnitVariables) -> None:
         for group in variables.classes:
@@ -291,6 +296,9 @@ class Layout:
             if fit < room.by_leaf[role][leaf]:
                 self.program.at_most(pods, fit)
             return
+        if leaf in variables.home:
+            self._settle_home(variables, leaf, usable, claims)
+            return
         split: list[tuple[Bin, Terms]] = []
         for position, bin_, fit in usable:
             here: Terms = [(1, self.program.variable(fit))]
@@ -299,6 +307,32 @@ class Layout:
         variables.bins[role, leaf] = split
         parts = [(-count, variable) for _, terms in split for count, variable in terms]
         self.program.equal([*pods, *parts], 0)
+
+    def _settle_home(
+        self,
+        variables: UnitVariables,
+        leaf: int,
+        usable: list[tuple[int, Bin, int]],
+        claims: list[list[Claim]],
+    ) -> None:
+        """A variable for each bin of a leaf, where every gang is one pod."""
+        group, place, first = variables.home[leaf]
+        pods = variables.pods[0, leaf]
+        most = self.program.high[first]
+        split: list[tuple[Bin, Terms]] = []
+        for position, bin_, fit in usable:
+            variable = first
+            if split:
+                variable = self.program.variable(most)
+                group.places.append((place, variable))
+                pods.append((1, variable))
+            self.program.high[variable] = min(most, fit)
+            here: Terms = [(1, variable)]
+            split.append((bin_, here))
+            claims[position].append(Claim(variables.unit.kind.requests[0], here, fit))
+        if not split:
+            self.program.high[first] = 0
+        variables.bins[0, leaf] = split
 
     def _add_node_laws(self, variables: UnitVariables) -> None:
         """One pod per node, and at most so many nodes a leaf, for a unit of one gang."""

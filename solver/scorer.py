@@ -124,17 +124,22 @@ class Scorer:
         gang, locations = party.gangs[0], party.locations
         total = self.new_weight(unit)
         met = self.preference(gang, None)
-        compact: dict[int, int] = {}
-        for used in {len(place.takes) + place.spines for place in places}:
-            compact[used] = total * self.compactness(locations, gang, used)
+        points = {
+            used: total * self.compactness(locations, gang, used)
+            for used in {place.leaves + place.spines for place in places}
+        }
+        if len(points) == 1:
+            base = list(points.values()) * len(places)
+        else:
+            base = [points[place.leaves + place.spines] for place in places]
         inside = self.view.ground.domain(gang.preferred_domain)
         if inside is None:
-            return [compact[len(p.takes) + p.spines] + total * met for p in places]
-        return [
-            compact[len(p.takes) + p.spines]
-            + sum([met * self.leaf_weight(unit, i, c) for i, c in p.takes if i in inside])
-            for p in places
-        ]
+            return [value + total * met for value in base]
+        for position, place in enumerate(places):
+            for leaf, counts in place.takes:
+                if leaf in inside:
+                    base[position] += met * self.leaf_weight(unit, leaf, counts)
+        return base
 
     def leaf_weight(self, unit: Unit, leaf: int, counts: Counts) -> int:
         """Weight of the new pods among `counts` in a leaf."""
