@@ -20,7 +20,7 @@ from solver.scorer import Scorer
 from solver.units import Unit
 from solver.view import View
 
-WORTHWHILE = 2
+WORTHWHILE = 4
 """So many times more quiet places than rivals, or too few would go to pay for the look."""
 
 

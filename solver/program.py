@@ -61,8 +61,12 @@ class Program:
 
 def collect(terms: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
     """Variables and coefficients, each variable once."""
+    pairs = list(terms)
+    variables = [variable for _, variable in pairs]
+    if len(set(variables)) == len(variables):
+        return variables, [coefficient for coefficient, _ in pairs]
     summed: dict[int, int] = {}
-    for coefficient, variable in terms:
+    for coefficient, variable in pairs:
         if variable in summed:
             summed[variable] += coefficient
         else:

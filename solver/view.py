@@ -54,6 +54,7 @@ class View:
             self.free_id.append(known)
         self._rooms: dict[int, Room] = {}
         self._open: dict[int, list[tuple[Location, int]]] = {}
+        self._slots: dict[int, list[int]] = {}
         self._bind: dict[tuple[Resources, int], bool] = {}
 
     def room(self, kind: Kind) -> Room:
@@ -92,6 +93,13 @@ class View:
                             fit = min(fit, room[role][leaf] // count)
                 if fit:
                     known.append((place, fit))
+        return known
+
+    def slots(self, size: int) -> list[int]:
+        """Node -> how many requests of `size` GPUs its free GPUs hold."""
+        known = self._slots.get(size)
+        if known is None:
+            known = self._slots[size] = [max(0, free.gpus) // size for free in self.free]
         return known
 
     def gpus_bind(self, request: Resources, node: int) -> bool:

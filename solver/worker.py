@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
+import gc
 import os
 import queue
 import signal
@@ -160,10 +161,13 @@ def run(load: Callable[[], Solve]) -> None:
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     server = Server(load(), answers)
     server.reply(Reply(READY))
+    gc.freeze()
+    gc.disable()
     while True:
         request = requests.get()
         try:
             server.answer(request)
+            gc.collect()
         except Exception as error:
             server.reply(Reply(request.call, failure=f"{type(error).__name__} {error}".strip()))
             raise

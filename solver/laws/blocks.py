@@ -35,7 +35,8 @@ def add_blocks(layout: Layout) -> None:
                 takes[leaf] += terms
     extras = _extras(layout, size)
     for leaf, terms in takes.items():
-        slots = sum([max(0, layout.view.free[i].gpus) // size for i in _nodes(layout, leaf)])
+        free = layout.view.slots(size)
+        slots = sum([free[i] for i in _nodes(layout, leaf)])
         for block in sorted({count for count, _ in terms if count > 1}):
             blocks = [(count // block, v) for count, v in terms if count >= block]
             if slots % block:

@@ -35,24 +35,27 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
 
     Returns whether they are exact: every answer that obeys them can be packed on the nodes.
     """
-    free = [view.free[i] for i in bin_.nodes]
-    for size in sorted({claim.request.gpus for claim in claims} - {0}):
-        slots = sum(max(0, node.gpus) // size for node in free)
-        terms = [
-            (count * (claim.request.gpus // size), variable)
-            for claim in claims
-            if claim.request.gpus >= size
-            for count, variable in claim.terms
-        ]
-        program.at_most(terms, slots)
-    divide = _sizes_divide(claims)
-    if len(free) == 1 or not divide:
-        gpus = sum(max(0, f.gpus) for f in free)
+    sizes = sorted({claim.request.gpus for claim in claims} - {0})
+    for size in sizes:
+        slots = view.slots(size)
+        terms: Terms = []
+        for claim in claims:
+            times = claim.request.gpus // size
+            if times == 1:
+                terms += claim.terms
+            elif times:
+                terms += [(count * times, variable) for count, variable in claim.terms]
+        program.at_most(terms, sum([slots[i] for i in bin_.nodes]))
+    alone = len(bin_.nodes) == 1
+    divide = all(b % a == 0 for a, b in pairwise(sizes))
+    if alone or not divide:
+        gpus = sum([max(0, view.free[i].gpus) for i in bin_.nodes])
         _add_sum(program, claims, [c.request.gpus for c in claims], gpus)
     requests = {id(claim.request): claim.request for claim in claims}.values()
     amounts = {view.free_id[i]: i for i in bin_.nodes}.values()
     if all(view.gpus_bind(request, i) for request in requests for i in amounts):
-        return divide or len(free) == 1
+        return divide or alone
+    free = [view.free[i] for i in bin_.nodes]
     for claim in claims:
         program.at_most(claim.terms, claim.room)
     if all(f.cpu is not None for f in free):
@@ -66,12 +69,7 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
         default = 1 if name.startswith(PORT_PREFIX) else 0
         left = sum(max(0, dict(f.extra).get(name, default)) for f in free)
         _add_sum(program, claims, [c.request.amount(name) for c in claims], left)
-    return len(free) == 1
-
-
-def _sizes_divide(claims: list[Claim]) -> bool:
-    sizes = sorted({claim.request.gpus for claim in claims} - {0})
-    return all(b % a == 0 for a, b in pairwise(sizes))
+    return alone
 
 
 def _add_sum(program: Program, claims: list[Claim], amounts: list[int], free: int) -> None:
