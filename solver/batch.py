@@ -18,7 +18,7 @@ from solver.scorer import Scorer
 from solver.selection import select
 from solver.units import factory_for
 from solver.view import View
-from solver.where import locate
+from solver.where import ceiling, locate
 from solver.who import choose
 
 NO_EXTENSIONS = Extensions()
@@ -52,10 +52,16 @@ def solve(
     located = locate(view, units, phantom_units(view, factory), scorer, clock, chosen.refined)
 
     if located is None:
-        plan = assemble(
-            view, scorer, selection, chosen.anywhere(), (), chosen.stages, PlanStatus.FEASIBLE
+        placed = chosen.anywhere()
+        plan = assemble(view, scorer, selection, placed, (), chosen.stages, PlanStatus.FEASIBLE)
+        stage = Stage("where", False, plan.objective, ceiling(view, chosen.gangs), 0.0)
+        on_stage(stage)
+        return replace(
+            plan,
+            stages=(*chosen.stages, stage),
+            bound=stage.bound,
+            note="no time was left to choose the best places",
         )
-        return replace(plan, note="no time was left to choose the best places")
     on_stage(located.stage)
     stages = (*chosen.stages, located.stage)
     proven = all(stage.proven for stage in stages)

@@ -9,8 +9,9 @@ from model.gang import Gang
 from model.resources import Resources, fits, minus
 from solver.bins import Bin
 from solver.kinds import Counts
-from solver.layout import Layout, UnitVariables
+from solver.layout import Layout
 from solver.units import Unit
+from solver.variables import UnitVariables
 
 
 @dataclass(slots=True)

@@ -15,61 +15,17 @@ problem: integral, and small however many locations there are.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 
 from solver.bins import Bin, bins_of
 from solver.dominance import Usable, prune
-from solver.kinds import Counts
 from solver.laws.capacity import Claim, add_capacity
-from solver.locations import Location
+from solver.laws.nodes import add_node_laws, add_phantom_law
+from solver.loose import add_loose
 from solver.program import Program, Terms
 from solver.scorer import Scorer
 from solver.units import Unit
+from solver.variables import Class, UnitVariables
 from solver.view import View
-
-
-@dataclass(slots=True)
-class Class:
-    """Locations that are the same to every party: `worth` by party, for those that may use it.
-
-    `places` are (location, variable); `flows` by party, where there is more than one party.
-    """
-
-    worth: dict[int, int]
-    places: list[tuple[Location, int]] = field(default_factory=list)
-    flows: dict[int, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class UnitVariables:
-    """All variables of one unit.
-
-    `classes` hold its locations; `spines` are (spine, variable) of a loose unit; `takes`
-    are its choices (leaf, pods per role, variable). `pods` is, per (role, leaf), the
-    expression of its new pods there, and `bins` the same told apart by bin. `home` is, for
-    gangs of one pod, the class, location and first variable of a leaf: each bin of it has a
-    variable of its own there, so that nothing has to be split.
-    """
-
-    unit: Unit
-    classes: list[Class] = field(default_factory=list)
-    spines: list[tuple[int, int]] = field(default_factory=list)
-    takes: list[tuple[int, Counts, int]] = field(default_factory=list)
-    pods: dict[tuple[int, int], Terms] = field(default_factory=dict)
-    bins: dict[tuple[int, int], list[tuple[Bin, Terms]]] = field(default_factory=dict)
-    home: dict[int, tuple[Class, Location, int]] = field(default_factory=dict)
-
-    def choices(self) -> list[tuple[Location, int]]:
-        """All (location, variable)."""
-        return [choice for group in self.classes for choice in group.places]
-
-    def placed(self, party: int) -> Terms:
-        """The number of gangs of one party that are placed, as an expression."""
-        if self.spines:
-            return [(1, variable) for _, variable in self.spines]
-        if len(self.unit.parties) == 1:
-            return [(1, variable) for _, variable in self.choices()]
-        return [(1, group.flows[party]) for group in self.classes if party in group.flows]
 
 
 class Layout:
@@ -95,7 +51,7 @@ class Layout:
         self._skipped = prune(view, scorer, usable) if scorer else {}
         for variables, (unit, places) in zip(self.units, usable, strict=True):
             if unit.loose:
-                self._add_loose(variables)
+                add_loose(program, view, variables)
             else:
                 self._add_places(variables, places)
         careful = (v for v in self.units if v.unit.careful)
@@ -107,7 +63,7 @@ class Layout:
             if len(variables.unit.parties) > 1:
                 self._add_flows(variables)
             if variables.unit.careful:
-                self._add_node_laws(variables)
+                add_node_laws(program, view, variables)
 
     def _usable(self, unit: Unit) -> dict[int, Usable]:
         """Locations with room now, by number."""
@@ -169,62 +125,6 @@ class Layout:
                 0,
             )
 
-    def _add_loose(self, variables: UnitVariables) -> None:
-        unit = variables.unit
-        spine_of = self.view.ground.spine_of
-        bound_spines = {spine_of[leaf] if leaf >= 0 else -1 for leaf in unit.bound}
-        if len(bound_spines) > 1 or -1 in bound_spines:
-            return
-        for spine in unit.locations.loose_spines:
-            if bound_spines and spine not in bound_spines:
-                continue
-            chosen = self.program.variable(unit.most)
-            variables.spines.append((spine, chosen))
-            total: list[Terms] = [[] for _ in unit.roles]
-            add = self._add_takes if unit.by_take else self._add_counts
-            for leaf in self.view.ground.spine_leaves[spine]:
-                add(variables, leaf, chosen, total)
-            for role, size in enumerate(unit.kind.sizes):
-                self.program.equal([*total[role], (-size, chosen)], 0)
-
-    def _add_counts(
-        self, variables: UnitVariables, leaf: int, chosen: int, total: list[Terms]
-    ) -> None:
-        unit = variables.unit
-        room = self.view.room(unit.kind).by_leaf[0][leaf]
-        most = min(unit.kind.sizes[0], unit.kind.capacity[leaf])
-        if room and most:
-            pods = self.program.variable(min(room, most * unit.most))
-            self.program.at_most([(1, pods), (-most, chosen)], 0)
-            variables.pods[0, leaf] = [(1, pods)]
-            total[0].append((1, pods))
-
-    def _add_takes(
-        self, variables: UnitVariables, leaf: int, chosen: int, total: list[Terms]
-    ) -> None:
-        unit = variables.unit
-        room = self.view.room(unit.kind).by_leaf
-        bound = unit.bound.get(leaf)
-        here: Terms = []
-        for counts in unit.locations.loose_takes(leaf):
-            if bound and any(a < b for a, b in zip(counts, bound, strict=True)):
-                continue
-            new = unit.new_pods(leaf, counts)
-            if any(n > room[role][leaf] for role, n in enumerate(new)):
-                continue
-            taken = self.program.variable(1)
-            variables.takes.append((leaf, counts, taken))
-            here.append((1, taken))
-            for role, count in enumerate(counts):
-                if count:
-                    total[role].append((count, taken))
-                if new[role]:
-                    variables.pods.setdefault((role, leaf), []).append((new[role], taken))
-        if bound:
-            self.program.equal([*here, (-1, chosen)], 0)
-        elif here:
-            self.program.at_most([*here, (-1, chosen)], 0)
-
     def _add_bins(self) -> None:
         users: dict[int, list[tuple[int, UnitVariables, int]]] = defaultdict(list)
         for number, variables in enumerate(self.units):
@@ -240,23 +140,8 @@ class Layout:
                 if claimed:
                     if not add_capacity(self.program, self.view, bin_, claimed):
                         self.inexact.append(bin_)
-                    self._add_phantom_law(bin_, users[leaf])
-
-    def _add_phantom_law(self, bin_: Bin, users: list[tuple[int, UnitVariables, int]]) -> None:
-        """No two phantoms share a node; only nodes that could hold two need a row for it."""
-        phantoms = [variables for _, variables, _ in users if variables.unit.phantom]
-        if not phantoms:
-            return
-        room = self.view.room(phantoms[0].unit.kind).by_node[0]
-        if any(room[i] > 1 for i in bin_.nodes):
-            terms = [
-                term
-                for variables in phantoms
-                for here, expression in variables.bins.get((0, bin_.leaf), [])
-                if here is bin_
-                for term in expression
-            ]
-            self.program.at_most(terms, sum(1 for i in bin_.nodes if room[i]))
+                    phantoms = [variables for _, variables, _ in users[leaf]]
+                    add_phantom_law(self.program, self.view, bin_, phantoms)
 
     def _split(
         self,
@@ -333,25 +218,3 @@ class Layout:
         if not split:
             self.program.high[first] = 0
         variables.bins[0, leaf] = split
-
-    def _add_node_laws(self, variables: UnitVariables) -> None:
-        """One pod per node, and at most so many nodes a leaf, for a unit of one gang."""
-        unit = variables.unit
-        kind = unit.kind
-        pods_on: dict[int, Terms] = defaultdict(list)
-        for split in variables.bins.values():
-            for bin_, terms in split:
-                pods_on[bin_.node].extend(terms)
-        opened: dict[int, Terms] = defaultdict(list)
-        for node, terms in pods_on.items():
-            if kind.key.one_per_node:
-                self.program.at_most(terms, 0 if node in unit.bound_nodes else 1)
-            if kind.max_nodes is not None and node not in unit.bound_nodes:
-                used = self.program.variable(1)
-                self.program.at_most([*terms, (-sum(kind.sizes), used)], 0)
-                opened[self.view.ground.leaf_of[node]].append((1, used))
-        if kind.max_nodes is not None:
-            for leaf, terms in opened.items():
-                here = self.view.ground.in_leaf[leaf]
-                taken = sum(1 for i in unit.bound_nodes if i in here)
-                self.program.at_most(terms, kind.max_nodes - taken)

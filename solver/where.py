@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model.gang import Gang
 from model.mix import LikelyGang
 from model.plan import Stage
+from model.weights import SCALE
 from solver.clock import Clock
 from solver.cpsat import CpSat
 from solver.decode import Decoded, decode
 from solver.laws.blocks import add_blocks
 from solver.laws.uplinks import add_uplinks
-from solver.layout import Layout, UnitVariables
+from solver.layout import Layout
 from solver.program import Program, Terms, costs_of
 from solver.scorer import Scorer
 from solver.units import Unit
+from solver.variables import UnitVariables
 from solver.view import View
 
 
@@ -60,6 +64,13 @@ def locate(
             stage = Stage("where", answer.proven, answer.objective, answer.bound, watch())
             return _split(decoded, phantoms, stage)
         refined |= decoded.misfits
+
+
+def ceiling(view: View, gangs: Sequence[Gang]) -> int:
+    """What no placement of the gangs can exceed: every term met, every node kept as room."""
+    weights = sum(gang.pod_weight(role) * len(role.pods) for gang in gangs for role in gang.roles)
+    best = max((-(-likely.value // likely.nodes) for likely in view.likely), default=0)
+    return SCALE * weights + best * len(view.ground.nodes)
 
 
 def _split(decoded: Decoded, phantoms: list[tuple[LikelyGang, Unit]], stage: Stage) -> Located:

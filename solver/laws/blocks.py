@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from solver.layout import Layout, UnitVariables
+from solver.layout import Layout
 from solver.program import Terms
+from solver.variables import UnitVariables
 
 
 def add_blocks(layout: Layout) -> None:

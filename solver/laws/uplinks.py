@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from solver.layout import Layout, UnitVariables
+from solver.layout import Layout
 from solver.program import Terms
 from solver.scorer import Scorer
+from solver.variables import UnitVariables
 from solver.view import View
 
 
