@@ -41,7 +41,7 @@ def locate(
     refined: frozenset[int],
 ) -> Located | None:
     """The best places for all gangs of `units`, or `None` where none was found in time."""
-    watch = clock.watch()
+    seconds = 0.0
     while True:
         program = Program()
         everyone = [*units, *(unit for _, unit in phantoms)]
@@ -56,12 +56,14 @@ def locate(
         for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True):
             objective += [(likely.value, variable) for _, variable in variables.placed(0)]
         costs = costs_of(program, objective)
+        watch = clock.watch()
         answer = CpSat(program, view.spec.solver.seed, scored=True).maximize(costs, clock.left())
+        seconds += watch()
         if answer.values is None:
             return None
         decoded = decode(layout, answer.values, {})
         if not decoded.misfits:
-            stage = Stage("where", answer.proven, answer.objective, answer.bound, watch())
+            stage = Stage("where", answer.proven, answer.objective, answer.bound, seconds)
             return _split(decoded, phantoms, stage)
         refined |= decoded.misfits
 

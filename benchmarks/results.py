@@ -1,0 +1,61 @@
+"""`benchmarks/RESULTS.md`: one section per benchmark, replaced as a whole by its `--write`."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+INTRO = """# Results
+
+Every section is written by the benchmark that it names; none is edited by hand. Times are
+wall clock. The machine is shared and small, so compare figures of one section with each other
+rather than with another machine's.
+"""
+
+
+def machine() -> str:
+    """One line: processor, cores, load, versions and commit."""
+    model = next(
+        (
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        platform.processor(),
+    )
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=RESULTS.parent,
+    ).stdout.strip()
+    return (
+        f"{model}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
+        f"Python {platform.python_version()}, ortools {version('ortools')}, commit {commit}"
+    )
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def write_section(name: str, title: str, body: str) -> None:
+    """Replace the section `name`, or add it, with the command that was run."""
+    text = RESULTS.read_text() if RESULTS.exists() else INTRO
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    command = f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip()
+    section = f"{start}\n## {title}\n\n`{command}`: {machine()}\n\n{body}\n{end}"
+    if start in text and end in text:
+        before, after = text.split(start, 1)[0], text.split(end, 1)[1]
+        text = before + section + after
+    else:
+        text = text.rstrip() + "\n\n" + section + "\n"
+    RESULTS.write_text(text)

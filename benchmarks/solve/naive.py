@@ -1,0 +1,82 @@
+"""The naive model: a boolean per gang and node, everything in one weighted objective.
+
+What one writes first, for comparison: default parameters, one worker, big weights for
+"who", the same scores, windows by a boolean per gang and location.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+from model.extensions import Extensions
+from model.snapshot import Snapshot
+from model.weights import age_step, placed_value
+from solver.scorer import Scorer
+from solver.units import factory_for
+from solver.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Naive:
+    """What the naive model reached in its time."""
+
+    seconds: float
+    proven: bool
+    gap: float
+
+
+def solve(snapshot: Snapshot, seconds: float) -> Naive:
+    """Solve one snapshot for at most `seconds`."""
+    start = time.perf_counter()
+    factory = factory_for(snapshot, Extensions())
+    view = View(snapshot, factory.ground)
+    scorer = Scorer(view)
+    model = cp_model.CpModel()
+    on_node: list[list[tuple[int, cp_model.IntVar]]] = [[] for _ in view.ground.nodes]
+    objective = []
+    for gang in snapshot.gangs:
+        unit = factory.of(gang)
+        kind = unit.kind
+        gpus = kind.requests[0].gpus
+        table = scorer.node_points(unit, 0)
+        uses = {i: model.new_bool_var("") for i, n in enumerate(kind.holds[0]) if n}
+        chosen = []
+        at_leaf: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
+        places = [place for place, _ in view.open_places(kind, unit.locations)]
+        worth = scorer.alignment(unit, unit.parties[0], places)
+        value = placed_value(gang, age_step(view.spec, snapshot.now, gang.created))
+        for place, points in zip(places, worth, strict=True):
+            here = model.new_bool_var("")
+            chosen.append(here)
+            who = value * 10 ** (4 + 3 * gang.priority)
+            objective.append((who + points, here))
+            for leaf, (count,) in place.takes:
+                at_leaf.setdefault(leaf, []).append((count, here))
+                objective.append((scorer.leaf_points(unit, leaf, (count,), False), here))
+        model.add_at_most_one(chosen)
+        for leaf in range(len(view.ground.leaves)):
+            nodes = [uses[i] for i in view.ground.in_leaf[leaf] if i in uses]
+            if nodes:
+                taken = sum(n * x for n, x in at_leaf.get(leaf, []))
+                model.add(sum(nodes) == taken)
+        for i, use in uses.items():
+            on_node[i].append((gpus, use))
+            objective.append((gpus * table[view.comfort_id[i]], use))
+    for i, claims in enumerate(on_node):
+        if claims:
+            model.add(sum(g * x for g, x in claims) <= max(0, view.free[i].gpus))
+    model.maximize(
+        cp_model.LinearExpr.weighted_sum([x for _, x in objective], [c for c, _ in objective])
+    )
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_time_in_seconds = seconds
+    status = solver.solve(model)
+    spent = time.perf_counter() - start
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Naive(spent, False, float("inf"))
+    bound, found = solver.best_objective_bound, solver.objective_value
+    return Naive(spent, status == cp_model.OPTIMAL, (bound - found) / max(1.0, abs(found)))
