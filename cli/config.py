@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli import console
-from cli.inputs import open_files
+from cli.inputs import need_terms, open_files
 from cli.options import MaybeFiles
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
     Errors of other objects are none of its business: a cluster's dump may be given.
     """
     from model.config import CONFIG_MAP, KINDS
+    from model.extensions import load as load_extensions
     from model.problems import BadInput
     from model.readers import read
 
@@ -65,4 +66,5 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
     ]
     if wrong:
         raise BadInput(wrong)
+    need_terms(reading.snapshot.config, reading.config_source, load_extensions())
     return reading.snapshot.config, reading.config_source

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from model.config import SchedulerConfig
+    from model.extensions import Extensions
     from model.readers import Reading, Source
     from model.snapshot import Snapshot
 
@@ -41,6 +43,29 @@ def read_files(files: Sequence[str], now: float | None = None) -> Reading:
     from model.readers import read
 
     return read(open_files(files), now)
+
+
+def need_terms(config: SchedulerConfig, source: str, extensions: Extensions) -> None:
+    """Raise `BadInput` where `scoringWeights` names a term that nobody brings."""
+    from model.config import BUILT_IN_TERMS
+    from model.extensions import unknown_weights
+    from model.problems import BadInput, Problem, Severity
+
+    weights = config.spec.scoring_weights
+    problems = [
+        Problem(
+            Severity.ERROR,
+            source,
+            f"{config.kind} {config.metadata.name}",
+            f"spec.scoringWeights.{name}",
+            str(weights[name]),
+            "is a weight for a term that does not exist",
+            f"Use {', '.join(BUILT_IN_TERMS)}, or install the package that brings it.",
+        )
+        for name in unknown_weights(weights, extensions)
+    ]
+    if problems:
+        raise BadInput(problems)
 
 
 def need_nodes(snapshot: Snapshot, files: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems, show, write
-from cli.inputs import moment, need_nodes, read_files
+from cli.inputs import moment, need_nodes, need_terms, read_files
 from cli.options import Files, Now, Output, OutputFormat
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def plan(
     at = moment(now)
     from cli.logs import log_to_stderr
     from cli.progress import Progress
+    from model.extensions import load
     from solver.client import SolverClient
 
     log_to_stderr()
@@ -54,6 +55,7 @@ def plan(
     with SolverClient() as client:
         reading = read_files(files, at)
         need_nodes(reading.snapshot, files)
+        need_terms(reading.snapshot.config, reading.config_source, load())
         snapshot = with_solver_options(reading.snapshot, time_limit, seed)
         print_problems(reading.problems)
         read = time.perf_counter() - began

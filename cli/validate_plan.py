@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.console import EXIT_BREACHES, EXIT_OK, out
-from cli.inputs import moment, need_nodes, read_files
+from cli.inputs import moment, need_nodes, need_terms, read_files
 from cli.options import Files, Now
 
 
@@ -34,10 +34,12 @@ def validate_plan(
     from model.extensions import load
     from model.validator import validate
 
-    snapshot = read_files(files, at).snapshot
+    reading = read_files(files, at)
+    snapshot, extensions = reading.snapshot, load()
     need_nodes(snapshot, files)
+    need_terms(snapshot.config, reading.config_source, extensions)
     checked = from_document(_document(plan), plan)
-    breaches = validate(snapshot, checked, load())
+    breaches = validate(snapshot, checked, extensions)
     console = out()
     for breach in breaches:
         line = Text(str(breach))

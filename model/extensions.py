@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from inspect import isclass, signature
@@ -94,6 +94,14 @@ def load() -> Extensions:
                 "(gang, role, node, free) or (gang, leaf, gpus)"
             )
     return Extensions(rules, tuple(node_terms), tuple(leaf_terms))
+
+
+def unknown_weights(weights: Iterable[str], extensions: Extensions) -> list[str]:
+    """The names in `scoringWeights` that are no term: neither built in nor of a package."""
+    known = {*BUILT_IN_TERMS}
+    known.update(term.name for term in extensions.node_terms)
+    known.update(term.name for term in extensions.leaf_terms)
+    return sorted(set(weights) - known)
 
 
 def _offered(group: str, method: str) -> Iterator[Any]:
