@@ -1,6 +1,6 @@
 """How long a call takes beyond its time limit, for each fault of the solver process.
 
-`python -m benchmarks.worker [REPEATS]`. The faults are those of the tests; the snapshot has
+`python -m benchmarks.worker [REPEATS] [--write]`. The faults are those of the tests; the snapshot has
 10,000 nodes and as many running pods, so that what is sent and checked has its real size. The
 parent's steps are the stand-ins of the tests: this measures the process and its client.
 The last row is a call that nothing disturbs. Ends with status 1 where a call was late.
@@ -9,13 +9,14 @@ The last row is a call that nothing disturbs. Ends with status 1 where a call wa
 from __future__ import annotations
 
 import logging
-import sys
 import time
 
 import structlog
+import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.results import markdown, write_section
 from model.config import SchedulerConfig
 from model.fabric import Fabric, Leaf
 from model.gang import Gang, GangKey, Role
@@ -58,11 +59,11 @@ def snapshot(on: Fabric, fault: str, limit: float) -> Snapshot:
     return Snapshot(on, running, gangs, config, time.time())
 
 
-def main() -> int:
-    """Measure every fault and print the table."""
+def main(repeats: int = 3, write: bool = False) -> None:
+    """Measure every fault `repeats` times, print the table, and write it where asked."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    table = Table("fault", "status", "median s", "worst s", "overrun ms", "why")
+    header = ["fault", "status", "median s", "worst s", "overrun ms", "why"]
+    rows = []
     late = False
     on = fabric()
     with SolverClient("tests.solver.faulty_worker", steps()) as client:
@@ -70,16 +71,26 @@ def main() -> int:
             seconds, last = measure(client, on, fault, repeats)
             overrun = seconds[-1] - LIMIT
             late = late or overrun > ALLOWED
-            table.add_row(
-                fault,
-                last.status,
-                f"{seconds[len(seconds) // 2]:.3f}",
-                f"{seconds[-1]:.3f}",
-                f"{1000 * max(0.0, overrun):.0f}",
-                last.note[:60],
+            rows.append(
+                [
+                    fault,
+                    str(last.status),
+                    f"{seconds[len(seconds) // 2]:.3f}",
+                    f"{seconds[-1]:.3f}",
+                    f"{1000 * max(0.0, overrun):.0f}",
+                    last.note[:60],
+                ]
             )
+    table = Table(*header)
+    for row in rows:
+        table.add_row(*row)
     Console(width=140).print(table)
-    return int(late)
+    if write:
+        note = f"Limit {LIMIT:g} s, at most {1000 * ALLOWED:.0f} ms more; 10,000 nodes, 1000 gangs."
+        write_section(
+            "worker", "Faults of the solver process", f"{note}\n\n{markdown(header, rows)}"
+        )
+    raise typer.Exit(int(late))
 
 
 def measure(client: SolverClient, on: Fabric, fault: str, repeats: int) -> tuple[list[float], Plan]:
@@ -96,4 +107,4 @@ def measure(client: SolverClient, on: Fabric, fault: str, repeats: int) -> tuple
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,6 +52,8 @@ def plan(
     from solver.client import SolverClient
 
     log_to_stderr()
+    # One answer and out: looking for garbage among a million live objects only takes time.
+    gc.disable()
     # The solver process loads OR-tools while this one reads the input.
     with SolverClient() as client:
         reading = read_files(files, at)

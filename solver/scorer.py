@@ -170,7 +170,11 @@ class Scorer:
                 here = counts.setdefault(ground.leaf_of[node], [0] * len(nodes))
                 here[role] += 1
         spines = len({ground.spine_of[leaf] for leaf in counts})
-        locations = next(p.locations for p in unit.parties if gang in p.gangs)
+        locations = next(
+            party.locations
+            for party in unit.parties
+            if any(member is gang for member in party.gangs)
+        )
         compact = self.compactness(locations, gang, len(counts) + spines)
         by_leaf = {
             leaf: self.leaf_terms(unit, leaf, tuple(here), len(counts) > 1)

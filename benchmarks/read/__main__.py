@@ -7,16 +7,20 @@ import statistics
 import time
 
 import ryaml
+import typer
 
 from benchmarks.read.cluster import cluster, without_managers
+from benchmarks.results import markdown, write_section
 from model.readers import Source, read
 
 RUNS = 5
 GOALS = {"json": 1.2, "yaml": 3.0}
 
 
-def main() -> None:
-    """Print one line per input: megabytes, median and worst seconds, CPU seconds, the goal."""
+def main(write: bool = False) -> None:
+    """Print a table: megabytes, median and worst seconds, CPU seconds, the goal."""
+    header = ["input", "MiB", "median s", "worst s", "CPU s", "goal s"]
+    rows = []
     body = cluster(1000, 10_000, 100)
     raw = json.dumps(body, indent=4).encode()
     printed = without_managers(body)
@@ -33,15 +37,23 @@ def main() -> None:
             reading = read([Source(f"cluster.{name[:4]}", text)])
             seconds.append(time.perf_counter() - start)
             busy.append(time.process_time() - used)
-        snapshot = reading.snapshot
-        print(
-            f"{name}: {len(text) / 2**20:.0f} MiB, {len(snapshot.fabric.nodes)} nodes, "
-            f"{len(snapshot.running)} running, {len(snapshot.gangs)} waiting: "
-            f"median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s, "
-            f"CPU {statistics.median(busy):.2f} s, "
-            f"goal {GOALS[name[:4]]} s"
+        if (len(reading.snapshot.running), len(reading.snapshot.gangs)) != (10_000, 100):
+            raise SystemExit(f"{name}: not everything was read")
+        figures = (statistics.median(seconds), max(seconds), statistics.median(busy))
+        rows.append(
+            [
+                name,
+                f"{len(text) / 2**20:.0f}",
+                *(f"{value:.2f}" for value in figures),
+                f"{GOALS[name[:4]]:g}",
+            ]
         )
+    table = markdown(header, rows)
+    print(table)
+    if write:
+        note = f"1000 nodes, 10,000 running pods of full size, 100 waiting gangs; {RUNS} runs each."
+        write_section("read", "Reading", f"{note}\n\n{table}")
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -223,12 +223,12 @@ def pod(name: str, gpus: int, node_name: str, job: str, index: int, scheduler: s
 
 
 def cluster(nodes: int, running: int, waiting: int) -> Body:
-    """A List of `nodes` nodes, `running` pods on them and `waiting` gangs of 1 to 8 pods."""
+    """A List of `nodes` nodes, half of them full, `running` pods and `waiting` gangs of 1 to 8."""
     items = [node(i) for i in range(nodes)]
     for i in range(running):
         job, index = f"run-{i // 4}", i % 4
-        host = f"gpu-{i % nodes}"
         gpus = 1 if i < nodes * 4 else 0
+        host = f"gpu-{i // 8 if gpus else i % nodes}"
         items.append(pod(f"{job}-{index}-abcde", gpus, host, job, index, "gpu-scheduler"))
     for i in range(waiting):
         job = f"wait-{i}"
