@@ -1,9 +1,9 @@
 """How long a call takes beyond its time limit, for each fault of the solver process.
 
-`python -m benchmarks.worker [REPEATS] [--write]`. The faults are those of the tests; the snapshot has
-10,000 nodes and as many running pods, so that what is sent and checked has its real size. The
-parent's steps are the stand-ins of the tests: this measures the process and its client.
-The last row is a call that nothing disturbs. Ends with status 1 where a call was late.
+`python -m benchmarks.worker [--repeats N] [--write]`. The faults are those of the tests; the
+snapshot has 10,000 nodes and as many running pods, so that what is sent and checked has its
+real size. The parent's steps are the stand-ins of the tests: this measures the process and
+its client. The last row is a call that nothing disturbs. Ends with status 1 where one was late.
 """
 
 from __future__ import annotations

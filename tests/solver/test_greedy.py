@@ -1,0 +1,41 @@
+"""Greedy: legal on everything, never better than the proven optimum, and tight by hand."""
+
+import pytest
+
+from model.fabric import Fabric, Leaf
+from model.gang import Gang, GangKey, Role
+from model.node import Node
+from model.resources import Resources
+from model.snapshot import RunningPod, Snapshot
+from model.validator import validate, who_values
+from solver.batch import solve
+from solver.greedy import greedy_plan
+from tests.instances import random_snapshot
+
+NODE = Resources(gpus=8, cpu=64_000, memory=1 << 40, pods=110)
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_legal_and_never_better(first: int) -> None:
+    """On fifty snapshots no law is broken, and no tier gets more than the proven most."""
+    for seed in range(first, first + 50):
+        snapshot = random_snapshot(seed)
+        greedy, best = greedy_plan(snapshot), solve(snapshot)
+        assert not validate(snapshot, greedy), seed
+        assert best is not None
+        mine, most = who_values(snapshot, greedy), who_values(snapshot, best)
+        tiers = sorted({*mine, *most}, reverse=True)
+        assert [mine.get(t, 0) for t in tiers] <= [most.get(t, 0) for t in tiers], seed
+
+
+def test_the_tightest_leaf_is_taken() -> None:
+    """One node is free in leaf a and four in leaf b: a gang of one pod takes the one in a."""
+    leaves = tuple(
+        Leaf(name, "s", tuple(Node(f"{name}{i}", name, "s", NODE) for i in range(4)))
+        for name in ("b", "a")
+    )
+    request = Resources(gpus=8, cpu=1000, memory=1 << 30, pods=1)
+    running = tuple(RunningPod("x", f"p{i}", f"a{i}", request) for i in range(3))
+    gang = Gang(GangKey("ml", "g"), (Role(("g-0",), request),))
+    plan = greedy_plan(Snapshot(Fabric(leaves), running, (gang,)))
+    assert plan.placements[0].pods == (("g-0", "a3"),)
