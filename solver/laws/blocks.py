@@ -34,6 +34,7 @@ def add_blocks(layout: Layout) -> None:
         for (role, leaf), terms in variables.pods.items():
             if variables.unit.kind.requests[role].gpus == size:
                 takes[leaf] += terms
+    _add_rest(layout, size)
     extras = _extras(layout, size)
     for leaf, terms in takes.items():
         free = layout.view.slots(size)
@@ -47,6 +48,27 @@ def add_blocks(layout: Layout) -> None:
                     most = layout.program.high[flow]
                     lost = [(most * n, v) for n, v in blocks]
                     layout.program.at_most([*lost, (1, flow)], most * (slots // block))
+
+
+def _add_rest(layout: Layout, size: int) -> None:
+    """What the gangs leave of the whole fabric, in blocks: the phantoms have no more."""
+    free = layout.view.slots(size)
+    nodes = layout.view.ground.nodes
+    left = sum([free[i] for i, node in enumerate(nodes) if node.schedulable])
+    phantoms: list[tuple[int, int]] = []
+    for variables in layout.units:
+        kind = variables.unit.kind
+        if variables.unit.phantom:
+            if kind.requests[0].gpus == size:
+                phantoms += [(kind.sizes[0], v) for _, v in variables.placed(0)]
+            continue
+        pods = sum(
+            len(role.pods) for role in variables.unit.gang.roles if role.request.gpus == size
+        )
+        left -= pods * sum(len(party.gangs) for party in variables.unit.parties)
+    for block in sorted({count for count, _ in phantoms}):
+        blocks = [(count // block, v) for count, v in phantoms if count >= block]
+        layout.program.at_most(blocks, max(0, left) // block)
 
 
 def _nodes(layout: Layout, leaf: int) -> list[int]:
