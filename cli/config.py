@@ -30,7 +30,10 @@ def show(files: MaybeFiles = None) -> None:
 @app.command()
 def validate(files: MaybeFiles = None) -> None:
     """Check the config. Exit code: 0 it is valid, 2 it is not."""
-    _, source = load(files)
+    from model.extensions import load as load_extensions
+
+    config, source = load(files)
+    need_terms(config, source, load_extensions())
     console.write(f"{source}: valid")
 
 
@@ -51,7 +54,6 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
     Errors of other objects are none of its business: a cluster's dump may be given.
     """
     from model.config import CONFIG_MAP, KINDS
-    from model.extensions import load as load_extensions
     from model.problems import BadInput
     from model.readers import read
 
@@ -66,5 +68,4 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
     ]
     if wrong:
         raise BadInput(wrong)
-    need_terms(reading.snapshot.config, reading.config_source, load_extensions())
     return reading.snapshot.config, reading.config_source
