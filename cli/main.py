@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Annotated, Any
 
 import typer
@@ -70,4 +71,8 @@ def _options(
 
 def main() -> None:
     """Run the command."""
-    app()
+    try:
+        app()
+    finally:
+        # The end of the process frees everything at once; a search for garbage would come first.
+        gc.freeze()

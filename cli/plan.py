@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from cli.plan_json import Timings
     from model.plan import Plan
     from model.snapshot import Snapshot
-    from solver.client import SolverClient
 
 
 def plan(
@@ -63,26 +62,14 @@ def plan(
         print_problems(reading.problems)
         read = time.perf_counter() - began
         with Progress("loading the solver, then solving") as progress:
-            wait_until_loaded(client)
+            # The time limit is for solving: on a busy machine, loading must not use it up.
+            client.wait_until_ready()
             answer = client.plan(snapshot, on_stage=progress.stage)
     from cli.plan_json import Timings
 
     total = time.perf_counter() - began
     _show(snapshot, answer, output, Timings(read, total) if timings else None)
     raise typer.Exit(EXIT_PENDING if answer.waiting else EXIT_OK)
-
-
-def wait_until_loaded(client: SolverClient) -> None:
-    """Let `client` plan an empty cluster, which it can once the solver process is loaded.
-
-    The time limit is for solving: on a busy machine, loading must not use it up.
-    """
-    from model.fabric import Fabric
-    from model.snapshot import Snapshot
-    from solver.client import LOAD_SECONDS
-
-    empty = with_solver_options(Snapshot(Fabric(())), LOAD_SECONDS, None)
-    client.plan(empty, extensions_enabled=False)
 
 
 def with_solver_options(snapshot: Snapshot, time_limit: float | None, seed: int | None) -> Snapshot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from inspect import isclass, signature
@@ -12,10 +12,12 @@ from model.config import BUILT_IN_TERMS
 from model.fabric import Leaf
 from model.gang import Gang, Role
 from model.node import Node
+from model.problems import shown
 from model.resources import Resources
 
 RULES_GROUP = "fourleaf.rules"
 TERMS_GROUP = "fourleaf.terms"
+MOST_POINTS = 1000
 
 
 class Rule(Protocol):
@@ -24,7 +26,10 @@ class Rule(Protocol):
     It must be hashable and give the same answer for the same arguments.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What explanations call it."""
+        ...
 
     def allows(self, gang: Gang, role: Role, node: Node) -> bool:
         """Whether pods of `role` of `gang` may use `node`."""
@@ -34,7 +39,10 @@ class Rule(Protocol):
 class NodeTerm(Protocol):
     """A score of one's own for a pod on a node, 0..1000."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What `scoringWeights` and plans call it."""
+        ...
 
     def value(self, gang: Gang, role: Role, node: Node, free: Resources) -> int:
         """How good `node`, which has `free` left, is for a pod of `role`: 0..1000."""
@@ -44,7 +52,10 @@ class NodeTerm(Protocol):
 class LeafTerm(Protocol):
     """A score of one's own for the pods of a gang in a leaf, 0..1000."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What `scoringWeights` and plans call it."""
+        ...
 
     def value(self, gang: Gang, leaf: Leaf, gpus: int) -> int:
         """How good `leaf` is for `gang` with `gpus` of its GPUs placed there: 0..1000."""
@@ -64,7 +75,55 @@ class Extensions:
 
 
 class ExtensionError(Exception):
-    """An installed package offers something that is no rule or term. The message says which."""
+    """An installed package offers no proper rule or term, or one that fails. Says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Guard:
+    """Stands before what `entry` offers, so that whatever goes wrong there carries its name."""
+
+    entry: str
+    name: str
+    offered: Any
+
+    def call(self, method: Callable[..., Any], gang: Gang, place: str, *about: object) -> Any:
+        try:
+            return method(gang, *about)
+        except Exception as wrong:
+            raise ExtensionError(
+                f"{self.entry} raised {type(wrong).__name__} for {gang.key} on {place}: {wrong}"
+            ) from wrong
+
+    def points(self, found: object, gang: Gang, place: str) -> int:
+        if type(found) is int and 0 <= found <= MOST_POINTS:
+            return found
+        raise ExtensionError(
+            f"{self.entry} gave {shown(found)} for {gang.key} on {place}; "
+            f"give a whole number from 0 to {MOST_POINTS}"
+        )
+
+
+class _GuardedRule(_Guard):
+    __slots__ = ()
+
+    def allows(self, gang: Gang, role: Role, node: Node) -> bool:
+        return bool(self.call(self.offered.allows, gang, node.name, role, node))
+
+
+class _GuardedNodeTerm(_Guard):
+    __slots__ = ()
+
+    def value(self, gang: Gang, role: Role, node: Node, free: Resources) -> int:
+        found = self.call(self.offered.value, gang, node.name, role, node, free)
+        return self.points(found, gang, node.name)
+
+
+class _GuardedLeafTerm(_Guard):
+    __slots__ = ()
+
+    def value(self, gang: Gang, leaf: Leaf, gpus: int) -> int:
+        found = self.call(self.offered.value, gang, leaf.name, leaf, gpus)
+        return self.points(found, gang, leaf.name)
 
 
 def load() -> Extensions:
@@ -73,21 +132,24 @@ def load() -> Extensions:
     An entry point names an object, or a class that is made without arguments. A term whose
     `value` takes (gang, role, node, free) is a node term, one that takes (gang, leaf, gpus)
     a leaf term. Raises `ExtensionError` for anything else, for a name that is taken, and for
-    what cannot be imported.
+    what cannot be imported. So do the rules and terms themselves where they raise, or where a
+    value is none of 0..1000; the message names the entry point.
     """
-    rules = tuple(_offered(RULES_GROUP, "allows"))
+    rules = tuple(
+        _GuardedRule(entry, rule.name, rule) for entry, rule in _offered(RULES_GROUP, "allows")
+    )
     node_terms: list[NodeTerm] = []
     leaf_terms: list[LeafTerm] = []
     taken = set(BUILT_IN_TERMS) | {"bandwidth"}
-    for term in _offered(TERMS_GROUP, "value"):
+    for entry, term in _offered(TERMS_GROUP, "value"):
         if term.name in taken:
             raise ExtensionError(f"{TERMS_GROUP}: the name {term.name} is taken; use another")
         taken.add(term.name)
         arguments = len(signature(term.value).parameters)
         if arguments == 4:
-            node_terms.append(term)
+            node_terms.append(_GuardedNodeTerm(entry, term.name, term))
         elif arguments == 3:
-            leaf_terms.append(term)
+            leaf_terms.append(_GuardedLeafTerm(entry, term.name, term))
         else:
             raise ExtensionError(
                 f"{TERMS_GROUP}: value() of {term.name} takes {arguments} arguments; give it "
@@ -104,16 +166,19 @@ def unknown_weights(weights: Iterable[str], extensions: Extensions) -> list[str]
     return sorted(set(weights) - known)
 
 
-def _offered(group: str, method: str) -> Iterator[Any]:
-    """Every object under `group`, by name, once it is known to have a name and the method."""
+def _offered(group: str, method: str) -> Iterator[tuple[str, Any]]:
+    """Every object under `group` with its entry point, by name, once it is known to be proper."""
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
+        title = f"{group}: {entry.name}"
         try:
             thing = entry.load()
             thing = thing() if isclass(thing) else thing
         except Exception as wrong:
-            raise ExtensionError(f"{group}: {entry.name} cannot be loaded: {wrong}") from wrong
+            raise ExtensionError(f"{title} cannot be loaded: {wrong}") from wrong
         if not isinstance(getattr(thing, "name", None), str) or not callable(
             getattr(thing, method, None)
         ):
-            raise ExtensionError(f"{group}: {entry.name} needs a name and a method {method}()")
-        yield thing
+            raise ExtensionError(f"{title} needs a name and a method {method}()")
+        if not isinstance(thing, Hashable):
+            raise ExtensionError(f"{title} is not hashable; a frozen dataclass is")
+        yield title, thing

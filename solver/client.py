@@ -16,7 +16,7 @@ from typing import Self
 
 import structlog
 
-from model.extensions import Extensions
+from model.extensions import ExtensionError, Extensions
 from model.plan import Plan, PlanStatus, Stage
 from model.snapshot import Snapshot
 from solver.child import Child, Fault, Late
@@ -70,6 +70,23 @@ class SolverClient:
         """Start the child without waiting. Raises `RuntimeError` on a closed client."""
         self._keeper.start()
 
+    def wait_until_ready(self, seconds: float = LOAD_SECONDS) -> bool:
+        """Wait until the child has loaded, at most `seconds`; whether it has.
+
+        For those who have the time: loading then takes nothing from a call's time limit.
+        """
+        self.start()
+        until = time.monotonic() + seconds
+        with self._busy:
+            try:
+                child = self._keeper.child(until)
+                with child.talking:
+                    self._await_ready(child, until)
+            except Fault:
+                # The next call meets the same child, or its successor, and says what is wrong.
+                return False
+        return True
+
     def close(self) -> None:
         """Kill the child and wait until it is gone. May be called again."""
         self._keeper.close()
@@ -84,8 +101,9 @@ class SolverClient:
 
         Returns at most 200 ms after that limit, whatever the child does; then the status is
         `GREEDY` and `note` says why. `on_stage` is called in this thread, within the time
-        limit, as each stage ends; what it raises is raised here. So is what loading the
-        extensions raises, and `RuntimeError` on a closed client.
+        limit, as each stage ends; what it raises is raised here. So is `ExtensionError` where
+        a rule or term fails, for there is no legal plan without it, and `RuntimeError` on a
+        closed client.
         """
         limit = snapshot.config.spec.solver.time_limit_seconds
         deadlines = Deadlines.from_now(limit, self._checking)
@@ -242,6 +260,8 @@ class SolverClient:
         """Take the greedy plan, or one that places nothing where that is illegal or late."""
         try:
             plan = greedy.result(deadlines.done)
+        except ExtensionError:
+            raise
         except Exception as error:  # noqa: BLE001 - nothing may keep a cycle from its answer
             trouble = _trouble(error)
             self._log.error("greedy_plan_unusable", why=trouble, gangs=len(snapshot.gangs))

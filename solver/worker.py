@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from model.extensions import ExtensionError
 from model.fabric import Fabric
 from model.plan import Plan, Stage
 from model.snapshot import Snapshot
@@ -170,6 +171,9 @@ def run(load: Callable[[], Solve]) -> None:
             gc.collect()
         except Exception as error:
             server.reply(Reply(request.call, failure=f"{type(error).__name__} {error}".strip()))
+            if isinstance(error, ExtensionError):
+                # Its message says all; a trace through our own code would only hide it.
+                sys.exit(1)
             raise
 
 

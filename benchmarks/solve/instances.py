@@ -52,7 +52,7 @@ def request(gpus: int) -> Resources:
 
 def fabric(shape: Shape, dice: random.Random) -> Fabric:
     """The fabric of `shape` with a failure rate per leaf."""
-    leaves = []
+    leaves: list[Leaf] = []
     for s, sizes in enumerate(shape.spines):
         product = PRODUCTS[s % 2]
         for size in sizes:
@@ -76,7 +76,7 @@ def fabric(shape: Shape, dice: random.Random) -> Fabric:
 def running(on: Fabric, dice: random.Random, parts: bool) -> tuple[RunningPod, ...]:
     """Pods on 20 to 90 % of the nodes, wholly or (`parts`) in part; some leaves stay free."""
     share = dice.uniform(0.2, 0.9)
-    pods = []
+    pods: list[RunningPod] = []
     for leaf in on.leaves:
         if dice.random() < (1 - share) * 0.6:
             continue

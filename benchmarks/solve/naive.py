@@ -1,7 +1,8 @@
 """The naive model: a boolean per gang and node, everything in one weighted objective.
 
 What one writes first, for comparison: default parameters, one worker, big weights for
-"who", the same scores, windows by a boolean per gang and location.
+"who", the same scores, windows by a boolean per gang and location. It is the easier problem:
+only GPUs are counted, and room for likely gangs is left out. For gangs of whole nodes.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ from solver.view import View
 
 @dataclass(frozen=True, slots=True)
 class Naive:
-    """What the naive model reached in its time."""
+    """What the naive model reached in its time, building included.
+
+    `gap` is relative to the bound, as that of a plan; `None` where nothing was found.
+    """
 
     seconds: float
-    proven: bool
-    gap: float
+    status: str
+    gap: float | None
+    gpus: int
 
 
 def solve(snapshot: Snapshot, seconds: float) -> Naive:
@@ -37,6 +42,7 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
     model = cp_model.CpModel()
     on_node: list[list[tuple[int, cp_model.IntVar]]] = [[] for _ in view.ground.nodes]
     objective = []
+    placed: list[tuple[int, cp_model.IntVar]] = []
     for gang in snapshot.gangs:
         unit = factory.of(gang)
         kind = unit.kind
@@ -51,6 +57,7 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
         for place, points in zip(places, worth, strict=True):
             here = model.new_bool_var("")
             chosen.append(here)
+            placed.append((gang.weight, here))
             who = value * 10 ** (4 + 3 * gang.priority)
             objective.append((who + points, here))
             for leaf, (count,) in place.takes:
@@ -76,7 +83,9 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
     solver.parameters.max_time_in_seconds = seconds
     status = solver.solve(model)
     spent = time.perf_counter() - start
+    name = solver.status_name(status)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Naive(spent, False, float("inf"))
+        return Naive(spent, name, None, 0)
     bound, found = solver.best_objective_bound, solver.objective_value
-    return Naive(spent, status == cp_model.OPTIMAL, (bound - found) / max(1.0, abs(found)))
+    gpus = sum(weight for weight, here in placed if solver.boolean_value(here))
+    return Naive(spent, name, abs(bound - found) / max(1.0, abs(bound)), gpus)

@@ -12,6 +12,7 @@ import ryaml
 import yaml
 
 from model.readers.jsontext import BadText
+from model.readers.yamlparts import parse_in_parts
 
 _loads_all: Callable[[str], list[Any]] = vars(ryaml)["loads_all"]
 _Invalid: type[ValueError] = vars(ryaml)["InvalidYamlError"]
@@ -36,8 +37,10 @@ def parse(text: str) -> list[Any]:
     aliased = bool(anchors) and not anchors.isdisjoint(_ALIAS.findall(text))
     if aliased:
         _refuse_explosion(text)
+    endless = _NOT_FINITE.search(text) is not None
     try:
-        documents: list[Any] = _loads_all(text)
+        parts = None if aliased or endless else parse_in_parts(text, _loads_all)
+        documents: list[Any] = _loads_all(text) if parts is None else parts
     except _Invalid as error:
         raise _explained(str(error)) from None
     except (ValueError, TypeError) as error:
@@ -46,7 +49,7 @@ def parse(text: str) -> list[Any]:
         ) from None
     if aliased and "<<" in text:
         documents = [_merged(document) for document in documents]
-    if _NOT_FINITE.search(text) and not all(_finite(document) for document in documents):
+    if endless and not all(_finite(document) for document in documents):
         raise BadText("holds a number that is not finite (NaN or infinity)", "Give a number.")
     return documents
 

@@ -36,12 +36,12 @@ def gone(pid: int, patience: float = 10.0) -> bool:
 
 
 def plan_with_fault(
-    client: SolverClient, name: str
+    client: SolverClient, name: str, limit: float = LIMIT
 ) -> tuple[Plan, list[MutableMapping[str, Any]], float]:
     """The plan for a gang of that name, what was logged, and the seconds that it took."""
     began = time.monotonic()
     with capture_logs() as logs:
-        plan = client.plan(snapshot(name, "other", limit=LIMIT))
+        plan = client.plan(snapshot(name, "other", limit=limit))
     return plan, logs, time.monotonic() - began
 
 

@@ -39,6 +39,8 @@ FAULTS = {
     "illegal": "illegal",
 }
 MEMORY_FAULTS = {"eats": "MemoryError", "eats-and-aborts": "SIGABRT"}
+FILLING = 15.0
+"""Seconds within which even a busy machine has filled the memory that a child may take."""
 
 
 @pytest.fixture
@@ -49,16 +51,16 @@ def client() -> Iterator[SolverClient]:
         yield found
 
 
-def check_fault(client: SolverClient, name: str, why: str) -> None:
+def check_fault(client: SolverClient, name: str, why: str, limit: float = LIMIT) -> None:
     """Assert everything that a caller is promised about a bad child."""
-    plan, logs, outer = plan_with_fault(client, name)
+    plan, logs, outer = plan_with_fault(client, name, limit)
     assert plan.status is PlanStatus.GREEDY
     assert len(plan.placements) == 2
     assert why in plan.note
     assert [log["log_level"] for log in logs] == ["warning"]
     assert why in logs[0]["why"]
-    assert client.seconds <= LIMIT + 0.2 + NOISE
-    assert outer <= LIMIT + 2
+    assert client.seconds <= limit + 0.2 + NOISE
+    assert outer <= limit + 2
     assert gone(logs[0]["pid"])
     assert client.plan(snapshot("next")).status is PlanStatus.OPTIMAL
 
@@ -83,7 +85,7 @@ def test_bad_child_costs_optimality_alone(client: SolverClient, name: str) -> No
 @pytest.mark.parametrize("name", sorted(MEMORY_FAULTS))
 def test_memory_is_bounded(client: SolverClient, name: str) -> None:
     """A child that takes memory without end meets its limit, not the machine's."""
-    check_fault(client, name, MEMORY_FAULTS[name])
+    check_fault(client, name, MEMORY_FAULTS[name], FILLING)
 
 
 def test_no_time_for_a_plan_is_no_fault_of_the_child(client: SolverClient) -> None:

@@ -125,3 +125,36 @@ def test_an_entry_point_that_cannot_be_loaded_is_named(site: Path, tmp_path: Pat
     assert "maintenance" in done.stderr
     assert "broken on purpose" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "entry"),
+    [
+        ("def allows(", "fourleaf.rules: maintenance"),
+        ("def value(self, gang: Gang, role", "fourleaf.terms: coolness"),
+        ("def value(self, gang: Gang, leaf", "fourleaf.terms: smallLeaves"),
+    ],
+)
+def test_an_extension_that_raises_is_named(
+    site: Path, tmp_path: Path, method: str, entry: str
+) -> None:
+    """Where a rule or term fails there is no legal plan: exit code 2, its name, no traceback."""
+    module = site / "fourleaf_example_plugins.py"
+    before, after = module.read_text().split(method, 1)
+    head, body = after.split(":\n", 1)
+    module.write_text(f"{before}{method}{head}:\n        raise KeyError('on purpose')\n{body}")
+    done = fourleaf(site, "plan", "-f", str(cluster(tmp_path)), "-o", "json")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert f"{entry} raised KeyError for ml/train-0" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_points_out_of_range_are_refused(site: Path, tmp_path: Path) -> None:
+    """A value above 1000 would break every bound, so it is an error and not cut off."""
+    module = site / "fourleaf_example_plugins.py"
+    module.write_text(module.read_text().replace("return 1000 // max(", "return 1001 // max("))
+    done = fourleaf(site, "plan", "-f", str(cluster(tmp_path)))
+    assert done.returncode == 2
+    assert "fourleaf.terms: smallLeaves gave 1001 for ml/train-0" in done.stderr
+    assert "from 0 to 1000" in done.stderr

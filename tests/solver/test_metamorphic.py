@@ -1,7 +1,13 @@
 """Changes of the input that must not make a plan worse, over generated snapshots."""
 
+import json
+import os
 import random
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +15,8 @@ from model.fabric import Fabric, Leaf
 from model.gang import Role
 from model.node import Node
 from model.plan import Plan
+from model.readers import open_paths
+from model.readers.sources import documents
 from model.resources import Resources
 from model.snapshot import Snapshot
 from model.validator import who_values
@@ -16,6 +24,7 @@ from solver.batch import solve
 from tests.instances import random_snapshot
 
 SEEDS = range(120)
+ROOT = Path(__file__).parents[2]
 
 
 def outcome(snapshot: Snapshot) -> tuple[Plan, dict[int, int]]:
@@ -108,3 +117,67 @@ def test_an_empty_leaf_never_hurts(seed: int) -> None:
 def replace_leaves(fabric: Fabric, extra: Leaf) -> Fabric:
     """The fabric with one leaf more at its end."""
     return Fabric((*fabric.leaves, extra), fabric.adjacency, fabric.edges)
+
+
+OUTLINE = """
+from solver.batch import solve
+from tests.instances import random_snapshot
+for seed in range(40):
+    plan = solve(random_snapshot(seed))
+    print(seed, plan.placements, plan.waiting, plan.phantoms, plan.objective, plan.bound)
+"""
+
+
+def python(command: str, hash_seed: int, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run `command` in a process of its own, where sets are ordered by this hash seed."""
+    return subprocess.run(
+        [sys.executable, "-c", command, *arguments],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+    )
+
+
+def planned(path: Path, hash_seed: int) -> bytes:
+    """What the command prints for `path`, as bytes, in processes with this hash seed."""
+    command = "from cli.main import main; main()"
+    options = ["plan", "-o", "json", "--no-timings", "-f", str(path)]
+    done = python(command, hash_seed, *options)
+    assert done.returncode in (0, 3), done.stderr.decode()
+    return done.stdout
+
+
+def test_the_same_input_gives_the_same_bytes() -> None:
+    """Neither command nor solver process lets the order of a set into the plan."""
+    first, second = (planned(ROOT / "examples", seed) for seed in (1, 2))
+    assert json.loads(first)["status"] == "OPTIMAL"
+    assert first == second
+
+
+def test_generated_snapshots_give_the_same_plans() -> None:
+    """No order of a set decides any plan, its bound included, over generated snapshots."""
+    first, second = (python(OUTLINE, seed) for seed in (1, 2))
+    assert first.returncode == 0, first.stderr.decode()
+    assert first.stdout == second.stdout
+
+
+def test_shuffling_the_manifests_changes_nothing_that_counts(tmp_path: Path) -> None:
+    """Gangs placed, objective and reasons are the same whatever order the objects come in."""
+    objects: list[Any] = []
+    for source in open_paths([ROOT / "examples"]):
+        for document in documents(source):
+            objects += document["items"] if document["kind"] == "List" else [document]
+    random.Random(7).shuffle(objects)  # noqa: S311 - a shuffle, not a secret
+    path = tmp_path / "shuffled.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+    def outline(text: bytes) -> dict[str, Any]:
+        plan = json.loads(text)
+        gangs = {
+            (g["namespace"], g["name"]): (g["placed"], g.get("reason"), g.get("message"))
+            for g in plan["gangs"]
+        }
+        return {"gangs": gangs, "objective": plan["objective"], "status": plan["status"]}
+
+    assert outline(planned(path, 1)) == outline(planned(ROOT / "examples", 1))
