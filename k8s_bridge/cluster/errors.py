@@ -1,0 +1,46 @@
+"""What a request to the cluster can come to, other than an answer."""
+
+from __future__ import annotations
+
+
+class ClusterError(Exception):
+    """A request that failed. `status` is the HTTP status, 0 where there was no answer.
+
+    `retry_after` is what the server asks for, in seconds, None where it asks for nothing.
+    """
+
+    def __init__(
+        self, message: str, status: int = 0, reason: str = "", retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.retry_after = retry_after
+
+
+class NotFound(ClusterError):
+    """404: the object, or its kind, does not exist."""
+
+
+class Conflict(ClusterError):
+    """409: a precondition failed, or the pod is bound already."""
+
+
+class AlreadyExists(Conflict):
+    """409 with reason `AlreadyExists`: the name is taken."""
+
+
+class Gone(ClusterError):
+    """410: the resource version is too old; list again."""
+
+
+class Refused(ClusterError):
+    """400, 401, 403, 405, 413, 415, 422 and their like: repeating the request does not help."""
+
+
+class Throttled(ClusterError):
+    """429, 503 or a shutdown: nothing was done; come back after `retry_after`."""
+
+
+class Ambiguous(ClusterError):
+    """No answer, or 500, 502, 504: it may have been done. Read before doing anything else."""

@@ -1,0 +1,52 @@
+"""The kinds of objects that the bridge reads or writes, and where the API serves them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind as the API serves it. `group` is "" for the core group."""
+
+    group: str
+    version: str
+    plural: str
+    name: str
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        """`apiVersion` of its objects."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The URL path of the collection, or of one object or its subresource."""
+        parts = ["/apis" if self.group else "/api", self.api_version]
+        if self.namespaced and namespace:
+            parts += ["namespaces", namespace]
+        parts += [self.plural, *filter(None, (name, subresource))]
+        return "/".join(parts)
+
+
+NODES = Kind("", "v1", "nodes", "Node", namespaced=False)
+PODS = Kind("", "v1", "pods", "Pod")
+NAMESPACES = Kind("", "v1", "namespaces", "Namespace", namespaced=False)
+CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap")
+EVENTS = Kind("events.k8s.io", "v1", "events", "Event")
+LEASES = Kind("coordination.k8s.io", "v1", "leases", "Lease")
+PRIORITY_CLASSES = Kind(
+    "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False
+)
+DISRUPTION_BUDGETS = Kind("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
+JOBS = Kind("batch", "v1", "jobs", "Job")
+DEPLOYMENTS = Kind("apps", "v1", "deployments", "Deployment")
+REPLICA_SETS = Kind("apps", "v1", "replicasets", "ReplicaSet")
+STATEFUL_SETS = Kind("apps", "v1", "statefulsets", "StatefulSet")
+JOB_SETS = Kind("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet")
+LEADER_WORKER_SETS = Kind("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet")
+RAY_CLUSTERS = Kind("ray.io", "v1", "rayclusters", "RayCluster")
+NATIVE_POD_GROUPS = Kind("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
+NATIVE_POD_GROUPS_BETA = Kind("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
+COSCHEDULING_POD_GROUPS = Kind("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup")
+VOLCANO_POD_GROUPS = Kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup")

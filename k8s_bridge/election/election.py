@@ -1,0 +1,165 @@
+"""The election: one Lease, taken and renewed by compare-and-swap.
+
+Only the monotonic clock decides. A candidate takes the Lease when it has not seen it change
+for as long as it holds. A leader counts its time from before it sent the renewal, and stops a
+margin before others may take over. Leadership is economy: should two lead after all, the
+versions of the pages keep them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import structlog
+
+from k8s_bridge.backoff import Backoff
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from k8s_bridge.cluster.kinds import LEASES
+from k8s_bridge.cluster.protocol import Body, Cluster, Target
+from k8s_bridge.election.gate import Gate, NotLeader
+from k8s_bridge.election.lease import LeaderLease, lease_body, read_lease
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds: how long the Lease holds, between renewals, and of caution before its end."""
+
+    hold: int = 6
+    renew: float = 1.5
+    margin: float = 1.5
+
+
+class Election:
+    """One candidate. `identity` must be of this process alone, restarts included."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        name: str,
+        identity: str,
+        clock: Clock,
+        gate: Gate,
+        timing: Timing | None = None,
+    ) -> None:
+        self.identity = identity
+        self._cluster = cluster
+        self._target = Target(namespace, name)
+        self._clock = clock
+        self._gate = gate
+        self._timing = timing or Timing()
+        self._seen: LeaderLease | None = None
+        self._seen_at = 0.0
+        self._epoch = 0
+        self._log = structlog.get_logger(__name__)
+
+    @property
+    def leader(self) -> str:
+        """Who holds the Lease, as last seen; "" for nobody."""
+        return self._seen.holder if self._seen else ""
+
+    async def campaign(self) -> int:
+        """Wait until this process leads; its epoch."""
+        backoff = Backoff(self._clock, first=0.2, most=self._timing.renew)
+        while True:
+            try:
+                if await self._attempt():
+                    self._log.info("leading", identity=self.identity, epoch=self._epoch)
+                    return self._epoch
+                backoff.reset()
+                await self._clock.sleep(self._timing.renew / 2)
+            except ClusterError as error:
+                self._log.warning("election_failed", why=str(error))
+                await backoff.wait(error.retry_after)
+
+    async def raise_epoch(self, epoch: int) -> None:
+        """Lead in `epoch`, which is above the present one. Raises `NotLeader`."""
+        self._epoch = epoch
+        await self._renew()
+
+    async def hold(self) -> None:
+        """Renew until that is no longer possible, then raise `NotLeader`."""
+        while True:
+            await self._clock.sleep(self._timing.renew)
+            try:
+                await self._renew_or_learn()
+            except ClusterError as error:
+                self._log.warning("renewal_failed", why=str(error))
+                self._gate.check()
+
+    async def release(self) -> None:
+        """Give the Lease back, so that a standby need not wait for its end."""
+        self._gate.shut()
+        seen = self._seen
+        if seen is None or seen.holder != self.identity:
+            return
+        try:
+            await self._write("", seen)
+        except ClusterError as error:
+            self._log.warning("lease_not_released", why=str(error))
+
+    async def _attempt(self) -> bool:
+        """Take the Lease where it is free. Whether this process leads now."""
+        try:
+            self._look(read_lease(await self._cluster.get(LEASES, self._target)))
+        except NotFound:
+            self._seen = None
+        seen = self._seen
+        others = seen is not None and seen.holder not in ("", self.identity)
+        if seen is not None and others and not self._expired(seen):
+            return False
+        self._epoch = (seen.transitions if seen else 0) + 1
+        sent = self._clock.monotonic()
+        try:
+            await self._write(self.identity, seen)
+        except Conflict:
+            return False
+        self._extend(sent)
+        return True
+
+    def _look(self, lease: LeaderLease) -> None:
+        if self._seen is None or lease.version != self._seen.version:
+            self._seen, self._seen_at = lease, self._clock.monotonic()
+
+    def _expired(self, lease: LeaderLease) -> bool:
+        held = max(lease.seconds, 1.0)
+        return self._clock.monotonic() >= self._seen_at + held
+
+    async def _renew(self) -> None:
+        self._gate.check()
+        sent = self._clock.monotonic()
+        await self._write(self.identity, self._seen)
+        self._extend(sent)
+
+    async def _renew_or_learn(self) -> None:
+        """Renew; where the Lease has changed, perhaps by a renewal whose answer was lost, look."""
+        try:
+            await self._renew()
+        except (Conflict, NotFound) as error:
+            self._look(read_lease(await self._cluster.get(LEASES, self._target)))
+            if self.leader != self.identity:
+                self._gate.shut()
+                raise NotLeader(f"{self.leader or 'nobody'} holds the leader's lease") from error
+
+    def _extend(self, sent: float) -> None:
+        self._gate.open_until(sent + self._timing.hold - self._timing.margin)
+
+    async def _write(self, holder: str, seen: LeaderLease | None) -> None:
+        same = seen is not None and seen.holder == self.identity
+        body = lease_body(
+            self._target.name,
+            holder,
+            self._timing.hold,
+            self._epoch,
+            self._clock.wall(),
+            acquired=seen.acquired if seen and same else "",
+            version=seen.version if seen else "",
+        )
+        self._look(read_lease(await self._send(body, seen)))
+
+    async def _send(self, body: Body, seen: LeaderLease | None) -> Body:
+        if seen is None:
+            return await self._cluster.create(LEASES, self._target.namespace, body)
+        target = Target(self._target.namespace, self._target.name, "", seen.version)
+        return await self._cluster.replace(LEASES, target, body)

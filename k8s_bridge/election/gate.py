@@ -1,0 +1,96 @@
+"""The gate in the write path: shut unless this process is known to lead."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.kinds import Kind
+from k8s_bridge.cluster.protocol import Binding, Body, Cluster, Event, Listing, Target
+
+
+class NotLeader(Exception):
+    """This process does not lead, or cannot know that it still does."""
+
+
+class Gate:
+    """Open until a moment of the monotonic clock, which each renewal moves on."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._until = float("-inf")
+
+    def open_until(self, moment: float) -> None:
+        """Let writes pass until `moment` of the monotonic clock."""
+        self._until = moment
+
+    def shut(self) -> None:
+        """Let no write pass any more."""
+        self._until = float("-inf")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a write may pass now."""
+        return self._clock.monotonic() < self._until
+
+    def check(self) -> None:
+        """Raise `NotLeader` where the gate is shut."""
+        if not self.is_open:
+            raise NotLeader("the leader's lease is not ours, or was not renewed in time")
+
+
+class GatedCluster:
+    """A cluster whose writes pass the gate; reads always pass."""
+
+    def __init__(self, cluster: Cluster, gate: Gate) -> None:
+        self._cluster = cluster
+        self._gate = gate
+
+    async def list(
+        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+    ) -> Listing:
+        """List, ungated."""
+        return await self._cluster.list(kind, namespace, labels, cached)
+
+    def watch(
+        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+    ) -> AsyncIterator[Event]:
+        """Watch, ungated."""
+        return self._cluster.watch(kind, version, namespace, labels)
+
+    async def get(self, kind: Kind, target: Target) -> Body:
+        """Get, ungated."""
+        return await self._cluster.get(kind, target)
+
+    async def create(self, kind: Kind, namespace: str, body: Body) -> Body:
+        """Create, where the gate is open."""
+        self._gate.check()
+        return await self._cluster.create(kind, namespace, body)
+
+    async def replace(self, kind: Kind, target: Target, body: Body) -> Body:
+        """Replace, where the gate is open."""
+        self._gate.check()
+        return await self._cluster.replace(kind, target, body)
+
+    async def patch(self, kind: Kind, target: Target, patch: Body, subresource: str = "") -> Body:
+        """Patch, where the gate is open."""
+        self._gate.check()
+        return await self._cluster.patch(kind, target, patch, subresource)
+
+    async def delete(self, kind: Kind, target: Target) -> None:
+        """Delete, where the gate is open."""
+        self._gate.check()
+        await self._cluster.delete(kind, target)
+
+    async def bind(self, binding: Binding, dry_run: bool = False) -> None:
+        """Bind, where the gate is open."""
+        self._gate.check()
+        await self._cluster.bind(binding, dry_run)
+
+    async def evict(self, pod: Target) -> None:
+        """Evict, where the gate is open."""
+        self._gate.check()
+        await self._cluster.evict(pod)
+
+    async def close(self) -> None:
+        """Leave the connections to their owner."""

@@ -1,0 +1,62 @@
+"""The leader's Lease: what it says, and what it should say next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from k8s_bridge.cluster.protocol import Body
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderLease:
+    """The Lease as read. `holder` is "" where it was given back; `seconds` is how long it holds."""
+
+    holder: str
+    seconds: float
+    transitions: int
+    version: str
+    acquired: str = ""
+    renewed: str = ""
+
+
+def read_lease(body: Body) -> LeaderLease:
+    """What a Lease says; what is missing or of another kind counts as not given."""
+    spec = body.get("spec") or {}
+    seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    return LeaderLease(
+        holder=str(spec.get("holderIdentity") or ""),
+        seconds=float(seconds) if isinstance(seconds, int) else 0.0,
+        transitions=transitions if isinstance(transitions, int) else 0,
+        version=str(body["metadata"]["resourceVersion"]),
+        acquired=str(spec.get("acquireTime") or ""),
+        renewed=str(spec.get("renewTime") or ""),
+    )
+
+
+def lease_body(
+    name: str,
+    holder: str,
+    seconds: int,
+    transitions: int,
+    now: float,
+    acquired: str = "",
+    version: str = "",
+) -> Body:
+    """The Lease to write. `now` in seconds since the epoch, for people to read."""
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    metadata: Body = {"name": name, "labels": {"app.kubernetes.io/name": "fourleaf"}}
+    if version:
+        metadata["resourceVersion"] = version
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": metadata,
+        "spec": {
+            "holderIdentity": holder,
+            "leaseDurationSeconds": seconds,
+            "leaseTransitions": transitions,
+            "acquireTime": acquired or moment,
+            "renewTime": moment,
+        },
+    }

@@ -1,0 +1,150 @@
+"""One member bound, or proof of why that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from k8s_bridge.backoff import Backoff
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    NotFound,
+    Refused,
+    Throttled,
+)
+from k8s_bridge.cluster.kinds import PODS
+from k8s_bridge.cluster.protocol import Binding, Cluster, Target
+from k8s_bridge.ledger.concurrent import together
+from k8s_bridge.ledger.names import COMMIT, DEVICES
+from k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
+from k8s_bridge.ledger.records import Member
+
+DryRunMode = Literal["always", "never", "auto"]
+
+
+class Bound(StrEnum):
+    """What became of one member.
+
+    `bound`: it stands on its node. `gone`: it was deleted or has ended. `impossible`: it can
+    never be bound there. `fenced`: its commit was rolled back by another leader.
+    """
+
+    BOUND = "bound"
+    GONE = "gone"
+    IMPOSSIBLE = "impossible"
+    FENCED = "fenced"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one member, and why where it is not bound."""
+
+    member: Member
+    result: Bound
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """Binds members. Repeats what may not have arrived; never binds what it was not told."""
+
+    cluster: Cluster
+    pods: Pods
+    clock: Clock
+
+    async def bind(self, commit: str, member: Member) -> Answer:
+        """Bind `member` for `commit`, however long that takes."""
+        backoff = Backoff(self.clock)
+        pod = member.pod
+        while True:
+            if not self.pods.usable(member.node):
+                return await self._unless_bound(commit, member)
+            try:
+                await self.cluster.bind(binding(commit, member, pod))
+                return Answer(member, Bound.BOUND)
+            except Throttled as error:
+                await backoff.wait(error.retry_after)
+                continue
+            except Ambiguous as error:
+                # What was sent may still be under way: read only after a while.
+                await backoff.wait(error.retry_after)
+            except Refused as error:
+                return Answer(member, Bound.IMPOSSIBLE, str(error))
+            except (Conflict, NotFound):
+                pass
+            seen = await self._read(pod, backoff)
+            answer = judged(commit, member, seen)
+            if seen is None or answer is not None:
+                return answer or Answer(member, Bound.GONE)
+            if seen.pod.version == pod.version:
+                await backoff.wait()
+            pod = seen.pod
+
+    async def _unless_bound(self, commit: str, member: Member) -> Answer:
+        seen = await self._read(member.pod, Backoff(self.clock))
+        why = f"node {member.node} is not ready"
+        return judged(commit, member, seen) or Answer(member, Bound.IMPOSSIBLE, why)
+
+    async def _read(self, pod: Target, backoff: Backoff) -> PodSeen | None:
+        """The pod by a quorum read, None where it is gone, another, or ended."""
+        while True:
+            try:
+                seen = pod_seen(await self.cluster.get(PODS, pod))
+            except NotFound:
+                return None
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+            else:
+                return seen if seen.pod.uid == pod.uid and not seen.finished else None
+
+
+def judged(commit: str, member: Member, seen: PodSeen | None) -> Answer | None:
+    """What a pod that was just read means for its member; None where binding may go on."""
+    if seen is None or (seen.deleting and not seen.node):
+        return Answer(member, Bound.GONE)
+    if seen.node == member.node:
+        return Answer(member, Bound.BOUND)
+    if seen.node:
+        return Answer(member, Bound.IMPOSSIBLE, f"{seen.pod} was bound to {seen.node} by another")
+    if seen.fence == commit:
+        return Answer(member, Bound.FENCED, f"{seen.pod} was fenced")
+    return None
+
+
+def binding(commit: str, member: Member, pod: Target) -> Binding:
+    """What is sent to bind `member`, its pod being at the version that `pod` says."""
+    annotations = {COMMIT: commit}
+    if member.devices:
+        annotations[DEVICES] = ",".join(map(str, member.devices))
+    return Binding(pod, member.node, annotations)
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """Asks the API whether it would bind, before anything is decided.
+
+    `auto` asks where somebody else's admission looks at bindings, as `others_look` says.
+    """
+
+    cluster: Cluster
+    mode: DryRunMode = "auto"
+    others_look: bool = False
+
+    async def refusal(self, members: Sequence[Member]) -> str:
+        """Why the members cannot be bound, "" where they can or nobody was asked."""
+        if self.mode == "never" or (self.mode == "auto" and not self.others_look):
+            return ""
+        answers = await together(self._try_out(member) for member in members)
+        return next(filter(None, answers), "")
+
+    async def _try_out(self, member: Member) -> str:
+        try:
+            await self.cluster.bind(binding("dry-run", member, member.pod), dry_run=True)
+        except ClusterError as error:
+            return f"{member.pod} would not be bound to {member.node}: {error}"
+        return ""

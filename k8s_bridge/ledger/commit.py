@@ -1,0 +1,219 @@
+"""A plan as a transaction: dry run, gang leases, pages, decision. Binding comes after.
+
+For a gang on one page, the write of that page is the commit. A wider gang commits with one
+write to its gang lease, once all its pages have taken.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from k8s_bridge.ledger.binding import DryRun
+from k8s_bridge.ledger.book import Book
+from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
+from k8s_bridge.ledger.concurrent import together
+from k8s_bridge.ledger.fence import check_epoch
+from k8s_bridge.ledger.names import gang_lease_name
+from k8s_bridge.ledger.pods import Pods
+from k8s_bridge.ledger.records import Entry, GangLease, Member, Phase
+from k8s_bridge.ledger.tidy import tidied
+from k8s_bridge.ledger.writes import Records
+from model.gang import GangKey
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A gang to be bound: all members that are not bound yet."""
+
+    gang: GangKey
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A gang whose commit did not take, and why; nothing of it counts."""
+
+    gang: GangKey
+    why: str
+    conflict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a transaction: names of commits that took, and gangs that did not."""
+
+    committed: tuple[str, ...]
+    dropped: tuple[Dropped, ...]
+
+
+@dataclass(slots=True, eq=False)
+class _Draft:
+    """One gang on its way through the steps; `failure` ends it."""
+
+    commit: str
+    wanted: Wanted
+    parts: dict[str, tuple[Member, ...]]
+    lease: GangLease | None = None
+    failure: str = ""
+    conflict: bool = False
+
+    @property
+    def wide(self) -> bool:
+        return len(self.parts) > 1
+
+    def fail(self, why: str, conflict: bool = False) -> None:
+        if not self.failure:
+            self.failure, self.conflict = why, conflict
+
+
+@dataclass(slots=True, eq=False)
+class Committer:
+    """Commits plans. One transaction at a time."""
+
+    records: Records
+    book: Book
+    pods: Pods
+    epoch: int
+    dry_run: DryRun
+    new_name: Callable[[], str] = field(default=lambda: secrets.token_hex(6))
+
+    async def commit(self, plan: Sequence[Wanted]) -> Outcome:
+        """Write the records of all gangs of `plan`; each takes as a whole or not at all.
+
+        Raises `Fenced` where another leader has taken over.
+        """
+        async with self.book.writing:
+            drafts = self._drafts(plan)
+            await together(self._try_out(draft) for draft in _sound(drafts))
+            await together(self._prepare(draft) for draft in _sound(drafts) if draft.wide)
+            await self._write_pages(_sound(drafts))
+            await together(self._decide(d, d.lease) for d in _sound(drafts) if d.lease)
+            await together(self._withdraw(d.lease) for d in drafts if d.failure and d.lease)
+        return Outcome(
+            tuple(d.commit for d in drafts if not d.failure),
+            tuple(Dropped(d.wanted.gang, d.failure, d.conflict) for d in drafts if d.failure),
+        )
+
+    def _drafts(self, plan: Sequence[Wanted]) -> list[_Draft]:
+        drafts = []
+        for wanted in plan:
+            parts: dict[str, list[Member]] = {}
+            homeless = ""
+            for member in wanted.members:
+                page = self.book.page_of(member.node)
+                homeless = homeless or ("" if page else member.node)
+                parts.setdefault(page or "", []).append(member)
+            grouped = {page: tuple(members) for page, members in parts.items()}
+            draft = _Draft(self.new_name(), wanted, grouped)
+            if homeless:
+                draft.fail(f"no page lists node {homeless}")
+            drafts.append(draft)
+        return drafts
+
+    async def _try_out(self, draft: _Draft) -> None:
+        refusal = await self.dry_run.refusal(draft.wanted.members)
+        if refusal:
+            draft.fail(refusal)
+
+    async def _prepare(self, draft: _Draft) -> None:
+        """Write the gang lease, which says the whole plan and decides nothing yet."""
+        lease = GangLease(
+            name=gang_lease_name(draft.wanted.gang.name, draft.commit),
+            commit=draft.commit,
+            gang=draft.wanted.gang,
+            phase=Phase.PREPARED,
+            members=draft.wanted.members,
+            pages=tuple(draft.parts),
+            epoch=self.epoch,
+        )
+        try:
+            draft.lease = await self.records.write_lease(lease)
+        except (ClusterError, BadRecord) as error:
+            draft.fail(f"its gang lease was not written: {error}")
+        else:
+            self.book.put_lease(draft.lease)
+
+    async def _write_pages(self, drafts: Sequence[_Draft]) -> None:
+        """Write every page once, with the entries of all gangs that touch it."""
+        by_page: dict[str, list[_Draft]] = {}
+        for draft in drafts:
+            for page in draft.parts:
+                by_page.setdefault(page, []).append(draft)
+        await together(self._write_page(name, touching) for name, touching in by_page.items())
+
+    async def _write_page(self, name: str, drafts: Sequence[_Draft]) -> None:
+        page = self.book.page(name)
+        if page is None:
+            for draft in drafts:
+                draft.fail(f"page {name} is not there", conflict=True)
+            return
+        kept = tidied(page, self.book, self.pods)
+        added = tuple(
+            Entry(
+                commit=draft.commit,
+                gang=draft.wanted.gang,
+                members=draft.parts[name],
+                lease=draft.lease.name if draft.lease else "",
+            )
+            for draft in drafts
+        )
+        new = replace(kept, entries=(*kept.entries, *added), epoch=self.epoch)
+        try:
+            self.book.put_page(await self.records.write_page(new))
+        except (Conflict, NotFound) as error:
+            await self._read_again(name)
+            for draft in drafts:
+                draft.fail(f"page {name} has changed: {error}", conflict=True)
+        except (ClusterError, BadRecord) as error:
+            for draft in drafts:
+                draft.fail(f"page {name} was not written: {error}")
+
+    async def _read_again(self, name: str) -> None:
+        body = await self.records.read(name)
+        if body is None:
+            self.book.drop_page(name)
+            return
+        try:
+            page = read_page(body)
+        except BadRecord:
+            self.book.drop_page(name)
+            return
+        check_epoch(self.epoch, page.epoch, f"page {name}")
+        self.book.put_page(page)
+
+    async def _decide(self, draft: _Draft, lease: GangLease) -> None:
+        """Commit a wide gang: the one write that counts."""
+        decided = replace(lease, phase=Phase.COMMITTED)
+        try:
+            self.book.put_lease(await self.records.write_lease(decided))
+        except (Conflict, NotFound) as error:
+            draft.fail(f"gang lease {lease.name} has changed: {error}", conflict=True)
+            draft.lease = await self._lease_again(lease)
+        except ClusterError as error:
+            draft.fail(f"gang lease {lease.name} was not committed: {error}")
+
+    async def _lease_again(self, lease: GangLease) -> GangLease | None:
+        body = await self.records.read(lease.name)
+        if body is None:
+            self.book.drop_lease(lease.name)
+            return None
+        found = read_gang(body)
+        check_epoch(self.epoch, found.epoch, f"gang lease {lease.name}")
+        self.book.put_lease(found)
+        return found
+
+    async def _withdraw(self, lease: GangLease) -> None:
+        """Delete the gang lease of a gang that did not take; its entries are void from then on."""
+        try:
+            await self.records.delete(lease.name, lease.version)
+        except ClusterError:
+            # It stays Prepared and in the book: housekeeping comes back to it.
+            return
+        self.book.drop_lease(lease.name)
+
+
+def _sound(drafts: Sequence[_Draft]) -> list[_Draft]:
+    return [draft for draft in drafts if not draft.failure]

@@ -1,0 +1,239 @@
+"""Brings every commit to rest: forward, or back, and the records to what is true."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import structlog
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
+from k8s_bridge.cluster.kinds import PODS
+from k8s_bridge.cluster.protocol import Body, Cluster
+from k8s_bridge.ledger.binding import Answer, Binder, Bound
+from k8s_bridge.ledger.book import Book, Commit
+from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
+from k8s_bridge.ledger.concurrent import together
+from k8s_bridge.ledger.fence import Fenced, check_epoch
+from k8s_bridge.ledger.names import FENCE, page_name
+from k8s_bridge.ledger.pages import relaid
+from k8s_bridge.ledger.pods import Pods, is_bound
+from k8s_bridge.ledger.records import GangLease, Member, Page, Phase
+from k8s_bridge.ledger.steps import Action, next_step
+from k8s_bridge.ledger.tidy import tidied
+from k8s_bridge.ledger.writes import Records
+
+
+class Listener(Protocol):
+    """Hears of what housekeeping learns, at once."""
+
+    def took(self, body: Body) -> None:
+        """A pod as a write of ours left it."""
+        ...
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """The member stands on its node."""
+        ...
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """The commit can go forward no more."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Housekeeping:
+    """Works on every open commit. `start` runs a binding task beside the caller."""
+
+    cluster: Cluster
+    records: Records
+    book: Book
+    pods: Pods
+    binder: Binder
+    clock: Clock
+    epoch: int
+    listener: Listener
+    start: Callable[..., asyncio.Task[None]]
+    _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def forward(self, names: Iterable[str]) -> None:
+        """Start binding the members of these commits."""
+        for name in names:
+            commit = self.book.commit(name)
+            if commit is not None and name not in self._binding:
+                step = next_step(commit, self.book, self.pods)
+                if step.action is Action.FORWARD:
+                    self._start(commit, step.members)
+
+    @property
+    def busy(self) -> bool:
+        """Whether members are being bound."""
+        return bool(self._binding)
+
+    async def run_once(self, tidy: bool = True) -> None:
+        """Take every open commit one step further; with `tidy`, also write pages anew.
+
+        Raises `Fenced` where another leader has taken over.
+        """
+        untidy: set[str] = set()
+        for commit in self.book.open_commits():
+            if commit.name in self._binding:
+                continue
+            step = next_step(commit, self.book, self.pods)
+            match step.action:
+                case Action.REST:
+                    self.book.rest(commit.name)
+                case Action.FORWARD:
+                    self._start(commit, step.members)
+                case Action.BACK:
+                    await self._back(commit, step.members)
+                case Action.TIDY:
+                    untidy.update(commit.pages)
+                case Action.WITHDRAW | Action.DROP:
+                    await self._delete(commit.name)
+                case Action.WAIT:
+                    pass
+        if tidy and untidy:
+            await self.tidy(untidy)
+
+    async def tidy(self, names: Iterable[str]) -> None:
+        """Write these pages as they should be, each once, where that differs."""
+        async with self.book.writing:
+            await together(self._tidy(name) for name in sorted(names))
+
+    async def lay_out(self, wanted: Iterable[Page]) -> None:
+        """Make the pages list the nodes of `wanted`; take on pods that no entry holds."""
+        async with self.book.writing:
+            for round_of_pages in relaid(list(wanted), self.book, self.pods):
+                await together(self._put(page) for page in round_of_pages)
+
+    def _start(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        task = self.start(self._forward(commit, members))
+        self._binding[commit.name] = task
+        task.add_done_callback(lambda _: self._binding.pop(commit.name, None))
+
+    async def _forward(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        answers = await together(self._bind(commit, member) for member in members)
+        if any(answer.result is Bound.FENCED for answer in answers):
+            raise Fenced(next(a.why for a in answers if a.result is Bound.FENCED))
+        for answer in answers:
+            if answer.result is Bound.IMPOSSIBLE:
+                await self._give_up(commit.name, answer.why)
+                return
+
+    async def _bind(self, commit: Commit, member: Member) -> Answer:
+        answer = await self.binder.bind(commit.name, member)
+        if answer.result is Bound.BOUND:
+            self.listener.bound(commit, member)
+        self.book.wake(member.pod.uid)
+        return answer
+
+    async def _give_up(self, name: str, why: str) -> None:
+        """Mark the commit as rolling back, in the one record that decides it."""
+        async with self.book.writing:
+            commit = self.book.commit(name)
+            if commit is None or commit.phase is not Phase.COMMITTED:
+                return
+            if commit.lease is not None:
+                await self._put_lease(replace(commit.lease, phase=Phase.ROLLING_BACK))
+            else:
+                for one in commit.pages:
+                    page = self.book.page(one)
+                    if page is not None:
+                        entries = tuple(
+                            replace(e, phase=Phase.ROLLING_BACK) if e.commit == name else e
+                            for e in page.entries
+                        )
+                        await self._put(page.with_entries(entries))
+        self._log.warning("rolling_back", commit=name, gang=str(commit.gang), why=why)
+        self.listener.rolled_back(commit, why)
+
+    async def _back(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        await together(self._let_go(commit, member) for member in members)
+
+    async def _let_go(self, commit: Commit, member: Member) -> None:
+        """Fence the member where it is unbound, evict it where it is bound."""
+        try:
+            if is_bound(self.pods, member):
+                await self.cluster.evict(member.pod)
+            else:
+                target = replace(member.pod, version="")
+                patch: Body = {"metadata": {"annotations": {FENCE: commit.name}}}
+                self.listener.took(await self.cluster.patch(PODS, target, patch))
+        except Throttled:
+            # A disruption budget forbids it for now; the next round asks again.
+            return
+        except (NotFound, Conflict):
+            # It is gone, or another by now; the watch will say so.
+            return
+        except ClusterError as error:
+            self._log.warning("not_let_go", pod=str(member.pod), why=str(error))
+
+    async def _delete(self, name: str) -> None:
+        async with self.book.writing:
+            commit = self.book.commit(name)
+            lease = commit.lease if commit else None
+            if commit is None or lease is None:
+                return
+            step = next_step(commit, self.book, self.pods)
+            if step.action not in (Action.WITHDRAW, Action.DROP):
+                return
+            try:
+                await self.records.delete(lease.name, lease.version)
+            except Conflict:
+                await self._read_lease(lease)
+            except ClusterError as error:
+                self._log.warning("lease_not_deleted", lease=lease.name, why=str(error))
+            else:
+                self.book.drop_lease(lease.name)
+
+    async def _tidy(self, name: str) -> None:
+        page = self.book.page(name)
+        if page is None:
+            return
+        clean = tidied(page, self.book, self.pods)
+        if clean.entries != page.entries:
+            await self._put(clean)
+
+    async def _put(self, page: Page) -> None:
+        """Write `page` and take the answer into the book, whatever it is."""
+        name = page_name(page.leaf, page.part)
+        try:
+            self.book.put_page(await self.records.write_page(replace(page, epoch=self.epoch)))
+        except (Conflict, NotFound):
+            await self.read_page(name)
+        except (ClusterError, BadRecord) as error:
+            self._log.warning("page_not_written", page=name, why=str(error))
+
+    async def read_page(self, name: str) -> None:
+        """Read a page again. Raises `Fenced` where a later leader wrote it."""
+        body = await self.records.read(name)
+        try:
+            page = read_page(body) if body is not None else None
+        except BadRecord as error:
+            self._log.error("page_unreadable", page=name, why=str(error))
+            page = None
+        if page is None:
+            self.book.drop_page(name)
+            return
+        check_epoch(self.epoch, page.epoch, f"page {name}")
+        self.book.put_page(page)
+
+    async def _put_lease(self, lease: GangLease) -> None:
+        try:
+            written = await self.records.write_lease(replace(lease, epoch=self.epoch))
+            self.book.put_lease(written)
+        except (Conflict, NotFound):
+            await self._read_lease(lease)
+
+    async def _read_lease(self, lease: GangLease) -> None:
+        body = await self.records.read(lease.name)
+        if body is None:
+            self.book.drop_lease(lease.name)
+            return
+        found = read_gang(body)
+        check_epoch(self.epoch, found.epoch, f"gang lease {lease.name}")
+        self.book.put_lease(found)

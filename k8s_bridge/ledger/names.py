@@ -1,0 +1,48 @@
+"""Names, labels and annotations of what the ledger writes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+PREFIX = "alloc.gpu.scheduling/"
+"""Only the scheduler may write annotations and labels under this prefix."""
+
+RECORD = PREFIX + "record"
+"""Label of a Lease: what it records."""
+PAGE = "page"
+GANG = "gang"
+PAGES = f"{RECORD}={PAGE}"
+GANGS = f"{RECORD}={GANG}"
+CONTENT = PREFIX + "content"
+"""Annotation of a Lease: the record as JSON."""
+
+DEVICES = PREFIX + "devices"
+"""Annotation of a bound pod: the numbers of its devices on its node."""
+COMMIT = PREFIX + "commit"
+"""Annotation of a bound pod: the commit that bound it."""
+FENCE = PREFIX + "fence"
+"""Annotation of a pod whose commit was rolled back: the epoch that did so."""
+
+LEADER = "fourleaf-scheduler"
+"""The Lease that the replicas elect their leader with."""
+
+_SLUG = 40
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())[:_SLUG].strip("-") or "x"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def page_name(leaf: str, part: int) -> str:
+    """The name of the Lease that is page number `part` of `leaf`."""
+    return f"page-{_slug(leaf)}-{_hash(f'{leaf}#{part}')}"
+
+
+def gang_lease_name(gang: str, commit: str) -> str:
+    """The name of the gang lease of one commit of `gang`."""
+    return f"gang-{_slug(gang)}-{commit}"

@@ -1,0 +1,125 @@
+"""Which page lists which nodes, and how nodes move from one page to another.
+
+A node is listed by one page at a time: it is taken off one before another lists it. A node
+with members that are not bound yet stays where it is, for their commit is recorded there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from k8s_bridge.ledger.book import Book
+from k8s_bridge.ledger.names import page_name
+from k8s_bridge.ledger.pods import Pods, is_bound, is_gone
+from k8s_bridge.ledger.records import Entry, Member, Page
+from k8s_bridge.ledger.tidy import tidied
+from model.fabric import Fabric
+from model.gang import GangKey
+from model.node import Node
+
+POD_BYTES = 400
+"""What a pod takes on a page, with a name of the usual length."""
+PAGE_BYTES = 200 * 1024
+"""What a page may take when all its nodes are full of pods."""
+
+
+def laid_out(fabric: Fabric) -> list[Page]:
+    """Empty pages for all nodes of `fabric`: one a leaf, more where one might grow too large."""
+    pages = []
+    for leaf in fabric.leaves:
+        for part, nodes in enumerate(_parts(leaf.nodes)):
+            pages.append(Page(leaf.name, part, nodes))
+    return pages
+
+
+def _parts(nodes: Sequence[Node]) -> Iterator[tuple[str, ...]]:
+    names: list[str] = []
+    size = 0
+    for node in nodes:
+        room = POD_BYTES * node.allocatable.pods
+        if names and size + room > PAGE_BYTES:
+            yield tuple(names)
+            names, size = [], 0
+        names.append(node.name)
+        size += room
+    if names:
+        yield tuple(names)
+
+
+def relaid(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterator[list[Page]]:
+    """The pages to write so that they list the nodes of `wanted`, in rounds.
+
+    First nodes leave the pages that should not list them, then others take them up, and with
+    them the pods of ours on them that no entry holds. `book` must know of each round's writes
+    before the next round is asked for.
+    """
+    yield list(_without_strangers(wanted, book, pods))
+    yield list(_with_newcomers(wanted, book, pods))
+
+
+def _without_strangers(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterator[Page]:
+    home = {node: page_name(page.leaf, page.part) for page in wanted for node in page.nodes}
+    for page in book.pages:
+        name = page_name(page.leaf, page.part)
+        leaving = {
+            node
+            for node in page.nodes
+            if home.get(node) != name and _may_leave(node, page, pods, gone=node not in home)
+        }
+        if leaving:
+            yield _less(page, leaving)
+
+
+def _may_leave(node: str, page: Page, pods: Pods, gone: bool) -> bool:
+    """Whether all members on `node` are bound; where it moves to no other page, are gone."""
+    members = [m for entry in page.entries for m in entry.members if m.node == node]
+    return all(is_gone(pods, m) or (not gone and is_bound(pods, m)) for m in members)
+
+
+def _less(page: Page, leaving: set[str]) -> Page:
+    entries = []
+    for entry in page.entries:
+        members = tuple(member for member in entry.members if member.node not in leaving)
+        if members:
+            entries.append(replace(entry, members=members))
+    nodes = tuple(node for node in page.nodes if node not in leaving)
+    return replace(page, nodes=nodes, entries=tuple(entries))
+
+
+def _with_newcomers(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterator[Page]:
+    for page in wanted:
+        old = book.page(page_name(page.leaf, page.part))
+        listed = old.nodes if old else ()
+        new = tuple(node for node in page.nodes if book.page_of(node) is None)
+        base = old or replace(page, nodes=())
+        kept = tidied(base, book, pods)
+        nodes = (*listed, *new)
+        adopted = _adopted(nodes, book, pods)
+        if old is None or new or adopted:
+            yield replace(kept, nodes=nodes, entries=_joined(kept.entries, adopted))
+
+
+def _adopted(nodes: Iterable[str], book: Book, pods: Pods) -> list[Entry]:
+    """Entries for pods of ours that run on these nodes and that no entry holds."""
+    found: dict[GangKey, list[Member]] = {}
+    for node in nodes:
+        for gang, member in pods.running_on(node):
+            if book.commit_of(member.pod.uid) is None:
+                found.setdefault(gang, []).append(member)
+    return [Entry(_adoption(gang), gang, tuple(members)) for gang, members in found.items()]
+
+
+def _adoption(gang: GangKey) -> str:
+    return "a" + hashlib.sha256(str(gang).encode()).hexdigest()[:11]
+
+
+def _joined(kept: Sequence[Entry], adopted: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Both, with one entry for each commit."""
+    entries = {entry.commit: entry for entry in kept}
+    for entry in adopted:
+        old = entries.get(entry.commit)
+        members = (*old.members, *entry.members) if old else entry.members
+        entries[entry.commit] = replace(entry, members=members)
+    return tuple(entries.values())

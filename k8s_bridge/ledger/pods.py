@@ -1,0 +1,80 @@
+"""What the ledger has to know about a pod, and who tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from k8s_bridge.cluster.protocol import Body, Target
+from k8s_bridge.ledger.names import FENCE
+from k8s_bridge.ledger.records import Member
+from model.gang import GangKey
+
+
+@dataclass(frozen=True, slots=True)
+class PodSeen:
+    """A pod as it was last seen. `node` is "" while it is unbound; `fence` a commit's name."""
+
+    pod: Target
+    node: str = ""
+    finished: bool = False
+    deleting: bool = False
+    fence: str = ""
+
+
+class Pods(Protocol):
+    """The pods of the cluster, as new as all that the ledger has read of them.
+
+    A pod that was there once and is missing now is gone for good: that is the proof on which
+    what it held is freed.
+    """
+
+    def seen(self, uid: str) -> PodSeen | None:
+        """The pod, None where it is gone."""
+        ...
+
+    def usable(self, node: str) -> bool:
+        """Whether the node exists and is ready."""
+        ...
+
+    def running_on(self, node: str) -> Iterable[tuple[GangKey, Member]]:
+        """The pods of ours that are bound to `node`, with the gangs that they belong to."""
+        ...
+
+
+def pod_seen(body: Body) -> PodSeen:
+    """What a pod's object says."""
+    metadata = body["metadata"]
+    annotations = metadata.get("annotations") or {}
+    phase = (body.get("status") or {}).get("phase")
+    return PodSeen(
+        pod=Target(
+            metadata.get("namespace", ""),
+            metadata["name"],
+            metadata["uid"],
+            metadata["resourceVersion"],
+        ),
+        node=(body.get("spec") or {}).get("nodeName") or "",
+        finished=phase in ("Succeeded", "Failed"),
+        deleting=metadata.get("deletionTimestamp") is not None,
+        fence=annotations.get(FENCE, ""),
+    )
+
+
+def is_gone(pods: Pods, member: Member) -> bool:
+    """Whether the member is proven to hold nothing: it is gone, ended, or dies unbound."""
+    seen = pods.seen(member.pod.uid)
+    return seen is None or seen.finished or (seen.deleting and not seen.node)
+
+
+def is_bound(pods: Pods, member: Member) -> bool:
+    """Whether the member stands on its node."""
+    seen = pods.seen(member.pod.uid)
+    return seen is not None and seen.node == member.node
+
+
+def is_elsewhere(pods: Pods, member: Member) -> bool:
+    """Whether somebody else has bound the member to another node."""
+    seen = pods.seen(member.pod.uid)
+    return seen is not None and seen.node not in ("", member.node)

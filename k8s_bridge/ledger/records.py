@@ -1,0 +1,79 @@
+"""What stands in pages and gang leases, as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from k8s_bridge.cluster.protocol import Target
+from model.gang import GangKey
+
+
+class Phase(StrEnum):
+    """How far a commit is.
+
+    `Prepared`: written down, counts for nothing. `Committed`: decided; from here it only goes
+    forward. `RollingBack`: forward has become impossible.
+    """
+
+    PREPARED = "Prepared"
+    COMMITTED = "Committed"
+    ROLLING_BACK = "RollingBack"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A pod of a commit: which one, at which version, on which node, with which devices."""
+
+    pod: Target
+    node: str
+    devices: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one commit holds on one page.
+
+    With `lease`, the entry counts for what the gang lease of that name says, and for
+    nothing where there is none. Without, `phase` is the record itself.
+    """
+
+    commit: str
+    gang: GangKey
+    members: tuple[Member, ...]
+    lease: str = ""
+    phase: Phase = Phase.COMMITTED
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Who holds the GPUs of these nodes: part `part` of a leaf.
+
+    `version` is the resource version of its Lease, "" before it exists. `epoch` is that
+    of its last writer.
+    """
+
+    leaf: str
+    part: int
+    nodes: tuple[str, ...]
+    entries: tuple[Entry, ...] = ()
+    epoch: int = 0
+    version: str = ""
+
+    def with_entries(self, entries: tuple[Entry, ...]) -> Page:
+        """The same page with other entries."""
+        return replace(self, entries=entries)
+
+
+@dataclass(frozen=True, slots=True)
+class GangLease:
+    """The commit record of a gang that spans pages, with its whole plan."""
+
+    name: str
+    commit: str
+    gang: GangKey
+    phase: Phase
+    members: tuple[Member, ...]
+    pages: tuple[str, ...]
+    epoch: int = 0
+    version: str = ""

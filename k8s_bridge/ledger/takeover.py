@@ -1,0 +1,142 @@
+"""What a new leader does before anything else: fence the old one, then read, then decide.
+
+Every page is written anew in the new epoch. From then on any write of a paused predecessor
+carries a stale version and fails. What it managed to write before shows as a conflict here,
+and is read again with the gang leases that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from k8s_bridge.cluster.errors import Conflict, NotFound
+from k8s_bridge.cluster.protocol import Body
+from k8s_bridge.ledger.book import Book
+from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
+from k8s_bridge.ledger.concurrent import together
+from k8s_bridge.ledger.fence import check_epoch
+from k8s_bridge.ledger.names import GANGS, PAGES, page_name
+from k8s_bridge.ledger.records import GangLease, Page, Phase
+from k8s_bridge.ledger.writes import Records
+
+_Record = TypeVar("_Record", Page, GangLease)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The records as they were listed. `unreadable` are names of Leases that make no sense."""
+
+    pages: tuple[Page, ...]
+    leases: tuple[GangLease, ...]
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def epoch(self) -> int:
+        """The highest epoch of any record."""
+        epochs = [*(page.epoch for page in self.pages), *(lease.epoch for lease in self.leases)]
+        return max(epochs, default=0)
+
+
+async def find(records: Records) -> Found:
+    """List pages, then gang leases: whoever is named on a page is in the second list, or gone."""
+    unreadable: list[str] = []
+    pages = tuple(_read(await records.list(PAGES), read_page, unreadable))
+    leases = tuple(_read(await records.list(GANGS), read_gang, unreadable))
+    return Found(pages, leases, tuple(unreadable))
+
+
+def _read(
+    bodies: Iterable[Body], read: Callable[[Body], _Record], unreadable: list[str]
+) -> Iterator[_Record]:
+    for body in bodies:
+        try:
+            yield read(body)
+        except BadRecord as error:
+            unreadable.append(str(error))
+
+
+@dataclass(slots=True, eq=False)
+class Takeover:
+    """Makes the records ours. `epoch` must be above that of every record found."""
+
+    records: Records
+    book: Book
+    epoch: int
+
+    async def fence(self, found: Found) -> None:
+        """Delete what was only prepared, then write every page anew.
+
+        Afterwards the book holds all that counts. Raises `Fenced` where yet another leader
+        has taken over.
+        """
+        for page in found.pages:
+            self.book.put_page(page)
+        for lease in found.leases:
+            self.book.put_lease(lease)
+        async with self.book.writing:
+            await together(self._settle(lease) for lease in found.leases)
+            await together(self._claim(page) for page in found.pages)
+
+    async def _settle(self, lease: GangLease) -> None:
+        """Delete a gang lease that is only prepared; one that got committed meanwhile stays."""
+        now: GangLease | None = lease
+        while now is not None and now.phase is Phase.PREPARED:
+            try:
+                await self.records.delete(now.name, now.version)
+                now = None
+            except Conflict:
+                now = await self._lease(lease.name)
+        if now is None:
+            self.book.drop_lease(lease.name)
+        else:
+            self.book.put_lease(now)
+
+    async def _lease(self, name: str) -> GangLease | None:
+        body = await self.records.read(name)
+        if body is None:
+            return None
+        found = read_gang(body)
+        check_epoch(self.epoch, found.epoch, f"gang lease {name}")
+        return found
+
+    async def _claim(self, page: Page) -> None:
+        """Write the page in our epoch, without entries that point to nothing."""
+        now: Page | None = page
+        while now is not None:
+            await self._settle_unknown(now)
+            kept = tuple(
+                entry
+                for entry in now.entries
+                if not entry.lease or self.book.lease(entry.lease) is not None
+            )
+            try:
+                written = await self.records.write_page(
+                    replace(now, entries=kept, epoch=self.epoch)
+                )
+            except (Conflict, NotFound):
+                now = await self._page(page_name(page.leaf, page.part))
+            else:
+                self.book.put_page(written)
+                return
+        self.book.drop_page(page_name(page.leaf, page.part))
+
+    async def _settle_unknown(self, page: Page) -> None:
+        """Look up gang leases that the page names and that were not there when we listed."""
+        for name in {entry.lease for entry in page.entries if entry.lease}:
+            if self.book.lease(name) is None:
+                lease = await self._lease(name)
+                if lease is not None:
+                    await self._settle(lease)
+
+    async def _page(self, name: str) -> Page | None:
+        body = await self.records.read(name)
+        if body is None:
+            return None
+        try:
+            page = read_page(body)
+        except BadRecord:
+            return None
+        check_epoch(self.epoch, page.epoch, f"page {name}")
+        return page

@@ -1,0 +1,54 @@
+"""What a page should hold: what it holds, less what is proven to be over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from k8s_bridge.ledger.book import Book, Commit
+from k8s_bridge.ledger.pods import Pods, is_bound, is_elsewhere, is_gone
+from k8s_bridge.ledger.records import Entry, Member, Page, Phase
+
+
+def is_settled(commit: Commit, pods: Pods) -> bool:
+    """Whether every member of a committed gang is bound or gone: nothing is left to decide."""
+    return commit.phase is Phase.COMMITTED and all(
+        is_gone(pods, member) or is_bound(pods, member) for member in commit.members
+    )
+
+
+def is_out(commit: str, member: Member, pods: Pods) -> bool:
+    """Whether no binding of a commit that rolls back holds, or can take, the member any more."""
+    seen = pods.seen(member.pod.uid)
+    fenced = seen is not None and not seen.node and seen.fence == commit
+    return fenced or is_gone(pods, member) or is_elsewhere(pods, member)
+
+
+def tidied(page: Page, book: Book, pods: Pods) -> Page:
+    """`page` without members that are gone, without void entries, with settled ones standing alone.
+
+    An entry of a settled commit no longer needs its gang lease, which can then be deleted.
+    Members of a commit that is rolled back are dropped once they are fenced or gone.
+    """
+    return page.with_entries(tuple(_kept(page.entries, book, pods)))
+
+
+def _kept(entries: Iterable[Entry], book: Book, pods: Pods) -> Iterable[Entry]:
+    for entry in entries:
+        commit = book.commit(entry.commit)
+        if commit is None or commit.phase is None:
+            continue
+        rolling = commit.phase is Phase.ROLLING_BACK
+        members = tuple(
+            member
+            for member in entry.members
+            if not (is_out(entry.commit, member, pods) if rolling else is_gone(pods, member))
+        )
+        if not members:
+            continue
+        if entry.lease and is_settled(commit, pods):
+            yield replace(entry, members=members, lease="", phase=Phase.COMMITTED)
+        elif len(members) == len(entry.members):
+            yield entry
+        else:
+            yield replace(entry, members=members)

@@ -1,0 +1,120 @@
+"""Writes of records that end with a certain answer, however often one is lost.
+
+A write whose answer is lost may still arrive later. Repeating it under the same version
+settles that: either the repetition takes, and the late one then fails on its version, or it
+conflicts, and reading shows whether the record is the one that was written.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from k8s_bridge.backoff import Backoff
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.errors import (
+    AlreadyExists,
+    Ambiguous,
+    Conflict,
+    NotFound,
+    Throttled,
+)
+from k8s_bridge.cluster.kinds import LEASES
+from k8s_bridge.cluster.protocol import Body, Cluster, Target
+from k8s_bridge.ledger.codec import gang_body, page_body, read_gang, read_page
+from k8s_bridge.ledger.names import page_name
+from k8s_bridge.ledger.records import GangLease, Page
+
+Record = TypeVar("Record", Page, GangLease)
+
+
+class Records:
+    """Reads and writes the Leases of one namespace, as `writer`."""
+
+    def __init__(self, cluster: Cluster, namespace: str, writer: str, clock: Clock) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self._writer = writer
+        self._clock = clock
+
+    async def write_page(self, page: Page) -> Page:
+        """Create the page, or replace the one of its version; as it stands now.
+
+        Raises `Conflict` where the page is another one by now, `NotFound` where it is gone.
+        """
+        name = page_name(page.leaf, page.part)
+        body = page_body(page, self._writer)
+        return read_page(await self._write(name, page.version, body))
+
+    async def write_lease(self, lease: GangLease) -> GangLease:
+        """Create the gang lease, or replace the one of its version; as it stands now.
+
+        Raises `Conflict` where it is another one by now, `NotFound` where it is gone.
+        """
+        body = gang_body(lease, self._writer)
+        return read_gang(await self._write(lease.name, lease.version, body))
+
+    async def delete(self, name: str, version: str) -> None:
+        """Delete the record of that version; one that is gone is gone. Raises `Conflict`."""
+        backoff = Backoff(self._clock)
+        while True:
+            try:
+                await self._cluster.delete(LEASES, Target(self._namespace, name, "", version))
+                return
+            except NotFound:
+                return
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+
+    async def read(self, name: str) -> Body | None:
+        """The Lease of that name by a quorum read, None where there is none."""
+        backoff = Backoff(self._clock)
+        while True:
+            try:
+                return await self._cluster.get(LEASES, Target(self._namespace, name))
+            except NotFound:
+                return None
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+
+    async def list(self, labels: str) -> list[Body]:
+        """All Leases with these labels, by a quorum read."""
+        backoff = Backoff(self._clock)
+        while True:
+            try:
+                return (await self._cluster.list(LEASES, self._namespace, labels)).items
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+
+    async def _write(self, name: str, version: str, body: Body) -> Body:
+        backoff = Backoff(self._clock)
+        lost = False
+        while True:
+            try:
+                if version:
+                    target = Target(self._namespace, name, "", version)
+                    return await self._cluster.replace(LEASES, target, body)
+                return await self._cluster.create(LEASES, self._namespace, body)
+            except Throttled as error:
+                await backoff.wait(error.retry_after)
+            except Ambiguous as error:
+                lost = True
+                await backoff.wait(error.retry_after)
+            except (Conflict, AlreadyExists):
+                found = await self.read(name) if lost else None
+                if found is not None and _same(found, body):
+                    return found
+                raise
+
+
+def _same(found: Body, written: Body) -> bool:
+    """Whether `found` is what was written, by the same writer."""
+    return all(part(found) == part(written) for part in (_annotations, _spec))
+
+
+def _annotations(body: Body) -> object:
+    return body["metadata"].get("annotations")
+
+
+def _spec(body: Body) -> object:
+    spec = body.get("spec") or {}
+    return spec.get("holderIdentity"), spec.get("leaseTransitions")
