@@ -80,12 +80,18 @@ class Election:
 
     async def hold(self) -> None:
         """Renew until that is no longer possible, then raise `NotLeader`."""
+        pause = self._timing.renew
         while True:
-            await self._clock.sleep(self._timing.renew)
+            await self._clock.sleep(pause)
+            pause = self._timing.renew
             try:
-                await self._renew_or_learn()
+                await self._renew()
+            except (Conflict, NotFound):
+                await self._learn()
+                pause = 0.0
             except ClusterError as error:
                 self._log.warning("renewal_failed", why=str(error))
+                pause = self._timing.renew / 5
                 self._gate.check()
 
     async def release(self) -> None:
@@ -132,15 +138,15 @@ class Election:
         await self._write(self.identity, self._seen)
         self._extend(sent)
 
-    async def _renew_or_learn(self) -> None:
-        """Renew; where the Lease has changed, perhaps by a renewal whose answer was lost, look."""
+    async def _learn(self) -> None:
+        """Look who holds a Lease that has changed: perhaps we, by a renewal without an answer."""
         try:
-            await self._renew()
-        except (Conflict, NotFound) as error:
             self._look(read_lease(await self._cluster.get(LEASES, self._target)))
-            if self.leader != self.identity:
-                self._gate.shut()
-                raise NotLeader(f"{self.leader or 'nobody'} holds the leader's lease") from error
+        except NotFound:
+            self._seen = None
+        if self.leader != self.identity:
+            self._gate.shut()
+            raise NotLeader(f"{self.leader or 'nobody'} holds the leader's lease")
 
     def _extend(self, sent: float) -> None:
         self._gate.open_until(sent + self._timing.hold - self._timing.margin)

@@ -1,0 +1,1 @@
+"""Tests of the election and the gate."""

@@ -1,0 +1,196 @@
+"""One process leads at a time, by its own monotonic clock, and only its writes pass."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from k8s_bridge.cluster.errors import Ambiguous, Throttled
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES
+from k8s_bridge.cluster.memory import MemoryCluster
+from k8s_bridge.cluster.memory.actors import add_namespace
+from k8s_bridge.cluster.memory.requests import Request
+from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.election.election import Election, Timing
+from k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
+from k8s_bridge.virtual_clock import VirtualClock
+
+SYSTEM = "kube-system"
+LEASE = Target(SYSTEM, "fourleaf-scheduler")
+TIMING = Timing(hold=6, renew=1.5, margin=1.5)
+
+
+class Fault:
+    """Fails the writes of one client while `on`, before or after they are done."""
+
+    def __init__(self) -> None:
+        self.on = ""
+
+    async def before(self, request: Request) -> None:
+        """Refuse for now."""
+        if self.on == "before" and request.writes:
+            raise Throttled("try later")
+
+    async def after(self, request: Request, answer: Any) -> None:
+        """Lose the answer."""
+        if self.on == "after" and request.writes:
+            raise Ambiguous("the answer was lost")
+
+
+class Candidate:
+    """A process that runs for leader."""
+
+    def __init__(self, cluster: MemoryCluster, clock: VirtualClock, name: str) -> None:
+        self.fault = Fault()
+        self.client = cluster.client(name, self.fault)
+        self.gate = Gate(clock)
+        self.election = Election(self.client, SYSTEM, LEASE.name, name, clock, self.gate, TIMING)
+        self.epochs: list[int] = []
+        self.ended: list[str] = []
+        self.task: asyncio.Task[None] | None = None
+
+    async def live(self) -> None:
+        """Campaign and hold, again and again."""
+        while True:
+            self.epochs.append(await self.election.campaign())
+            try:
+                await self.election.hold()
+            except NotLeader as error:
+                self.ended.append(str(error))
+
+    def start(self) -> Candidate:
+        """Run in the background."""
+        self.task = asyncio.ensure_future(self.live())
+        return self
+
+    async def stop(self) -> None:
+        """Stop without a word, as a killed process does."""
+        if self.task is not None:
+            self.task.cancel()
+            await asyncio.gather(self.task, return_exceptions=True)
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    """Time that passes when told."""
+    return VirtualClock()
+
+
+@pytest.fixture
+async def cluster(clock: VirtualClock) -> MemoryCluster:
+    """A cluster without a leader."""
+    cluster = MemoryCluster(clock=clock)
+    await add_namespace(cluster, SYSTEM)
+    return cluster
+
+
+async def test_the_first_leads_at_once(cluster: MemoryCluster, clock: VirtualClock) -> None:
+    """Without a Lease nobody has to wait, and a second candidate waits for good."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(0.1)
+    b = Candidate(cluster, clock, "b").start()
+    await clock.advance(60)
+    assert (a.epochs, b.epochs) == ([1], [])
+    assert a.gate.is_open
+    assert not b.gate.is_open
+    await a.stop()
+    await b.stop()
+
+
+async def test_a_killed_leader_is_followed_after_its_lease(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """The standby takes over once the Lease has not changed for as long as it holds: 6 s."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(3.1)
+    b = Candidate(cluster, clock, "b").start()
+    await clock.advance(1)
+    await a.stop()
+    await clock.advance(4.0)
+    assert not b.epochs
+    assert not a.gate.is_open
+    await clock.advance(3.5)
+    assert b.epochs == [2]
+    await b.stop()
+
+
+async def test_a_released_lease_is_free_at_once(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """A leader that stops in order hands over within a poll of the standby."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(1)
+    b = Candidate(cluster, clock, "b").start()
+    await clock.advance(1)
+    await a.stop()
+    await a.election.release()
+    await clock.advance(1)
+    assert b.epochs == [2]
+    await b.stop()
+
+
+async def test_the_gate_shuts_before_others_may_take_over(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """A leader whose renewals fail stops writing a margin before the Lease ends."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(0.1)
+    b = Candidate(cluster, clock, "b").start()
+    a.fault.on = "before"
+    gated = GatedCluster(cluster.client("a"), a.gate)
+    open_at_takeover = []
+    for _ in range(200):
+        await clock.advance(0.1)
+        if b.epochs:
+            open_at_takeover.append(a.gate.is_open)
+            break
+    assert open_at_takeover == [False]
+    with pytest.raises(NotLeader):
+        await gated.create(CONFIG_MAPS, SYSTEM, {"metadata": {"name": "late"}})
+    await a.stop()
+    await b.stop()
+
+
+async def test_a_lost_answer_does_not_cost_the_lead(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """A renewal that arrived without an answer is found by reading, and the leader goes on."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(0.1)
+    a.fault.on = "after"
+    await clock.advance(1.6)
+    a.fault.on = ""
+    await clock.advance(30)
+    assert a.epochs == [1]
+    assert not a.ended
+    assert a.gate.is_open
+    await a.stop()
+
+
+async def test_a_lease_that_vanishes_is_written_again(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """Somebody deletes the Lease: the leader learns that it leads no more, and runs again."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(1)
+    await cluster.delete(LEASES, LEASE)
+    await clock.advance(20)
+    assert len(a.epochs) == 2
+    assert a.gate.is_open
+    await a.stop()
+
+
+async def test_the_epoch_can_be_raised(cluster: MemoryCluster, clock: VirtualClock) -> None:
+    """A leader that meets records of a later epoch goes above it, and successors above that."""
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(0.1)
+    await a.election.raise_epoch(41)
+    await clock.advance(10)
+    await a.stop()
+    await a.election.release()
+    b = Candidate(cluster, clock, "b").start()
+    await clock.advance(1)
+    assert b.epochs == [42]
+    await b.stop()

@@ -1,0 +1,214 @@
+"""A plan is bound gang by gang, each as a whole or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from k8s_bridge.cluster.kinds import LEASES, NODES, PODS
+from k8s_bridge.cluster.protocol import Binding, Target
+from k8s_bridge.ledger.codec import page_body, read_page
+from k8s_bridge.ledger.fence import Fenced
+from k8s_bridge.ledger.names import FENCE, PAGES, page_name
+from tests.k8s_bridge.ledger.harness import (
+    SYSTEM,
+    TEAM,
+    Death,
+    Leader,
+    World,
+    annotation,
+    on,
+    target,
+)
+
+
+@pytest.fixture
+async def world() -> World:
+    """Four leaves of four nodes."""
+    return await World().start()
+
+
+async def test_narrow_and_wide_gangs_are_bound(world: World) -> None:
+    """A gang in one leaf and one across two are bound; pages say so; no gang lease is left."""
+    leader = await Leader(world, "a").take_over()
+    narrow = await world.gang("narrow", on(0))
+    wide = await world.gang("wide", on(1, 2))
+    outcome = await leader.commit(narrow, wide)
+    await leader.rest()
+    assert len(outcome.committed) == 2
+    world.check([narrow, wide])
+    places = {body["metadata"]["name"]: body["spec"]["nodeName"] for body in world.pods()}
+    assert places == {
+        member.pod.name: member.node for one in (narrow, wide) for member in one.members
+    }
+
+
+async def test_writes_are_one_a_leaf_two_a_wide_gang_one_a_pod(world: World) -> None:
+    """Three leaves, one wide gang and twelve pods take 3 + 2 + 12 writes until all are bound."""
+    await Leader(world, "before").take_over()
+    counted = Death(at=0)
+    leader = await Leader(world, "a", counted).take_over()
+    plan = [await world.gang("narrow", on(0)), await world.gang("wide", on(1, 2))]
+    counted.writes.clear()
+    await leader.commit(*plan)
+    await leader.bindings()
+    assert sorted(counted.writes) == sorted(
+        [
+            *["update leases/"] * 3,
+            "create leases/",
+            "update leases/",
+            *["create pods/binding"] * 12,
+        ]
+    )
+
+
+async def test_a_page_that_changed_drops_only_its_gangs(world: World) -> None:
+    """Someone else writes one page: the wide gang on it is dropped whole, the other is bound."""
+    leader = await Leader(world, "a").take_over()
+    narrow = await world.gang("narrow", on(0))
+    wide = await world.gang("wide", on(1, 2))
+    page = next(page for page in world.pages() if page.leaf == "leaf-0-2")
+    body = page_body(page, "stranger")
+    body["metadata"]["annotations"]["note"] = "changed"
+    await world.cluster.replace(
+        LEASES, Target(SYSTEM, page_name(page.leaf, 0), "", page.version), body
+    )
+    outcome = await leader.commit(narrow, wide)
+    await leader.rest()
+    assert [str(one.gang) for one in outcome.dropped] == ["ml/wide"]
+    assert outcome.dropped[0].conflict
+    world.check([narrow, wide])
+    again = await leader.commit(wide)
+    await leader.rest()
+    assert not again.dropped
+    world.check([narrow, wide])
+
+
+async def test_a_paused_leader_cannot_commit(world: World) -> None:
+    """After a takeover the old leader's plan meets stale versions, and it learns that it lost."""
+    old = await Leader(world, "old").take_over()
+    gang = await world.gang("g", on(0))
+    await Leader(world, "new").take_over()
+    with pytest.raises(Fenced):
+        await old.commit(gang)
+    world.check([gang])
+    assert not any(body["spec"].get("nodeName") for body in world.pods())
+
+
+async def test_a_deleted_member_does_not_hold_up_the_others(world: World) -> None:
+    """A pod that is deleted between commit and binding leaves; its replacement comes later."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0))
+    outcome = await leader.committer.commit([gang])
+    await world.cluster.delete(PODS, gang.members[2].pod)
+    leader.keeping.forward(outcome.committed)
+    await leader.rest()
+    assert sum(bool(body["spec"].get("nodeName")) for body in world.pods()) == 3
+    world.check()
+
+
+async def test_a_dead_node_rolls_the_gang_back(world: World) -> None:
+    """A node that dies between commit and binding: bound members are evicted, others fenced."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0, 1))
+    outcome = await leader.committer.commit([gang])
+    world.true_pods.dead_nodes.add(gang.members[5].node)
+    leader.keeping.forward(outcome.committed)
+    await leader.rest()
+    assert len(leader.rolled) == 1
+    assert "n-0-1-1 is not ready" in leader.rolled[0]
+    assert [annotation(body, FENCE) for body in world.pods()] == list(outcome.committed)
+    world.check([gang])
+
+
+async def test_a_fenced_pod_refuses_the_old_binding(world: World) -> None:
+    """The fence changes the version that a delayed binding carries."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0))
+    outcome = await leader.committer.commit([gang])
+    world.true_pods.dead_nodes.add(gang.members[0].node)
+    leader.keeping.forward(outcome.committed)
+    await leader.rest()
+    fenced = next(body for body in world.pods() if annotation(body, FENCE))
+    assert fenced["metadata"]["name"] == "g-0"
+    assert target(fenced).version != gang.members[0].pod.version
+
+
+async def test_a_pod_bound_by_another_rolls_the_gang_back(world: World) -> None:
+    """Somebody binds a member elsewhere first: the rest must not run without it."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0))
+    outcome = await leader.committer.commit([gang])
+    await world.cluster.bind(Binding(gang.members[1].pod, "n-0-3-3"))
+    leader.keeping.forward(outcome.committed)
+    await leader.rest()
+    assert "bound to n-0-3-3 by another" in leader.rolled[0]
+    await leader.keeping.lay_out(world.fabric_pages())
+    world.check()
+    assert [body["spec"]["nodeName"] for body in world.pods() if body["spec"].get("nodeName")] == [
+        "n-0-3-3"
+    ]
+    assert not [body for body in world.pods() if body["metadata"]["name"] == "g-0"]
+
+
+async def test_what_ended_is_freed(world: World) -> None:
+    """Finished and deleted pods leave the pages, and a relabelled node changes its page."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0))
+    await leader.commit(gang)
+    await leader.rest()
+    world.kubelets.finish(TEAM, ["g-0", "g-1"])
+    await world.cluster.delete(PODS, Target(TEAM, "g-2"))
+    world.kubelets.step()
+    for member in gang.members:
+        leader.book.wake(member.pod.uid)
+    await leader.rest()
+    world.check()
+    left = [m.pod.name for page in world.pages() for e in page.entries for m in e.members]
+    assert left == ["g-3"]
+
+
+async def test_a_relabelled_node_changes_its_page(world: World) -> None:
+    """A node moves to the page of its new leaf together with the pod that runs on it."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0))
+    await leader.commit(gang)
+    await leader.rest()
+    label = {"metadata": {"labels": {"fabric.topograph.run/tier-0": "leaf-0-3"}}}
+    await world.cluster.patch(NODES, Target("", "n-0-0-1"), label)
+    await leader.keeping.lay_out(world.fabric_pages())
+    world.check([gang])
+    owner = {node: page.leaf for page in world.pages() for node in page.nodes}
+    assert owner["n-0-0-1"] == "leaf-0-3"
+    holder = next(
+        p for p in world.pages() if any(m.pod.name == "g-1" for e in p.entries for m in e.members)
+    )
+    assert holder.leaf == "leaf-0-3"
+
+
+async def test_pages_survive_a_deletion_by_hand(world: World) -> None:
+    """A page that somebody deletes is written again, with the pods that run there."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0))
+    await leader.commit(gang)
+    await leader.rest()
+    await world.cluster.delete(LEASES, Target(SYSTEM, page_name("leaf-0-0", 0)))
+    other = await Leader(world, "b").take_over()
+    await other.rest()
+    world.check([gang])
+
+
+async def test_a_page_that_makes_no_sense_holds_its_leaf_back(world: World) -> None:
+    """Nobody is placed on the nodes of an unreadable page, and the page is left as it is."""
+    leader = await Leader(world, "a").take_over()
+    name = page_name("leaf-0-0", 0)
+    patch = {"metadata": {"annotations": {"alloc.gpu.scheduling/content": "{"}}}
+    await world.cluster.patch(LEASES, Target(SYSTEM, name), patch)
+    gang = await world.gang("g", on(0))
+    other = await Leader(world, "b").take_over()
+    outcome = await other.commit(gang)
+    assert [one.why for one in outcome.dropped] == ["no page lists node n-0-0-0"]
+    listing = await world.cluster.list(LEASES, SYSTEM, PAGES)
+    unread = [one for one in listing.items if one["metadata"]["name"] == name]
+    assert unread[0]["metadata"]["annotations"]["alloc.gpu.scheduling/content"] == "{"
+    assert len([read_page(one) for one in listing.items if one not in unread]) == 3
+    assert leader.book.page(name) is not None
