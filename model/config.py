@@ -138,12 +138,17 @@ class Solver(Section):
 
 
 class NamespacePolicy(Section):
-    """What one namespace may have: GPUs at a time, domains (leaves or spines), gangs a batch."""
+    """What one namespace may have.
+
+    GPUs at a time, domains (leaves or spines), gangs and pods a batch, and seconds of the
+    solver a minute.
+    """
 
     gpu_quota: int | None = Field(default=None, ge=0, le=100000000)
     domains: tuple[str, ...] | None = None
     max_gangs: int | None = Field(default=None, ge=0, le=100000)
     max_members: int | None = Field(default=None, ge=0, le=1000000)
+    max_solve_seconds: float | None = Field(default=None, gt=0, le=60, allow_inf_nan=False)
 
 
 class Spec(Section):

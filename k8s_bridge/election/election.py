@@ -88,11 +88,11 @@ class Election:
                 await self._renew()
             except (Conflict, NotFound):
                 await self._learn()
-                pause = 0.0
+                pause = self._timing.renew / 10
             except ClusterError as error:
                 self._log.warning("renewal_failed", why=str(error))
                 pause = self._timing.renew / 5
-                self._gate.check()
+            self._gate.check()
 
     async def release(self) -> None:
         """Give the Lease back, so that a standby need not wait for its end."""
@@ -144,6 +144,9 @@ class Election:
             self._look(read_lease(await self._cluster.get(LEASES, self._target)))
         except NotFound:
             self._seen = None
+        except ClusterError as error:
+            self._log.warning("renewal_failed", why=str(error))
+            return
         if self.leader != self.identity:
             self._gate.shut()
             raise NotLeader(f"{self.leader or 'nobody'} holds the leader's lease")

@@ -7,20 +7,24 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.names import FENCE
+from k8s_bridge.ledger.names import DEVICES, FENCE
 from k8s_bridge.ledger.records import Member
 from model.gang import GangKey
 
 
 @dataclass(frozen=True, slots=True)
 class PodSeen:
-    """A pod as it was last seen. `node` is "" while it is unbound; `fence` a commit's name."""
+    """A pod as it was last seen. `node` is "" while it is unbound; `fence` a commit's name.
+
+    `devices` are those that its binding named.
+    """
 
     pod: Target
     node: str = ""
     finished: bool = False
     deleting: bool = False
     fence: str = ""
+    devices: tuple[int, ...] = ()
 
 
 class Pods(Protocol):
@@ -59,7 +63,14 @@ def pod_seen(body: Body) -> PodSeen:
         finished=phase in ("Succeeded", "Failed"),
         deleting=metadata.get("deletionTimestamp") is not None,
         fence=annotations.get(FENCE, ""),
+        devices=_devices(annotations.get(DEVICES, "")),
     )
+
+
+def _devices(text: str) -> tuple[int, ...]:
+    """The numbers in the annotation; none where it makes no sense."""
+    parts = text.split(",") if text else []
+    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()
 
 
 def is_gone(pods: Pods, member: Member) -> bool:

@@ -1,0 +1,32 @@
+"""Which objects are reflected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from k8s_bridge.cluster.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Objects of `kind`, or of the first of `alternatives` where the cluster does not serve it.
+
+    Only those in `namespace` and with `labels` (a selector), where given. `cached` allows a
+    first list that is not a quorum read.
+    """
+
+    kind: Kind
+    alternatives: tuple[Kind, ...] = ()
+    namespace: str = ""
+    labels: str = ""
+    cached: bool = False
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What to look for, best first."""
+        return (self.kind, *self.alternatives)
+
+
+def subject_of(what: Kind | Subject) -> Subject:
+    """`what`, or all objects of it where it is a kind."""
+    return Subject(what) if isinstance(what, Kind) else what

@@ -1,0 +1,39 @@
+// Command controlplane is etcd, kube-apiserver, kube-controller-manager or kube-scheduler,
+// by the name it is called with. One binary links the code that the four share only once,
+// which makes the cold build about half as long as four builds.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	_ "k8s.io/component-base/logs/json/register"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	manager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+)
+
+func main() {
+	name := filepath.Base(os.Args[0])
+	var command *cobra.Command
+	switch name {
+	case "etcd":
+		etcdmain.Main(os.Args)
+		return
+	case "kube-apiserver":
+		command = apiserver.NewAPIServerCommand()
+	case "kube-controller-manager":
+		command = manager.NewControllerManagerCommand()
+	case "kube-scheduler":
+		command = scheduler.NewSchedulerCommand()
+	default:
+		fmt.Fprintf(os.Stderr, "called as %q; link it as etcd, kube-apiserver, "+
+			"kube-controller-manager or kube-scheduler\n", name)
+		os.Exit(2)
+	}
+	os.Exit(cli.Run(command))
+}

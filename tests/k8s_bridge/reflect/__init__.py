@@ -1,0 +1,1 @@
+"""The reflector, on a scripted cluster and on the twin in memory."""

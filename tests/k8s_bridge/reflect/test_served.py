@@ -1,0 +1,141 @@
+"""Kinds that are not served, come later, or are forbidden."""
+
+from __future__ import annotations
+
+from structlog.testing import capture_logs
+
+from k8s_bridge.cluster.errors import NotFound, Refused
+from k8s_bridge.cluster.kinds import (
+    JOB_SETS,
+    NATIVE_POD_GROUPS,
+    NATIVE_POD_GROUPS_BETA,
+    PODS,
+)
+from k8s_bridge.reflect import Pulse, Replaced, State, Subject
+from k8s_bridge.virtual_clock import VirtualClock
+from tests.k8s_bridge.reflect.scripted import (
+    LIST,
+    SILENCE,
+    WATCH,
+    Script,
+    Scripted,
+    body,
+    listing,
+    put,
+    reading,
+    told,
+)
+
+MISSING = NotFound("the server could not find the requested resource", 404)
+FORBIDDEN = Refused("pods is forbidden", 403, "Forbidden")
+GROUPS = Subject(NATIVE_POD_GROUPS, (NATIVE_POD_GROUPS_BETA,))
+
+
+async def test_a_kind_that_is_not_served_is_absent_once() -> None:
+    """A CRD that comes after 20 minutes: absent once, looked for every 225 s, then listed."""
+    clock = VirtualClock()
+    cluster = Scripted(clock, {})
+    with capture_logs() as logs:
+        async with reading(cluster, JOB_SETS, clock) as changes:
+            await clock.advance(1200)
+            assert told(changes) == ["absent"]
+            assert cluster.times(LIST) == [0, 225, 450, 675, 900, 1125]
+            cluster.scripts[JOB_SETS] = Script([listing(5, body("a", 3))])
+            await clock.advance(150)
+            assert told(changes) == ["absent", "=a@3"]
+    assert [log["event"] for log in logs] == ["not served"]
+
+
+async def test_a_kind_that_goes_away_is_absent() -> None:
+    """A CRD that is deleted takes its objects along."""
+    clock = VirtualClock()
+    cluster = Scripted(clock, {JOB_SETS: Script([listing(5, body("a", 3)), MISSING], [[10.0]])})
+    cluster.scripts[JOB_SETS].watches.append([MISSING])
+    pulse = Pulse(JOB_SETS, clock)
+    async with reading(cluster, JOB_SETS, clock, pulse=pulse) as changes:
+        await clock.advance(11)
+        assert told(changes) == ["=a@3", "absent"]
+        assert pulse.read().state is State.ABSENT
+        assert pulse.read().synced_since is None
+
+
+async def test_a_kind_that_is_listed_but_not_watched_is_no_rush() -> None:
+    """Lists that work and watches that are not found come ever more rarely."""
+    clock = VirtualClock()
+    script = Script([listing(5)], [[MISSING], [MISSING], [MISSING]])
+    cluster = Scripted(clock, {JOB_SETS: script})
+    async with reading(cluster, JOB_SETS, clock):
+        await clock.advance(10)
+        assert cluster.times(LIST) == [0, 0.1, 0.3, 0.7]
+
+
+async def test_the_alternative_that_is_served_is_followed() -> None:
+    """Where only v1beta1 is served, its list is told, with its kind, and no absence."""
+    clock = VirtualClock()
+    cluster = Scripted(clock, {NATIVE_POD_GROUPS_BETA: Script([listing(5, body("g", 3))])})
+    pulse = Pulse(NATIVE_POD_GROUPS, clock)
+    async with reading(cluster, GROUPS, clock, pulse=pulse) as changes:
+        await clock.advance(1)
+        assert changes == [Replaced([body("g", 3)], "5", NATIVE_POD_GROUPS_BETA)]
+        assert pulse.read().kind == NATIVE_POD_GROUPS_BETA
+
+
+async def test_an_upgrade_moves_on_to_the_other_alternative() -> None:
+    """When v1alpha2 is served no more, v1beta1 takes over with a full list."""
+    clock = VirtualClock()
+    old = Script([listing(5, body("g", 3)), MISSING], [[10.0, MISSING]])
+    new = Script([listing(9, body("g", 8))])
+    cluster = Scripted(clock, {NATIVE_POD_GROUPS: old, NATIVE_POD_GROUPS_BETA: new})
+    async with reading(cluster, GROUPS, clock) as changes:
+        await clock.advance(11)
+        assert changes == [
+            Replaced([body("g", 3)], "5", NATIVE_POD_GROUPS),
+            Replaced([body("g", 8)], "9", NATIVE_POD_GROUPS_BETA),
+        ]
+
+
+async def test_a_refusal_is_logged_once_and_tried_rarely() -> None:
+    """A role that is granted after four minutes: one warning, a list each 75 s, then follows."""
+    clock = VirtualClock()
+    cluster = Scripted(clock, {PODS: Script([FORBIDDEN])})
+    pulse = Pulse(PODS, clock)
+    with capture_logs() as logs:
+        async with reading(cluster, PODS, clock, pulse=pulse) as changes:
+            await clock.advance(240)
+            assert changes == []
+            assert cluster.times(LIST) == [0, 75, 150, 225]
+            assert pulse.read().state is State.REFUSED
+            assert pulse.read().last_error == "pods is forbidden"
+            cluster.scripts[PODS].lists = [listing(5)]
+            await clock.advance(60)
+            assert told(changes) == ["="]
+            assert pulse.read().state is State.FOLLOWING
+    assert [(log["log_level"], log["event"]) for log in logs] == [("warning", "refused")]
+
+
+async def test_a_token_that_is_being_renewed_costs_no_minute() -> None:
+    """After a 401 in a watch comes a list at once, and the refusal is over."""
+    clock = VirtualClock()
+    script = Script([listing(5), listing(7, body("a", 7))], [[Refused("unauthorized", 401)]])
+    cluster = Scripted(clock, {PODS: script})
+    pulse = Pulse(PODS, clock)
+    with capture_logs() as logs:
+        async with reading(cluster, PODS, clock, pulse=pulse) as changes:
+            await clock.advance(1)
+            assert cluster.times(LIST) == [0, 0.1]
+            assert told(changes) == ["=", "=a@7"]
+            assert pulse.read().state is State.FOLLOWING
+    assert [log["event"] for log in logs] == ["refused"]
+
+
+async def test_a_watch_that_is_refused_lists_anew_and_rarely() -> None:
+    """Where lists are allowed and watches not, the state is refreshed each 75 s, with one line."""
+    clock = VirtualClock()
+    script = Script([listing(5)], [[FORBIDDEN], [FORBIDDEN], [put("a", 6), SILENCE]])
+    cluster = Scripted(clock, {PODS: script})
+    with capture_logs() as logs:
+        async with reading(cluster, PODS, clock) as changes:
+            await clock.advance(200)
+            assert cluster.times(WATCH) == [0, 75, 150]
+            assert told(changes) == ["=", "=", "=", "+a@6"]
+    assert [log["event"] for log in logs] == ["refused"]
