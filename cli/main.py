@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import config, lint, plan, validate_plan
+from cli import config, lint, plan, run, validate_plan
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 
 
@@ -43,6 +43,7 @@ app = typer.Typer(
 app.command("plan")(plan.plan)
 app.command("lint")(lint.lint)
 app.command("validate-plan")(validate_plan.validate_plan)
+app.command("run")(run.run)
 app.add_typer(config.app, name="config")
 
 

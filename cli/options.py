@@ -40,3 +40,21 @@ Now = Annotated[
     str | None,
     typer.Option(metavar="RFC3339", help="The moment that counts as now, for the age of gangs."),
 ]
+Kubeconfig = Annotated[
+    str | None,
+    typer.Option(
+        envvar="KUBECONFIG",
+        metavar="PATH",
+        help="How to reach the cluster; without it the usual file, or the pod's own account.",
+    ),
+]
+Context = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The context of the kubeconfig to use.")
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMESPACE",
+        help="Where the scheduler's Leases are; without it the pod's own, or kube-system.",
+    ),
+]

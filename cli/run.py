@@ -1,0 +1,134 @@
+"""`fourleaf run`: the scheduler of a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.options import Context, Kubeconfig, Namespace
+
+if TYPE_CHECKING:
+    from k8s_bridge.scheduler import Options
+
+IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+class DryRun(StrEnum):
+    """When a gang is tried out before it is decided."""
+
+    ALWAYS = "always"
+    NEVER = "never"
+    AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a scheduler connects, listens and keeps its audit lines."""
+
+    kubeconfig: str | None
+    context: str | None
+    host: str
+    port: int
+    audit: str | None
+
+
+def run(
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    scheduler_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="SCHEDULER_NAME",
+            metavar="NAME",
+            help="Pods with this schedulerName are ours. Repeatable; without it, as configured.",
+        ),
+    ] = None,
+    namespace: Namespace = None,
+    config_namespace: Annotated[
+        str, typer.Option(metavar="NAMESPACE", help="Where topology-scheduler-config is.")
+    ] = "kube-system",
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where probes, metrics and status are served.")
+    ] = "127.0.0.1:8080",
+    lease_seconds: Annotated[
+        int, typer.Option(min=3, max=60, help="How long the lead holds without a renewal.")
+    ] = 6,
+    dry_run: Annotated[
+        DryRun, typer.Option(help="Try gangs out first; auto: where a webhook looks at bindings.")
+    ] = DryRun.AUTO,
+    audit: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Append a line for each decision; - for stdout."),
+    ] = None,
+) -> None:
+    """Schedule the gangs of a cluster, until stopped.
+
+    Several replicas elect a leader. LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
+
+    Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
+    """
+    from k8s_bridge.election.election import Timing
+    from k8s_bridge.logs import set_up_logs
+    from k8s_bridge.scheduler import Options
+
+    host, port = _address(listen)
+    set_up_logs()
+    options = Options(
+        namespace=namespace or _own_namespace(),
+        config_namespace=config_namespace,
+        scheduler_names=tuple(scheduler_name or ()),
+        dry_run=dry_run.value,
+        timing=Timing(lease_seconds, lease_seconds / 4, lease_seconds / 4),
+    )
+    asyncio.run(_until_stopped(options, Setting(kubeconfig, context, host, port, audit)))
+
+
+async def _until_stopped(options: Options, setting: Setting) -> None:
+    from cli.clusters import connected
+    from k8s_bridge.audit import Audit, audit_to
+    from k8s_bridge.clock import SystemClock
+    from k8s_bridge.metrics import Metrics
+    from k8s_bridge.reporting import Reporter
+    from k8s_bridge.scheduler import Scheduler
+    from k8s_bridge.serving import Address, Server
+    from k8s_bridge.solving import Solver
+
+    clock = SystemClock()
+    metrics = Metrics()
+    async with Solver() as solver, connected(setting.kubeconfig, setting.context) as cluster:
+        audit = Audit(audit_to(setting.audit), clock) if setting.audit else None
+
+        def reporter(scheduler: Scheduler) -> Reporter:
+            return Reporter(scheduler, metrics, audit, cluster.traffic.requests)
+
+        scheduler = Scheduler(cluster, clock, solver.plan, options, reporter)
+        address = Address(setting.host, setting.port)
+        async with Server(scheduler.reporter, metrics.registry, address):
+            work = asyncio.create_task(scheduler.run())
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, work.cancel)
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise typer.BadParameter(f"'{listen}' is not HOST:PORT", param_hint="--listen")
+    return host.strip("[]"), int(port)
+
+
+def _own_namespace() -> str:
+    """The namespace that the pod runs in; kube-system outside of a cluster."""
+    try:
+        return IN_CLUSTER.read_text().strip() or "kube-system"
+    except OSError:
+        return "kube-system"

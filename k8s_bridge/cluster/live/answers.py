@@ -1,0 +1,72 @@
+"""HTTP answers that are failures, as errors of the bridge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from k8s_bridge.cluster.errors import (
+    AlreadyExists,
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    Gone,
+    NotFound,
+    Refused,
+    Throttled,
+)
+
+_BY_STATUS: dict[int, type[ClusterError]] = {
+    404: NotFound,
+    408: Ambiguous,
+    409: Conflict,
+    410: Gone,
+    429: Throttled,
+    503: Throttled,
+}
+_LONGEST = 500
+
+
+def error_of(what: str, status: int, headers: Mapping[str, str], content: bytes) -> ClusterError:
+    """The error that a status of 300 or more stands for; `what` was asked for."""
+    said = _status_object(content)
+    reason = str(said.get("reason") or "")
+    message = str(said.get("message") or content[:_LONGEST].decode(errors="replace"))
+    kind = _BY_STATUS.get(status, Ambiguous if status >= 500 else Refused)
+    if kind is Conflict and reason == "AlreadyExists":
+        kind = AlreadyExists
+    if status == 422 and _another_uid(said):
+        # what says 409 for a Binding or a deletion says this for a patch
+        kind = Conflict
+    retry_after = _seconds(headers.get("Retry-After"))
+    if retry_after is None:
+        retry_after = _seconds((said.get("details") or {}).get("retryAfterSeconds"))
+    return kind(f"{what}: {status} {message}", status, reason, retry_after)
+
+
+def watch_error(what: str, said: Mapping[str, Any]) -> ClusterError:
+    """The error that a line of type `ERROR` stands for."""
+    return error_of(what, int(said.get("code") or 500), {}, orjson.dumps(said))
+
+
+def _another_uid(said: Mapping[str, Any]) -> bool:
+    causes = (said.get("details") or {}).get("causes") or ()
+    return any(cause.get("field") == "metadata.uid" for cause in causes)
+
+
+def _status_object(content: bytes) -> dict[str, Any]:
+    try:
+        said = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _seconds(text: object) -> float | None:
+    """Retry-After as a number; the form that names a date is not used by apiservers."""
+    try:
+        return float(str(text)) if text else None
+    except ValueError:
+        return None

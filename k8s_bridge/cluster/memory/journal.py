@@ -1,0 +1,105 @@
+"""What happened to the objects of one kind, for watches to read from where they stand."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from collections import deque
+from collections.abc import AsyncIterator
+from operator import attrgetter
+
+from k8s_bridge.cluster.errors import Gone
+from k8s_bridge.cluster.kinds import Kind
+from k8s_bridge.cluster.memory.records import Change, Record
+from k8s_bridge.cluster.memory.selectors import Selector
+from k8s_bridge.cluster.protocol import Event
+
+
+class Journal:
+    """The changes to one kind, oldest first; at most `keep` of them."""
+
+    def __init__(self, kind: Kind, keep: int) -> None:
+        self.kind = kind
+        self.compacted = 0
+        self._changes: deque[Change] = deque()
+        self._keep = keep
+        self._first = 0
+        self._round = 0
+        self._waiting: set[asyncio.Event] = set()
+
+    def add(self, change: Change) -> None:
+        """Add the newest change and wake whoever waits for it."""
+        self._changes.append(change)
+        if len(self._changes) > self._keep:
+            self.compact(self._changes[0].version)
+        self._wake()
+
+    def compact(self, version: int) -> None:
+        """Forget what happened up to `version`: watches that have not read it end as `Gone`."""
+        self.compacted = max(self.compacted, version)
+        while self._changes and self._changes[0].version <= version:
+            self._changes.popleft()
+            self._first += 1
+        self._wake()
+
+    def end(self) -> None:
+        """End all running watches, as a server does now and then."""
+        self._round += 1
+        self._wake()
+
+    def _wake(self) -> None:
+        for event in self._waiting:
+            event.set()
+
+    async def events(
+        self, version: int, namespace: str, selector: Selector
+    ) -> AsyncIterator[Event]:
+        """What happens after `version`, until `end`. Raises `Gone`."""
+        if version < self.compacted:
+            raise _gone(version, self.compacted)
+        position = self._first + bisect_right(self._changes, version, key=attrgetter("version"))
+        started, wake = self._round, asyncio.Event()
+        self._waiting.add(wake)
+        try:
+            while started == self._round:
+                if position < self._first:
+                    raise _gone(version, self.compacted)
+                if position - self._first == len(self._changes):
+                    wake.clear()
+                    await wake.wait()
+                    continue
+                change = self._changes[position - self._first]
+                position += 1
+                version = change.version
+                event = self._event(change, namespace, selector)
+                if event is not None:
+                    yield event
+        finally:
+            self._waiting.discard(wake)
+
+    def _event(self, change: Change, namespace: str, selector: Selector) -> Event | None:
+        def seen(record: Record | None) -> bool:
+            if record is None or (namespace and record.namespace != namespace):
+                return False
+            return selector(record.labels)
+
+        if change.before is None and change.after is None:
+            return bookmark(change.version)
+        was, is_now = seen(change.before), seen(change.after)
+        if change.after is not None and is_now:
+            return Event("MODIFIED" if was else "ADDED", change.after.listed())
+        if was and change.before is not None:
+            body = change.before.listed()
+            body["metadata"]["resourceVersion"] = str(change.version)
+            return Event("DELETED", body)
+        return None
+
+
+def bookmark(version: int) -> Event:
+    """The event that says that all up to `version` has been sent."""
+    body = {"metadata": {"resourceVersion": str(version)}}
+    return Event("BOOKMARK", body)
+
+
+def _gone(version: int, compacted: int) -> Gone:
+    return Gone(f"too old resource version: {version} ({compacted})", 410, "Expired")

@@ -1,0 +1,164 @@
+"""What is kept of pods and nodes, as types that JSON is read through.
+
+What is not named here is never turned into Python objects. Values are not checked: that is
+what the readers of the model do, who can say where an object is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+
+class Metadata(TypedDict, total=False):
+    """What is kept of the metadata of pods and nodes."""
+
+    name: Any
+    namespace: Any
+    uid: Any
+    resourceVersion: Any
+    generation: Any
+    labels: Any
+    annotations: Any
+    ownerReferences: Any
+    finalizers: Any
+    creationTimestamp: Any
+    deletionTimestamp: Any
+    deletionGracePeriodSeconds: Any
+
+
+class Container(TypedDict, total=False):
+    """What is kept of a container."""
+
+    name: Any
+    resources: Any
+    restartPolicy: Any
+    ports: Any
+
+
+class Volume(TypedDict, total=False):
+    """What is kept of a volume: what may tie the pod to some nodes."""
+
+    name: Any
+    persistentVolumeClaim: Any
+    ephemeral: Any
+
+
+class PodSpec(TypedDict, total=False):
+    """What is kept of the spec of a pod."""
+
+    activeDeadlineSeconds: Any
+    affinity: Any
+    containers: list[Container] | None
+    hostNetwork: Any
+    initContainers: list[Container] | None
+    nodeName: Any
+    nodeSelector: Any
+    overhead: Any
+    preemptionPolicy: Any
+    priority: Any
+    priorityClassName: Any
+    resourceClaims: Any
+    resources: Any
+    runtimeClassName: Any
+    schedulerName: Any
+    schedulingGates: Any
+    schedulingGroup: Any
+    terminationGracePeriodSeconds: Any
+    tolerations: Any
+    topologySpreadConstraints: Any
+    volumes: list[Volume] | None
+    workloadRef: Any
+
+
+class Condition(TypedDict, total=False):
+    """What is kept of a condition of a pod."""
+
+    type: Any
+    status: Any
+    reason: Any
+    message: Any
+    lastTransitionTime: Any
+    observedGeneration: Any
+
+
+class PodStatus(TypedDict, total=False):
+    """What is kept of the status of a pod."""
+
+    phase: Any
+    reason: Any
+    conditions: list[Condition] | None
+    nominatedNodeName: Any
+    resourceClaimStatuses: Any
+    startTime: Any
+
+
+class Pod(TypedDict, total=False):
+    """What is kept of a pod."""
+
+    metadata: Metadata
+    spec: PodSpec
+    status: PodStatus
+
+
+class NodeSpec(TypedDict, total=False):
+    """What is kept of the spec of a node."""
+
+    taints: Any
+    unschedulable: Any
+
+
+class NodeCondition(TypedDict, total=False):
+    """What is kept of a condition of a node: not the heartbeat, which tells nothing new."""
+
+    type: Any
+    status: Any
+    reason: Any
+    lastTransitionTime: Any
+
+
+class NodeStatus(TypedDict, total=False):
+    """What is kept of the status of a node."""
+
+    addresses: Any
+    allocatable: Any
+    capacity: Any
+    conditions: list[NodeCondition] | None
+    daemonEndpoints: Any
+
+
+class Node(TypedDict, total=False):
+    """What is kept of a node."""
+
+    metadata: Metadata
+    spec: NodeSpec
+    status: NodeStatus
+
+
+class PodPage(TypedDict, total=False):
+    """A part of a list of pods."""
+
+    metadata: Any
+    items: list[Pod] | None
+
+
+class NodePage(TypedDict, total=False):
+    """A part of a list of nodes."""
+
+    metadata: Any
+    items: list[Node] | None
+
+
+class PodEvent(TypedDict):
+    """A line of a watch of pods."""
+
+    type: str
+    object: Pod
+
+
+class NodeEvent(TypedDict):
+    """A line of a watch of nodes."""
+
+    type: str
+    object: Node

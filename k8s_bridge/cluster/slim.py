@@ -1,0 +1,193 @@
+"""Objects of lists and watches, from JSON: what somebody reads, and equal parts once.
+
+A full pod has 9 KiB of JSON, of which a scheduler needs one. Slim objects are to be read and
+not to be changed: equal parts of them are one object. Nor can one be written back whole.
+They carry no apiVersion, kind and managedFields; pods and nodes what `shapes` names; what
+makes pods has slim pod specs in its templates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from k8s_bridge.cluster import shapes
+from k8s_bridge.cluster.errors import ClusterError
+from k8s_bridge.cluster.kinds import (
+    DEPLOYMENTS,
+    JOB_SETS,
+    JOBS,
+    LEADER_WORKER_SETS,
+    NODES,
+    PODS,
+    RAY_CLUSTERS,
+    REPLICA_SETS,
+    STATEFUL_SETS,
+    Kind,
+)
+from k8s_bridge.cluster.protocol import Body, Event
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+_SHARED = 2**15
+"""Equal parts that are remembered at once: some MiB, and more than a cluster has of them."""
+
+_OWNERS = frozenset(
+    {
+        JOBS,
+        DEPLOYMENTS,
+        REPLICA_SETS,
+        STATEFUL_SETS,
+        JOB_SETS,
+        LEADER_WORKER_SETS,
+        RAY_CLUSTERS,
+    }
+)
+_Adapter = TypeAdapter[Any]
+_OBJECTS: dict[Kind, _Adapter] = {
+    PODS: TypeAdapter(shapes.Pod),
+    NODES: TypeAdapter(shapes.Node),
+}
+_PAGES: dict[Kind, _Adapter] = {
+    PODS: TypeAdapter(shapes.PodPage),
+    NODES: TypeAdapter(shapes.NodePage),
+}
+_EVENTS: dict[Kind, _Adapter] = {
+    PODS: TypeAdapter(shapes.PodEvent),
+    NODES: TypeAdapter(shapes.NodeEvent),
+}
+_CONTAINER = tuple(shapes.Container.__annotations__)
+_POD_SPEC = tuple(shapes.PodSpec.__annotations__)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a list: its objects, the version of the whole, and where it goes on, or ""."""
+
+    items: list[Body]
+    version: str
+    token: str
+
+
+def object_of(kind: Kind, content: bytes) -> Body:
+    """The object in `content`. Raises `ClusterError` where it is none."""
+    return _trimmed(kind, _read(_OBJECTS, kind, content))
+
+
+def page_of(kind: Kind, content: bytes) -> Page:
+    """The part of a list in `content`. Raises `ClusterError` where it is none."""
+    body = _read(_PAGES, kind, content)
+    metadata = body.get("metadata") or {}
+    items = [_trimmed(kind, item) for item in body.get("items") or ()]
+    return Page(items, str(metadata.get("resourceVersion", "")), metadata.get("continue") or "")
+
+
+def event_of(kind: Kind, line: bytes) -> Event:
+    """The line of a watch; of type `ERROR` with a whole Status. Raises `ClusterError`."""
+    body = _read(_EVENTS, kind, line)
+    if body.get("type") == "ERROR":
+        return Event("ERROR", orjson.loads(line)["object"])
+    return Event(body["type"], _trimmed(kind, body["object"]))
+
+
+def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
+    adapter = adapters.get(kind)
+    try:
+        body = orjson.loads(content) if adapter is None else adapter.validate_json(content)
+    except (orjson.JSONDecodeError, ValidationError) as error:
+        raise ClusterError(
+            f"{kind.plural}: the answer is not what the API says: {error}"
+        ) from error
+    if not isinstance(body, dict):
+        raise ClusterError(f"{kind.plural}: the answer is not an object")
+    return body
+
+
+def _trimmed(kind: Kind, body: Body) -> Body:
+    """`body`, which is changed, without what nobody reads and with equal parts shared."""
+    body.pop("apiVersion", None)
+    body.pop("kind", None)
+    metadata = body.get("metadata")
+    if isinstance(metadata, dict):
+        metadata.pop("managedFields", None)
+    if kind == PODS:
+        _trim_metadata(metadata)
+        _share_spec(body.get("spec"))
+        _share_conditions(body.get("status"))
+    elif kind == NODES:
+        _trim_metadata(metadata)
+        status = body.get("status")
+        _share(body.get("spec"), ("taints",))
+        _share(status, ("allocatable", "capacity", "daemonEndpoints"))
+        _share_conditions(status)
+    elif kind in _OWNERS:
+        _trim_metadata(metadata)
+        for key in ("spec", "status"):
+            if key in body:
+                body[key] = _templates(body[key])
+    return body
+
+
+def _trim_metadata(metadata: Any) -> None:
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if isinstance(annotations, dict):
+        annotations.pop(LAST_APPLIED, None)
+    _share(metadata, ("ownerReferences",))
+
+
+def _templates(value: Any) -> Any:
+    """`value` with every pod spec in it made slim, however deep a template lies."""
+    if isinstance(value, list):
+        return [_templates(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if not isinstance(value.get("containers"), list):
+        return {key: _templates(one) for key, one in value.items()}
+    spec = _some(value, _POD_SPEC)
+    for key in ("containers", "initContainers"):
+        if isinstance(spec.get(key), list):
+            spec[key] = [_some(one, _CONTAINER) for one in spec[key]]
+    _share_spec(spec)
+    return spec
+
+
+def _some(value: Any, keys: tuple[str, ...]) -> Any:
+    return {k: value[k] for k in keys if k in value} if isinstance(value, dict) else value
+
+
+def _share_spec(spec: Any) -> None:
+    if not isinstance(spec, dict):
+        return
+    volumes = spec.pop("volumes", None)
+    tied = [v for v in volumes or () if "persistentVolumeClaim" in v or "ephemeral" in v]
+    if tied:
+        spec["volumes"] = tied
+    for key, value in spec.items():
+        if isinstance(value, dict | list):
+            spec[key] = _shared(value)
+
+
+def _share_conditions(status: Any) -> None:
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    if isinstance(conditions, list):
+        status["conditions"] = [_shared(one) for one in conditions]
+
+
+def _share(body: Any, keys: tuple[str, ...]) -> None:
+    for key in keys:
+        if isinstance(body, dict) and key in body:
+            body[key] = _shared(body[key])
+
+
+def _shared(value: Any) -> Any:
+    # as text, because the bytes that orjson makes keep a buffer of 1 KiB
+    return _from(orjson.dumps(value).decode())
+
+
+@lru_cache(maxsize=_SHARED)
+def _from(text: str) -> Any:
+    return orjson.loads(text)

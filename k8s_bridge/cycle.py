@@ -1,0 +1,136 @@
+"""The scheduling cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.ledger.book import Book
+from k8s_bridge.ledger.commit import Committer, Dropped, Outcome, Wanted
+from k8s_bridge.ledger.housekeeping import Housekeeping
+from k8s_bridge.ledger.pods import is_bound, is_gone
+from k8s_bridge.ledger.records import Member
+from k8s_bridge.observed import Observed
+from k8s_bridge.plain_reading import LiveReading
+from k8s_bridge.wanting import Wants, wants
+from model.plan import Plan
+from model.snapshot import Snapshot
+
+Solve = Callable[[Snapshot], Awaitable[Plan]]
+
+
+NOTHING = Outcome((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One cycle: what was read, planned, committed; seconds by phase.
+
+    `late` are gangs for which the plan came too late, `dropped` those whose commit did not
+    take; both are planned again.
+    """
+
+    number: int
+    reading: LiveReading
+    plan: Plan | None
+    late: tuple[Dropped, ...] = ()
+    outcome: Outcome = NOTHING
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def again(self) -> bool:
+        """Whether something is to be planned again at once."""
+        return bool(self.late) or any(one.conflict for one in self.outcome.dropped)
+
+
+class Teller(Protocol):
+    """Hears of every cycle, and tells others."""
+
+    def cycle_begins(self) -> None:
+        """A cycle starts."""
+        ...
+
+    def committing(self, plan: tuple[Wanted, ...]) -> None:
+        """These gangs are about to be committed."""
+        ...
+
+    def cycle(self, report: Report) -> None:
+        """A cycle has ended."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Cycle:
+    """Plans what waits and commits it. One cycle at a time, by the leader alone."""
+
+    observed: Observed
+    book: Book
+    committer: Committer
+    keeping: Housekeeping
+    solve: Solve
+    teller: Teller
+    clock: Clock
+    _number: int = 0
+    _assumed: dict[str, Member] = field(default_factory=dict)
+
+    async def run(self) -> Report:
+        """Run one cycle. Raises `Fenced` or `NotLeader` where another leads by now."""
+        watch = _Watch(self.clock)
+        self.teller.cycle_begins()
+        self._count_own_commits()
+        reading = self.observed.reading()
+        watch.lap("observe")
+        plan = await self._planned(reading.snapshot)
+        watch.lap("solve")
+        wanted = self._still_wanted(plan, reading.snapshot)
+        self.teller.committing(wanted.wanted)
+        watch.lap("check")
+        outcome = await self.committer.commit(wanted.wanted)
+        self.keeping.forward(outcome.committed)
+        watch.lap("commit")
+        self._number += 1
+        report = Report(self._number, reading, plan, wanted.late, outcome, watch.laps)
+        self.teller.cycle(report)
+        return report
+
+    async def _planned(self, snapshot: Snapshot) -> Plan | None:
+        return await self.solve(snapshot) if snapshot.gangs else None
+
+    def _still_wanted(self, plan: Plan | None, snapshot: Snapshot) -> Wants:
+        if plan is None or not plan.placements:
+            return Wants((), ())
+        return wants(plan, snapshot, self.observed, self.book)
+
+    def _count_own_commits(self) -> None:
+        """Let members that are on their way count as standing where they go."""
+        on_their_way = {
+            member.pod.uid: member
+            for commit in self.book.open_commits()
+            if commit.phase is not None
+            for member in commit.members
+            if not is_gone(self.observed, member) and not is_bound(self.observed, member)
+        }
+        for uid, member in self._assumed.items():
+            if uid not in on_their_way and not is_bound(self.observed, member):
+                self.observed.release(member)
+        for uid, member in on_their_way.items():
+            if self._assumed.get(uid) != member:
+                self.observed.assume(member)
+        self._assumed = on_their_way
+
+
+class _Watch:
+    """Seconds from lap to lap."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.laps: dict[str, float] = {}
+        self._clock = clock
+        self._last = clock.monotonic()
+
+    def lap(self, name: str) -> None:
+        """Note the seconds since the last lap under `name`."""
+        now = self._clock.monotonic()
+        self.laps[name] = now - self._last
+        self._last = now

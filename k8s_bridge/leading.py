@@ -1,0 +1,189 @@
+"""What the leader does, from taking over to the loss of the lead."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import structlog
+
+from k8s_bridge.backoff import Backoff
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.kinds import PODS
+from k8s_bridge.cluster.protocol import Body, Cluster
+from k8s_bridge.cycle import Cycle, Report, Solve, Teller
+from k8s_bridge.election.election import Election
+from k8s_bridge.ledger.binding import Binder, DryRun
+from k8s_bridge.ledger.book import Book, Commit
+from k8s_bridge.ledger.commit import Committer
+from k8s_bridge.ledger.housekeeping import Housekeeping
+from k8s_bridge.ledger.pages import laid_out
+from k8s_bridge.ledger.records import Member
+from k8s_bridge.ledger.takeover import Takeover, find
+from k8s_bridge.ledger.writes import Records
+from k8s_bridge.observed import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds. A cycle starts once nothing has changed for `settle`, after `longest` at most.
+
+    Where the last cycle placed nothing, the next one waits for `idle`. Pages are tidied every
+    `tidy`, and compared with all that runs every `audit`.
+    """
+
+    settle: float = 0.02
+    longest: float = 0.2
+    idle: float = 1.0
+    tidy: float = 1.0
+    audit: float = 30.0
+
+
+class Witness(Teller, Protocol):
+    """Hears of cycles and of what happens to commits."""
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """A member stands on its node."""
+        ...
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """A commit goes back."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Leading:
+    """One term of one leader. `cluster` is gated."""
+
+    cluster: Cluster
+    namespace: str
+    election: Election
+    observed: Observed
+    solve: Solve
+    witness: Witness
+    clock: Clock
+    dry_run: DryRun
+    pace: Pace = field(default_factory=Pace)
+    book: Book = field(default_factory=Book)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def lead(self, epoch: int) -> None:
+        """Take over, then run cycles until the lead is lost; raises what ended it."""
+        records = Records(self.cluster, self.namespace, self.election.identity, self.clock)
+        epoch = await self._take_over(records, epoch)
+        async with asyncio.TaskGroup() as tasks:
+            keeping = self._housekeeping(records, epoch, tasks)
+            await keeping.lay_out(laid_out(self.observed.reading().snapshot.fabric))
+            self.observed.nodes_changed.clear()
+            committer = Committer(records, self.book, self.observed, epoch, self.dry_run)
+            cycle = Cycle(
+                self.observed,
+                self.book,
+                committer,
+                keeping,
+                self.solve,
+                self.witness,
+                self.clock,
+            )
+            self.observed.listen(self.book.wake)
+            try:
+                tasks.create_task(self.election.hold())
+                tasks.create_task(self._keep(keeping))
+                await self._cycles(cycle)
+            finally:
+                self.observed.mute(self.book.wake)
+
+    async def _take_over(self, records: Records, epoch: int) -> int:
+        """Fence whoever led before; read all pods after that, so that none is missed."""
+        found = await find(records)
+        for trouble in found.unreadable:
+            self._log.error("record_unreadable", why=trouble)
+        if found.epoch >= epoch:
+            epoch = found.epoch + 1
+            await self.election.raise_epoch(epoch)
+        await Takeover(records, self.book, epoch).fence(found)
+        self.observed.take_all(PODS, await self.cluster.list(PODS))
+        self._log.info(
+            "took_over", epoch=epoch, pages=len(found.pages), gang_leases=len(found.leases)
+        )
+        return epoch
+
+    def _housekeeping(self, records: Records, epoch: int, tasks: asyncio.TaskGroup) -> Housekeeping:
+        def start(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+            return tasks.create_task(work)
+
+        binder = Binder(self.cluster, self.observed, self.clock)
+        return Housekeeping(
+            self.cluster,
+            records,
+            self.book,
+            self.observed,
+            binder,
+            self.clock,
+            epoch,
+            self,
+            start,
+        )
+
+    async def _cycles(self, cycle: Cycle) -> None:
+        again = Backoff(self.clock, first=self.pace.settle, most=self.pace.idle)
+        while True:
+            await self._something_to_do()
+            self.observed.changed.clear()
+            report = await cycle.run()
+            if report.again:
+                self.observed.changed.set()
+                await again.wait()
+                continue
+            again.reset()
+            if not report.outcome.committed:
+                await self._idle(report)
+
+    async def _something_to_do(self) -> None:
+        """Wait for a change, then until the changes pause: the pods of a gang come one by one."""
+        await self.observed.changed.wait()
+        began = self.clock.monotonic()
+        while (
+            self.observed.quiet < self.pace.settle
+            and self.clock.monotonic() - began < self.pace.longest
+        ):
+            await self.clock.sleep(self.pace.settle / 2)
+
+    async def _idle(self, report: Report) -> None:
+        """Rest after a cycle without result, unless a gang comes that it did not know."""
+        known = {gang.key for gang in report.reading.snapshot.gangs}
+        until = self.clock.monotonic() + self.pace.idle
+        while self.clock.monotonic() < until:
+            await self.clock.sleep(self.pace.settle)
+            if self.observed.changed.is_set():
+                gangs = self.observed.reading().snapshot.gangs
+                if any(gang.key not in known for gang in gangs):
+                    return
+
+    async def _keep(self, keeping: Housekeeping) -> None:
+        tidied = audited = self.clock.monotonic()
+        while True:
+            now = self.clock.monotonic()
+            if self.observed.nodes_changed.is_set() or now - audited >= self.pace.audit:
+                self.observed.nodes_changed.clear()
+                audited = now
+                await keeping.lay_out(laid_out(self.observed.reading().snapshot.fabric))
+            tidy = now - tidied >= self.pace.tidy
+            await keeping.run_once(tidy)
+            tidied = now if tidy else tidied
+            await self.clock.sleep(self.pace.tidy / 5)
+
+    def took(self, body: Body) -> None:
+        """A pod as a write of ours left it."""
+        self.observed.took(body)
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """A member stands on its node."""
+        self.observed.bound(member)
+        self.witness.bound(commit, member)
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """A commit goes back."""
+        self.witness.rolled_back(commit, why)

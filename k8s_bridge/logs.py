@@ -1,0 +1,72 @@
+"""Logs: JSON lines on standard error, or plain lines where a person reads along."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import orjson
+import structlog
+
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+DEFAULT_LEVEL = "INFO"
+
+
+def set_up_logs(
+    level: str | None = None, plain: bool | None = None, stream: TextIO | None = None
+) -> None:
+    """Send the logs of this process, those of libraries too, to `stream`.
+
+    `level` is one of `LEVELS`; without it the variable `LOG_LEVEL` says, and where that is
+    none of them, INFO. `plain` chooses lines for people; without it, a terminal gets those.
+    `stream` is standard error unless given.
+    """
+    to = stream or sys.stderr
+    least = logging.getLevelNamesMapping()[_level(level or os.environ.get("LOG_LEVEL", ""))]
+    people = to.isatty() if plain is None else plain
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    last: list[structlog.typing.Processor] = (
+        [structlog.dev.ConsoleRenderer(colors=to.isatty(), sort_keys=True)]
+        if people
+        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(_json)]
+    )
+    structlog.configure(
+        processors=[*shared, structlog.processors.StackInfoRenderer(), *last],
+        wrapper_class=structlog.make_filtering_bound_logger(least),
+        logger_factory=structlog.PrintLoggerFactory(to),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(to)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    # Libraries talk about every connection below that.
+    root.setLevel(max(least, logging.WARNING))
+
+
+@contextmanager
+def cycle(cycle_id: str) -> Iterator[None]:
+    """Put `cycle_id` on every line that is logged within, by this task and those it starts."""
+    with structlog.contextvars.bound_contextvars(cycle_id=cycle_id):
+        yield
+
+
+def _level(name: str) -> str:
+    return name.upper() if name.upper() in LEVELS else DEFAULT_LEVEL
+
+
+def _json(event: Any, **_: Any) -> str:
+    return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()

@@ -1,0 +1,219 @@
+"""The cluster as the scheduler knows it: what the reflectors tell, and what it did itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.kinds import NODES, PODS, Kind
+from k8s_bridge.cluster.protocol import Body, Listing
+from k8s_bridge.ledger.pods import PodSeen, pod_seen
+from k8s_bridge.ledger.records import Member
+from k8s_bridge.plain_reading import LiveReader, LiveReading
+from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
+from model.config import SchedulerConfig
+from model.gang import GangKey
+
+OnPod: TypeAlias = Callable[[str], None]
+
+
+class Observed:
+    """Everything observed.
+
+    `objects` are all objects, by kind, namespace and name. `changed` is set when something
+    has happened that a plan depends on. Objects never go back in time: what is older than
+    what is known of an object is left out, and so is a list that is older than one that was
+    taken for complete.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.changed = asyncio.Event()
+        self.nodes_changed = asyncio.Event()
+        self._clock = clock
+        self.objects: dict[Kind, dict[tuple[str, str], Body]] = {}
+        self._reader = LiveReader()
+        self._pods: dict[str, PodSeen] = {}
+        self._uids: dict[tuple[str, str], str] = {}
+        self._complete: dict[Kind, int] = {}
+        self._ready: dict[str, bool] = {}
+        self._listeners: list[OnPod] = []
+        self._reading: LiveReading | None = None
+        self._last_change = clock.monotonic()
+
+    def listen(self, on_pod: OnPod) -> None:
+        """Call `on_pod` with the UID of every pod to which something happens."""
+        self._listeners.append(on_pod)
+
+    def mute(self, on_pod: OnPod) -> None:
+        """Call it no more."""
+        self._listeners.remove(on_pod)
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since something changed."""
+        return self._clock.monotonic() - self._last_change
+
+    def on_change(self, kind: Kind, change: Change) -> None:
+        """Take what a reflector tells."""
+        match change:
+            case Put(body):
+                self.take(kind, body)
+            case Removed(body):
+                self._remove(kind, body)
+            case Replaced(items, version, _):
+                self.take_all(kind, Listing(items, version))
+            case Absent():
+                self.objects.pop(kind, None)
+                self._note(self._reader.replace_all(kind.group, kind.name, []))
+
+    def take_all(self, kind: Kind, listing: Listing) -> None:
+        """Take a list for complete: what is not on it is gone."""
+        version = int(listing.version)
+        if version < self._complete.get(kind, 0):
+            return
+        self._complete[kind] = version
+        self.objects[kind] = {_key(body): body for body in listing.items}
+        self._note(self._reader.replace_all(kind.group, kind.name, listing.items))
+        if kind is PODS:
+            before = set(self._pods)
+            self._pods = {body["metadata"]["uid"]: pod_seen(body) for body in listing.items}
+            self._uids = {(s.pod.namespace, s.pod.name): uid for uid, s in self._pods.items()}
+            self._tell(before | set(self._pods))
+        elif kind is NODES:
+            self._ready = {}
+            for body in listing.items:
+                self._see_node(body)
+            self.nodes_changed.set()
+
+    def take(self, kind: Kind, body: Body) -> None:
+        """Take one object as it stands, unless it is known better."""
+        if kind is PODS and not self._see_pod(body):
+            return
+        self.objects.setdefault(kind, {})[_key(body)] = body
+        changed = self._reader.put(kind.group, kind.name, body)
+        if kind is NODES:
+            self._see_node(body)
+            if changed:
+                self.nodes_changed.set()
+        self._note(changed)
+
+    def took(self, body: Body) -> None:
+        """Take a pod as a write of ours left it."""
+        self.take(PODS, body)
+
+    def _remove(self, kind: Kind, body: Body) -> None:
+        metadata = body["metadata"]
+        namespace, name = metadata.get("namespace", ""), metadata["name"]
+        if kind is PODS:
+            uid = metadata["uid"]
+            if self._pods.pop(uid, None) is None:
+                return
+            if self._uids.get((namespace, name)) != uid:
+                # Another pod of that name has taken its place already.
+                self._tell([uid])
+                return
+            del self._uids[namespace, name]
+        self.objects.get(kind, {}).pop((namespace, name), None)
+        changed = self._reader.remove(kind.group, kind.name, namespace, name)
+        if kind is PODS:
+            self._tell([metadata["uid"]])
+        elif kind is NODES:
+            self._ready.pop(name, None)
+            self.nodes_changed.set()
+        self._note(changed)
+
+    def seen(self, uid: str) -> PodSeen | None:
+        """The pod, None where it is gone."""
+        return self._pods.get(uid)
+
+    def named(self, namespace: str, name: str) -> PodSeen | None:
+        """The pod of that name, None where there is none."""
+        return self._pods.get(self._uids.get((namespace, name), ""))
+
+    def usable(self, node: str) -> bool:
+        """Whether the node exists and is ready."""
+        return self._ready.get(node, False)
+
+    def running_on(self, node: str) -> Iterator[tuple[GangKey, Member]]:
+        """The pods of ours that are bound to `node`, with the gangs that they belong to."""
+        reading = self.reading()
+        for gang, uid in reading.ours_on(node):
+            seen = self._pods.get(uid)
+            if seen is not None and seen.node == node and not seen.finished:
+                yield gang, Member(seen.pod, node, seen.devices)
+
+    def bound(self, member: Member) -> None:
+        """We have bound the member; the watch will say so later."""
+        seen = self._pods.get(member.pod.uid)
+        if seen is not None and not seen.node:
+            self._pods[member.pod.uid] = PodSeen(
+                seen.pod, member.node, seen.finished, seen.deleting, seen.fence, member.devices
+            )
+        self.assume(member)
+
+    def assume(self, member: Member) -> None:
+        """Count the member as standing on its node, whether it is bound yet or not."""
+        self._reader.assume(member.pod.uid, member.node)
+
+    def release(self, member: Member) -> None:
+        """The member is no longer on its way to its node."""
+        self._reader.release(member.pod.uid)
+        self._note(True)
+
+    def configure(self, config: SchedulerConfig) -> None:
+        """Read everything by another config."""
+        self._reader.configure(config)
+        self.nodes_changed.set()
+        self._note(True)
+
+    def reading(self) -> LiveReading:
+        """What there is to plan, now."""
+        return self._reader.reading(self._clock.wall())
+
+    def _see_pod(self, body: Body) -> bool:
+        """Note a pod; False where it is no newer than what is known."""
+        seen = pod_seen(body)
+        uid, version = seen.pod.uid, int(seen.pod.version)
+        known = self._pods.get(uid)
+        if known is not None and int(known.pod.version) >= version:
+            return False
+        if known is None and version <= self._complete.get(PODS, 0):
+            return False
+        key = (seen.pod.namespace, seen.pod.name)
+        other = self._uids.get(key)
+        if other is not None and other != uid:
+            newer = self._pods.get(other)
+            if newer is not None and int(newer.pod.version) > version:
+                return False
+            self._pods.pop(other, None)
+            self._tell([other])
+        if known is not None and known.node and not seen.node:
+            # We have bound it since this was written.
+            seen = PodSeen(
+                seen.pod, known.node, seen.finished, seen.deleting, seen.fence, known.devices
+            )
+        self._pods[uid], self._uids[key] = seen, uid
+        self._tell([uid])
+        return True
+
+    def _see_node(self, body: Body) -> None:
+        conditions = (body.get("status") or {}).get("conditions") or ()
+        ready = [one.get("status") for one in conditions if one.get("type") == "Ready"]
+        self._ready[body["metadata"]["name"]] = ready != [] and ready[0] == "True"
+
+    def _tell(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            for listener in self._listeners:
+                listener(uid)
+
+    def _note(self, changed: bool) -> None:
+        if changed:
+            self._last_change = self._clock.monotonic()
+            self.changed.set()
+
+
+def _key(body: Body) -> tuple[str, str]:
+    metadata = body["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]

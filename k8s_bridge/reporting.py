@@ -1,0 +1,237 @@
+"""What happens, told to those who look: metrics, events, conditions, audit, `/status`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+import structlog
+
+from k8s_bridge import logs
+from k8s_bridge.audit import Audit
+from k8s_bridge.config_watch import ConfigState
+from k8s_bridge.cycle import Report
+from k8s_bridge.ledger.book import Commit
+from k8s_bridge.ledger.commit import Wanted
+from k8s_bridge.ledger.records import Member
+from k8s_bridge.metrics import EMPTY, Metrics, fabric_use
+from k8s_bridge.telling.bindings import what_was_bound
+from k8s_bridge.telling.desk import Desk
+from k8s_bridge.telling.facts import Facts, Told
+from k8s_bridge.telling.news import what_to_tell
+from k8s_bridge.telling.problems import config_map, what_of_config
+from k8s_bridge.telling.status import LastCycle, Queued, Status
+from k8s_bridge.telling.tells import EventTell, Regarding
+from k8s_bridge.telling.words import clipped
+from model.config import CONFIG_MAP
+from model.gang import Gang, GangKey
+from model.plan import Plan
+from solver.steps import nothing_placed
+
+if TYPE_CHECKING:
+    from k8s_bridge.scheduler import Scheduler
+
+Requests = Mapping[tuple[str, str, int], int]
+EVERY = 5.0
+"""Seconds between two measurements of what changes slowly."""
+HUNG = 60.0
+"""Seconds after which a cycle that has not ended counts as hung."""
+
+
+@dataclass(slots=True)
+class _Bound:
+    """Members of one commit that stand on their nodes, until all do."""
+
+    members: list[Member] = field(default_factory=list)
+
+
+class Reporter:
+    """Hears of everything and passes it on; nothing here decides or delays anything."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        metrics: Metrics,
+        audit: Audit | None = None,
+        requests: Requests | None = None,
+    ) -> None:
+        self.desk = Desk(
+            scheduler.gated, scheduler.clock, scheduler.options.identity, scheduler.observed.take
+        )
+        self._scheduler = scheduler
+        self._metrics = metrics
+        self._audit = audit
+        self._requests = requests or {}
+        self._told = Told()
+        self._bound: dict[str, _Bound] = {}
+        self._gangs: dict[GangKey, Gang] = {}
+        self._queue: tuple[Queued, ...] = ()
+        self._cycles: Counter[str] = Counter()
+        self._last: LastCycle | None = None
+        self._beat = scheduler.clock.monotonic()
+        self._cycle_began: float | None = None
+        self._log = structlog.get_logger(__name__)
+
+    async def run(self) -> None:
+        """Write what is told, and measure, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.desk.run())
+            tasks.create_task(self._measure())
+
+    def cycle_begins(self) -> None:
+        """A cycle starts."""
+        self._cycle_began = self._scheduler.clock.monotonic()
+
+    def committing(self, plan: tuple[Wanted, ...]) -> None:
+        """These pods are about to be bound: a status written now would spoil their versions."""
+        self.desk.hush((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
+
+    def cycle(self, report: Report) -> None:
+        """A cycle has ended."""
+        self._cycle_began = None
+        seconds = sum(report.seconds.values())
+        plan = report.plan or nothing_placed(report.reading.snapshot)
+        status = plan.status.value if report.plan else EMPTY
+        self._cycles[status] += 1
+        self._metrics.cycle(status, report.seconds)
+        lost = {one.gang: one.why for one in (*report.late, *report.outcome.dropped)}
+        self._metrics.decided(plan, len(lost), seconds)
+        self._metrics.conflicts(sum(one.conflict for one in report.outcome.dropped))
+        self._gangs.update((gang.key, gang) for gang in report.reading.snapshot.gangs)
+        self._queue = self._queued(report, plan)
+        if report.plan is not None:
+            self._decided(report, report.plan, lost, seconds)
+        self._tell(report, plan)
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """A member stands on its node."""
+        bound = self._bound.setdefault(commit.name, _Bound())
+        bound.members.append(member)
+        if len(bound.members) < len(commit.members):
+            return
+        del self._bound[commit.name]
+        gang = self._gangs.pop(commit.gang, None)
+        if gang is not None:
+            self._metrics.bound(max(0.0, self._scheduler.clock.wall() - gang.created))
+        self.desk.tell(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """A commit goes back."""
+        self._bound.pop(commit.name, None)
+        pod = Regarding.pod(commit.members[0].pod)
+        note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
+        self.desk.tell([EventTell(pod, "GangRolledBack", note, "Binding", warning=True)])
+
+    def config_read(self, before: ConfigState, after: ConfigState) -> None:
+        """The config was read again."""
+        self._metrics.config(after.valid)
+        namespace = self._scheduler.options.config_namespace
+        self.desk.tell(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
+
+    def learnt(self, seconds: float) -> None:
+        """An event of a watch is in the model, that long after it came."""
+        self._metrics.learnt(seconds)
+
+    def lead_lost(self) -> None:
+        """Somebody else leads now, and tells what there is to tell."""
+        self.desk.clear()
+        self._bound.clear()
+        self._gangs.clear()
+        self._cycle_began = None
+        self._queue = ()
+
+    def status(self) -> Status:
+        """What this process knows of itself."""
+        scheduler = self._scheduler
+        state = scheduler.config.state
+        return Status(
+            identity=scheduler.options.identity,
+            version=_version(),
+            leader=scheduler.leading and scheduler.gate.is_open,
+            holder=scheduler.election.leader,
+            epoch=scheduler.epoch,
+            beat_age=scheduler.clock.monotonic() - self._beat,
+            unsynced=scheduler.unsynced,
+            cycles=tuple(self._cycles.items()),
+            last=self._last,
+            queue=self._queue,
+            config_source=state.source,
+            config_problems=state.problems,
+        )
+
+    def _decided(
+        self, report: Report, plan: Plan, lost: Mapping[GangKey, str], seconds: float
+    ) -> None:
+        cycle_id = f"{self._scheduler.epoch}-{report.number}"
+        placed = len(plan.placements) - len(lost)
+        self._last = LastCycle(
+            cycle_id,
+            self._scheduler.clock.wall(),
+            seconds,
+            plan.status.value,
+            plan.gap,
+            placed,
+            len(plan.waiting),
+        )
+        with logs.cycle(cycle_id):
+            self._log.info(
+                "cycle",
+                status=plan.status.value,
+                placed=placed,
+                waiting=len(plan.waiting),
+                lost={str(gang): why for gang, why in lost.items()},
+                gap=round(plan.gap, 6),
+                seconds={phase: round(took, 4) for phase, took in report.seconds.items()},
+                note=plan.note,
+            )
+            if self._audit is not None:
+                snapshot = report.reading.snapshot
+                self._audit.decided(cycle_id, self._scheduler.epoch, snapshot, plan, lost)
+
+    def _queued(self, report: Report, plan: Plan) -> tuple[Queued, ...]:
+        gangs = {gang.key: gang for gang in report.reading.snapshot.gangs}
+        return tuple(
+            Queued(
+                one.gang,
+                gangs[one.gang].priority,
+                gangs[one.gang].gpus,
+                sum(len(role.pods) for role in gangs[one.gang].roles),
+                gangs[one.gang].created,
+                one.reason,
+            )
+            for one in plan.waiting
+        )
+
+    def _tell(self, report: Report, plan: Plan) -> None:
+        reading = report.reading
+        observed = self._scheduler.observed
+        now = self._scheduler.clock.wall()
+        facts = Facts(reading.snapshot, plan, observed.objects, reading.problems, now)
+        news = what_to_tell(self._told, facts)
+        self._told = news.told
+        self.desk.tell(news.tells)
+
+    async def _measure(self) -> None:
+        scheduler = self._scheduler
+        while True:
+            now = scheduler.clock.monotonic()
+            if self._cycle_began is None or now - self._cycle_began < HUNG:
+                self._beat = now
+            self._metrics.leading(scheduler.leading and scheduler.gate.is_open)
+            self._metrics.requests(self._requests)
+            health = scheduler.reflectors.health()
+            self._metrics.watches({kind: one.age(now) for kind, one in health.items()})
+            if not scheduler.unsynced:
+                self._metrics.fabric(fabric_use(scheduler.observed.reading().snapshot))
+            await scheduler.clock.sleep(EVERY)
+
+
+def _version() -> str:
+    try:
+        return version("fourleaf")
+    except PackageNotFoundError:
+        return "source"

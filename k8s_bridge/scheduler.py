@@ -1,0 +1,203 @@
+"""The scheduler: one process that observes, and that plans and binds while it leads."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from k8s_bridge.admission import somebody_looks_at_bindings
+from k8s_bridge.backoff import Backoff
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.errors import ClusterError
+from k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    COSCHEDULING_POD_GROUPS,
+    DEPLOYMENTS,
+    JOB_SETS,
+    JOBS,
+    LEADER_WORKER_SETS,
+    NATIVE_POD_GROUPS,
+    NATIVE_POD_GROUPS_BETA,
+    NODES,
+    PODS,
+    PRIORITY_CLASSES,
+    RAY_CLUSTERS,
+    REPLICA_SETS,
+    STATEFUL_SETS,
+    VOLCANO_POD_GROUPS,
+    Kind,
+)
+from k8s_bridge.cluster.protocol import Cluster
+from k8s_bridge.cycle import Solve
+from k8s_bridge.election.election import Election, Timing
+from k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
+from k8s_bridge.following import ConfigFollower
+from k8s_bridge.leading import Leading, Pace
+from k8s_bridge.ledger.binding import DryRun, DryRunMode
+from k8s_bridge.ledger.fence import Fenced
+from k8s_bridge.ledger.names import LEADER
+from k8s_bridge.observed import Observed
+from k8s_bridge.reflect import Change, Reflectors, Subject
+from k8s_bridge.reporting import Reporter
+
+SUBJECTS = (
+    NODES,
+    PODS,
+    PRIORITY_CLASSES,
+    JOBS,
+    DEPLOYMENTS,
+    REPLICA_SETS,
+    STATEFUL_SETS,
+    JOB_SETS,
+    LEADER_WORKER_SETS,
+    RAY_CLUSTERS,
+    Subject(NATIVE_POD_GROUPS, (NATIVE_POD_GROUPS_BETA,)),
+    COSCHEDULING_POD_GROUPS,
+    VOLCANO_POD_GROUPS,
+)
+"""What a plan depends on, wherever it is."""
+
+STALE = 90.0
+"""Seconds after which a watch that has said nothing, not even a bookmark, counts as out of date."""
+
+
+def new_identity() -> str:
+    """A name for this process alone: the host, its process number, and chance."""
+    return f"{socket.gethostname()}_{os.getpid()}_{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a scheduler runs.
+
+    `namespace` holds its Leases, `config_namespace` its ConfigMap. `scheduler_names` are those
+    it answers to, instead of the config's.
+    """
+
+    namespace: str = "kube-system"
+    config_namespace: str = "kube-system"
+    scheduler_names: tuple[str, ...] = ()
+    dry_run: DryRunMode = "auto"
+    identity: str = field(default_factory=new_identity)
+    timing: Timing = field(default_factory=Timing)
+    pace: Pace = field(default_factory=Pace)
+
+
+class Scheduler:
+    """Runs until cancelled. `solve` plans; `reporter` hears of everything that happens."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        clock: Clock,
+        solve: Solve,
+        options: Options,
+        reporter: Callable[[Scheduler], Reporter],
+    ) -> None:
+        self.options = options
+        self.clock = clock
+        self.cluster = cluster
+        self.gate = Gate(clock)
+        self.gated = GatedCluster(cluster, self.gate)
+        self.observed = Observed(clock)
+        self.election = Election(
+            cluster, options.namespace, LEADER, options.identity, clock, self.gate, options.timing
+        )
+        self.reflectors = Reflectors(cluster, clock, self._subjects(), self._on_change)
+        self.epoch = 0
+        self.leading = False
+        self._solve = solve
+        self._log = structlog.get_logger(__name__)
+        self.reporter = reporter(self)
+        self.config = ConfigFollower(
+            options.scheduler_names, self.observed.configure, self.reporter.config_read
+        )
+
+    async def run(self) -> None:
+        """Observe, campaign, lead; again and again. Gives the lead back when cancelled."""
+        async with asyncio.TaskGroup() as tasks, self.reflectors:
+            tasks.create_task(self.reflectors.broken())
+            tasks.create_task(self.reporter.run())
+            try:
+                await self.reflectors.synced()
+                self._log.info("synced", identity=self.options.identity)
+                await self._terms()
+            finally:
+                await self.election.release()
+
+    @property
+    def unsynced(self) -> tuple[str, ...]:
+        """Kinds whose copy is not complete, or older than it may be."""
+        now = self.clock.monotonic()
+        health = self.reflectors.health()
+        return tuple(kind.plural for kind, one in health.items() if not one.ready(now, STALE))
+
+    async def _terms(self) -> None:
+        backoff = Backoff(self.clock, first=0.1)
+        while True:
+            epoch = await self.election.campaign()
+            began = self.clock.monotonic()
+            try:
+                await self._lead(epoch)
+            except* (NotLeader, Fenced) as group:
+                self._log.warning("lead_lost", why=_said(group))
+            except* Exception as group:  # noqa: BLE001 - whatever it is, the next term may do better
+                self._log.error("term_failed", why=_said(group), exc_info=group)
+            finally:
+                self.leading = False
+                self.reporter.lead_lost()
+            await self.election.release()
+            if self.clock.monotonic() - began > self.options.timing.hold:
+                backoff.reset()
+            await backoff.wait()
+
+    async def _lead(self, epoch: int) -> None:
+        leading = Leading(
+            cluster=self.gated,
+            namespace=self.options.namespace,
+            election=self.election,
+            observed=self.observed,
+            solve=self._solve,
+            witness=self.reporter,
+            clock=self.clock,
+            dry_run=await self._dry_run(),
+            pace=self.options.pace,
+        )
+        self.epoch, self.leading = epoch, True
+        await leading.lead(epoch)
+
+    async def _dry_run(self) -> DryRun:
+        mode = self.options.dry_run
+        if mode == "auto":
+            try:
+                mode = "always" if await somebody_looks_at_bindings(self.cluster) else "never"
+            except ClusterError as error:
+                self._log.warning("admission_unknown", why=str(error), dry_run="always")
+                mode = "always"
+        return DryRun(self.gated, mode)
+
+    def _subjects(self) -> list[Kind | Subject]:
+        config = Subject(CONFIG_MAPS, namespace=self.options.config_namespace)
+        return [*SUBJECTS, config]
+
+    def _on_change(self, kind: Kind, change: Change) -> None:
+        began = self.clock.monotonic()
+        if kind is CONFIG_MAPS:
+            self.config.on_change(change)
+        else:
+            self.observed.on_change(kind, change)
+        self.reporter.learnt(self.clock.monotonic() - began)
+
+
+def _said(group: BaseExceptionGroup[BaseException]) -> str:
+    """What the first error within says."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,36 @@
+"""The solver process, for an event loop that must not wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+from model.plan import Plan
+from model.snapshot import Snapshot
+from solver.client import SolverClient
+
+
+class Solver:
+    """Plans in the solver process, from a thread of its own. An async context manager."""
+
+    def __init__(self, client: SolverClient | None = None) -> None:
+        self._client = client or SolverClient()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="solver")
+
+    async def __aenter__(self) -> Solver:
+        self._client.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self._client.close)
+        self._thread.shutdown(wait=True)
+
+    async def ready(self) -> None:
+        """Wait until the process has loaded."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._client.wait_until_ready)
+
+    async def plan(self, snapshot: Snapshot) -> Plan:
+        """The plan for `snapshot`; see `SolverClient.plan`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._client.plan, snapshot)

@@ -1,0 +1,1 @@
+"""What the scheduler says about its decisions: conditions, events, PodGroup statuses."""

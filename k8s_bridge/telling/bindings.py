@@ -1,0 +1,35 @@
+"""Gangs that have been bound: an event for each pod, and one for the gang."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.telling.tells import EventTell, Regarding
+from k8s_bridge.telling.words import clipped
+from model.gang import GangKey
+
+_NAMED = 8
+
+
+def what_was_bound(
+    gang: GangKey, members: Sequence[tuple[Target, str]], group: Regarding | None = None
+) -> list[EventTell]:
+    """What to tell once all `members` (pod, node) of `gang` are bound.
+
+    `group` is the PodGroup, where the gang has one; else its first pod stands for the gang.
+    """
+    if not members:
+        return []
+    tells = [
+        EventTell(Regarding.pod(pod), "Scheduled", f"Assigned {pod} to {node}", "Binding")
+        for pod, node in members
+    ]
+    nodes = list(dict.fromkeys(node for _, node in members))
+    places = ", ".join(nodes[:_NAMED])
+    if len(nodes) > _NAMED:
+        places += f" and {len(nodes) - _NAMED} more"
+    pods = "1 pod" if len(members) == 1 else f"{len(members):,} pods"
+    note = clipped(f"Gang {gang}: {pods} bound to {places}")
+    tells.append(EventTell(group or Regarding.pod(members[0][0]), "GangBound", note, "Binding"))
+    return tells

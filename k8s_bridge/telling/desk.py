@@ -1,0 +1,121 @@
+"""Where tells are handed in. They are written in the background, slowly, and may get lost.
+
+What is told is a courtesy: nothing is ever decided by it, and no cycle waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.errors import ClusterError
+from k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
+from k8s_bridge.cluster.protocol import Body, Cluster
+from k8s_bridge.election.gate import NotLeader
+from k8s_bridge.telling.lane import Counts, Lane, Pace
+from k8s_bridge.telling.series import NewEvent, Series
+from k8s_bridge.telling.tells import EventTell, StatusTell, Tell
+
+EVENT_PACE = Pace(waiting=5_000, rate=25.0, burst=250.0)
+"""10,000 bound pods take their events about seven minutes, or lose some; binding comes first."""
+STATUS_PACE = Pace(waiting=20_000, rate=100.0, burst=500.0, writers=4)
+"""10,000 pending pods have all been told after a minute and a half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paces:
+    """How fast events and statuses may be written."""
+
+    events: Pace = EVENT_PACE
+    statuses: Pace = STATUS_PACE
+
+
+class Desk:
+    """Takes tells and writes them to `cluster`, as `instance`.
+
+    `took` is shown each object whose status was written, as the write left it: bindings need
+    its new version before the watch brings it.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        clock: Clock,
+        instance: str,
+        took: Callable[[Kind, Body], None] | None = None,
+        paces: Paces | None = None,
+    ) -> None:
+        paces = paces or Paces()
+        self._took = took
+        self._cluster = cluster
+        self._clock = clock
+        self._series = Series(instance)
+        self._events: Lane[EventTell] = Lane("events", clock, paces.events, self._write_event)
+        self._statuses: Lane[StatusTell] = Lane(
+            "statuses", clock, paces.statuses, self._write_status
+        )
+
+    @property
+    def events(self) -> Counts:
+        """What became of the events."""
+        return self._events.counts
+
+    @property
+    def statuses(self) -> Counts:
+        """What became of the statuses."""
+        return self._statuses.counts
+
+    @property
+    def waiting(self) -> int:
+        """How many tells are not written yet."""
+        return len(self._events) + len(self._statuses)
+
+    def tell(self, tells: Iterable[Tell]) -> None:
+        """Have these written some time soon. Returns at once and never raises."""
+        for tell in tells:
+            if isinstance(tell, StatusTell):
+                self._statuses.put(tell.key, tell)
+            else:
+                self._events.put(tell.key, tell)
+
+    def hush(self, pods: Iterable[tuple[str, str]]) -> None:
+        """Write no status to these pods (namespace, name): they are about to be bound."""
+        self._statuses.drop((PODS, namespace, name) for namespace, name in pods)
+
+    def clear(self) -> None:
+        """Forget what is not written yet: somebody else leads now."""
+        self._events.clear()
+        self._statuses.clear()
+
+    async def run(self) -> None:
+        """Write what is told, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._events.run())
+            group.create_task(self._statuses.run())
+
+    async def settle(self) -> None:
+        """Wait until everything is written; needs `run`."""
+        await self._events.settle()
+        await self._statuses.settle()
+
+    async def _write_status(self, tell: StatusTell) -> None:
+        """Write a status; `Conflict` where the object has changed: it will be told again."""
+        status = {"status": tell.status}
+        body = await self._cluster.patch(tell.kind, tell.target, status, "status")
+        if self._took is not None:
+            self._took(tell.kind, body)
+
+    async def _write_event(self, tell: EventTell) -> None:
+        write = self._series.next(tell, self._clock.wall())
+        if write is None:
+            return
+        try:
+            if isinstance(write, NewEvent):
+                await self._cluster.create(EVENTS, write.namespace, write.body)
+            else:
+                await self._cluster.patch(EVENTS, write.target, write.patch)
+        except (ClusterError, NotLeader):
+            self._series.forget(tell)
+            raise

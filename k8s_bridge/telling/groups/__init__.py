@@ -1,0 +1,1 @@
+"""The statuses of PodGroups, in each of the three dialects that have one."""

@@ -1,0 +1,63 @@
+"""What is told about objects that are wrong, the config included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from k8s_bridge.config_watch import START, ConfigState
+from k8s_bridge.telling.facts import Told
+from k8s_bridge.telling.news import what_to_tell
+from k8s_bridge.telling.problems import config_map, what_of_config
+from model.problems import Problem, Severity
+from tests import small
+from tests.k8s_bridge.telling.made import events, facts, pod
+
+WRONG = Problem(
+    Severity.ERROR, "", "Pod ml/p", "spec.priority", "3", "differs from 4", "Make them equal."
+)
+MAP = config_map("kube-system", "topology-scheduler-config")
+
+
+def test_an_error_is_told_once_on_its_object() -> None:
+    """Field, value, message and advice stand in the note; the next cycle says nothing."""
+    now = facts(bodies=[pod("p")], problems=(WRONG,))
+    news = what_to_tell(Told(), now)
+    (event,) = events(news.tells)
+    assert (event.regarding.kind.name, event.regarding.uid) == ("Pod", "uid-p")
+    assert (event.reason, event.warning) == ("Invalid", True)
+    assert event.note == "spec.priority = 3: differs from 4. Make them equal."
+    assert what_to_tell(news.told, now).tells == ()
+
+
+def test_an_error_that_comes_back_is_told_again() -> None:
+    """Between the two it was corrected, so it is news."""
+    bad, good = facts(bodies=[pod("p")], problems=(WRONG,)), facts(bodies=[pod("p")])
+    told = what_to_tell(Told(), bad).told
+    told = what_to_tell(told, good).told
+    assert len(what_to_tell(told, bad).tells) == 1
+
+
+def test_warnings_and_objects_that_nobody_watches_are_left_to_the_log() -> None:
+    """A warning, and an error about a pod that does not exist, make no event."""
+    problems = (replace(WRONG, severity=Severity.WARNING), replace(WRONG, object="Pod ml/gone"))
+    assert what_to_tell(Told(), facts(bodies=[pod("p")], problems=problems)).tells == ()
+
+
+def test_a_bad_edit_of_the_config_is_told_once() -> None:
+    """The event says that the old config stays, what is wrong and what to do."""
+    bad = replace(START, version="5", problems=(WRONG,))
+    (event,) = what_of_config(START, bad, MAP)
+    assert (event.reason, event.warning) == ("ConfigInvalid", True)
+    assert event.note == (
+        "The config that was in force stays: spec.priority = 3: differs from 4. Make them equal."
+    )
+    assert what_of_config(bad, replace(bad, version="6"), MAP) == []
+
+
+def test_a_good_edit_of_the_config_is_told() -> None:
+    """A change is told, and so is the end of a problem; an edit that changes nothing is not."""
+    other = ConfigState(small.config(), "ConfigMap kube-system/c", "9")
+    assert [e.reason for e in what_of_config(START, other, MAP)] == ["ConfigReloaded"]
+    bad = replace(other, problems=(WRONG,))
+    assert [e.reason for e in what_of_config(bad, other, MAP)] == ["ConfigReloaded"]
+    assert what_of_config(other, replace(other, version="10"), MAP) == []

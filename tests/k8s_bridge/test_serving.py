@@ -1,0 +1,188 @@
+"""The HTTP server, asked by a client of its own."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+from prometheus_client.openmetrics import parser as openmetrics
+from prometheus_client.parser import text_string_to_metric_families
+
+from k8s_bridge.metrics import Metrics
+from k8s_bridge.serving import Address, Server
+from k8s_bridge.telling.status import LastCycle, Queued, Status
+from model.gang import GangKey
+from model.problems import Problem, Severity
+from model.reasons import NearMiss, Reason, ReasonKind
+
+FINE = Status(
+    identity="pod-1", version="0.1.0", leader=False, holder="pod-2", epoch=4, beat_age=0.25
+)
+
+
+class Source:
+    """Says what it is told to say."""
+
+    def __init__(self, status: Status) -> None:
+        self.now = status
+
+    def status(self) -> Status:
+        """The status of the test."""
+        return self.now
+
+
+@asynccontextmanager
+async def served(status: Status) -> AsyncIterator[tuple[str, Source]]:
+    """A server on a free port: its address and its source."""
+    source = Source(status)
+    metrics = Metrics()
+    metrics.leading(True)
+    async with Server(source, metrics.registry, Address(port=0), stale_after=10) as server:
+        yield f"http://127.0.0.1:{server.port}", source
+
+
+async def got(url: str, **headers: str) -> tuple[int, str, Any]:
+    """Status, content type and body (JSON decoded) of a GET."""
+    async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as answer:
+        is_json = answer.content_type == "application/json"
+        body = await (answer.json() if is_json else answer.text())
+        return answer.status, answer.content_type, body
+
+
+async def test_alive_while_the_loop_beats() -> None:
+    """200 up to the limit of 10 s, 503 beyond."""
+    async with served(replace(FINE, beat_age=10.0)) as (url, source):
+        assert (await got(f"{url}/healthz"))[0] == 200
+        source.now = replace(FINE, beat_age=10.1)
+        status, _, body = await got(f"{url}/healthz")
+        assert (status, body) == (503, {"alive": False, "beatAgeSeconds": 10.1})
+
+
+async def test_ready_once_the_caches_are_complete_leader_or_not() -> None:
+    """503 and what is missing, then 200 for a standby."""
+    async with served(replace(FINE, unsynced=("pods",))) as (url, source):
+        status, _, body = await got(f"{url}/readyz")
+        assert (status, body) == (503, {"ready": False, "leader": False, "unsynced": ["pods"]})
+        source.now = FINE
+        assert (await got(f"{url}/readyz"))[0] == 200
+
+
+async def test_metrics_in_both_formats() -> None:
+    """Plain text by default, OpenMetrics for those who ask for it."""
+    async with served(FINE) as (url, _):
+        status, content_type, text = await got(f"{url}/metrics")
+        families = {family.name: family for family in text_string_to_metric_families(text)}
+        assert (status, content_type) == (200, "text/plain")
+        assert families["fourleaf_leader"].samples[0].value == 1
+        accept = "application/openmetrics-text; version=1.0.0"
+        _, content_type, text = await got(f"{url}/metrics", Accept=accept)
+        assert content_type == "application/openmetrics-text"
+        assert list(openmetrics.text_string_to_metric_families(text))
+
+
+async def test_status_tells_the_queue_with_reasons() -> None:
+    """The document that the commands read, field by field."""
+    reason = Reason(
+        ReasonKind.NO_FREE_CAPACITY,
+        counts=(("needed", 2), ("free", 1)),
+        near=(NearMiss("leaf-1", 1, 2, holders=(("n1", "ml/old-0"),)),),
+        unblock=("wait for ml/old",),
+    )
+    problem = Problem(Severity.ERROR, "", "ConfigMap k/c", "spec.x", "1", "is unknown", "Remove it")
+    status = replace(
+        FINE,
+        leader=True,
+        holder="pod-1",
+        cycles=(("OPTIMAL", 5),),
+        last=LastCycle("c-5", 100.0, 0.25, "OPTIMAL", 0.0, 3, 1),
+        queue=(Queued(GangKey("ml", "g"), 10, 16, 2, 50.0, reason),),
+        config_source="built-in defaults",
+        config_problems=(problem,),
+    )
+    async with served(status) as (url, _):
+        _, _, body = await got(f"{url}/status")
+    assert body == {
+        "apiVersion": "topology.scheduler/v1alpha1",
+        "kind": "Status",
+        "identity": "pod-1",
+        "version": "0.1.0",
+        "leader": True,
+        "holder": "pod-1",
+        "epoch": 4,
+        "beatAgeSeconds": 0.25,
+        "ready": True,
+        "unsynced": [],
+        "cycles": {"OPTIMAL": 5},
+        "lastCycle": {
+            "id": "c-5",
+            "at": 100.0,
+            "seconds": 0.25,
+            "status": "OPTIMAL",
+            "gap": 0.0,
+            "placed": 3,
+            "waiting": 1,
+        },
+        "config": {
+            "source": "built-in defaults",
+            "valid": False,
+            "problems": [
+                {
+                    "object": "ConfigMap k/c",
+                    "field": "spec.x",
+                    "value": "1",
+                    "message": "is unknown",
+                    "advice": "Remove it",
+                }
+            ],
+        },
+        "queue": [
+            {
+                "namespace": "ml",
+                "name": "g",
+                "priority": 10,
+                "gpus": 16,
+                "pods": 2,
+                "since": 50.0,
+                "reason": "NoFreeCapacity",
+                "message": "not enough is free: needs 2 nodes, 1 is free; nearest: "
+                "1 of 2 nodes free in leaf-1 (n1 held by ml/old-0)",
+                "detail": "",
+                "counts": {"needed": 2, "free": 1},
+                "near": [
+                    {
+                        "leaf": "leaf-1",
+                        "free": 1,
+                        "needed": 2,
+                        "unit": "nodes",
+                        "holders": [{"node": "n1", "pod": "ml/old-0"}],
+                    }
+                ],
+                "unblock": ["wait for ml/old"],
+            }
+        ],
+    }
+
+
+async def test_nothing_else_is_served_and_nothing_is_written() -> None:
+    """Other paths are 404; other methods are 405."""
+    async with served(FINE) as (url, _):
+        assert (await got(f"{url}/"))[0] == 404
+        async with aiohttp.ClientSession() as session, session.post(f"{url}/status") as answer:
+            assert answer.status == 405
+
+
+async def test_an_address_that_is_taken_is_an_error() -> None:
+    """Opening raises, and the port it had is free for others afterwards."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        server = Server(Source(FINE), Metrics().registry, Address(port=port))
+        with pytest.raises(OSError, match="address already in use"):
+            await server.__aenter__()
+    assert server.port == 0
