@@ -45,6 +45,9 @@ from k8s_bridge.ledger.names import LEADER
 from k8s_bridge.observed import Observed
 from k8s_bridge.reflect import Change, Reflectors, Subject
 from k8s_bridge.reporting import Reporter
+from k8s_bridge.tenants import SolveTime
+from model.plan import Plan
+from model.snapshot import Snapshot
 
 SUBJECTS = (
     NODES,
@@ -113,6 +116,7 @@ class Scheduler:
         self.epoch = 0
         self.leading = False
         self._solve = solve
+        self._solve_time = SolveTime()
         self._log = structlog.get_logger(__name__)
         self.reporter = reporter(self)
         self.config = ConfigFollower(
@@ -163,7 +167,7 @@ class Scheduler:
             namespace=self.options.namespace,
             election=self.election,
             observed=self.observed,
-            solve=self._solve,
+            solve=self._plan,
             witness=self.reporter,
             clock=self.clock,
             dry_run=await self._dry_run(),
@@ -171,6 +175,15 @@ class Scheduler:
         )
         self.epoch, self.leading = epoch, True
         await leading.lead(epoch)
+
+    async def _plan(self, snapshot: Snapshot) -> Plan:
+        """Solve, without the gangs of namespaces that have used up their solver time."""
+        began = self.clock.monotonic()
+        allowed = self._solve_time.limited(began, snapshot)
+        plan = await self._solve(allowed)
+        ended = self.clock.monotonic()
+        self._solve_time.charge(ended, allowed, ended - began)
+        return plan
 
     async def _dry_run(self) -> DryRun:
         mode = self.options.dry_run

@@ -1,0 +1,97 @@
+"""A scheduler that kills itself at a chosen write: `python -m tests.e2e.dying KUBECONFIG WHEN N`.
+
+WHEN is `before` or `after`. Only writes of a commit count: Leases other than the leader's, and
+bindings. It prints a line for each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from k8s_bridge.clock import SystemClock
+from k8s_bridge.cluster.kinds import LEASES, Kind
+from k8s_bridge.cluster.live import LiveCluster, connect
+from k8s_bridge.cluster.protocol import Binding, Body, Target
+from k8s_bridge.election.election import Timing
+from k8s_bridge.leading import Pace
+from k8s_bridge.ledger.names import LEADER
+from k8s_bridge.metrics import Metrics
+from k8s_bridge.reporting import Reporter
+from k8s_bridge.scheduler import Options, Scheduler
+from k8s_bridge.solving import Solver
+
+T = TypeVar("T")
+QUICK = Timing(hold=1, renew=0.2, margin=0.3)
+TIDY = Pace(tidy=0.1)
+
+
+class Dying(LiveCluster):
+    """Ends the process, as SIGKILL does, before or after its write number `at` of a commit."""
+
+    when = "never"
+    at = 0
+    count = 0
+
+    @classmethod
+    def of(cls, cluster: LiveCluster, when: str, at: int) -> Dying:
+        """The same client, doomed. Counting starts with the first write of a commit."""
+        cluster.__class__ = cls
+        assert isinstance(cluster, Dying)
+        cluster.when, cluster.at = when, at
+        return cluster
+
+    async def create(self, kind: Kind, namespace: str, body: Body) -> Body:
+        """Create, perhaps for the last time."""
+        counts = kind is LEASES and body["metadata"]["name"].startswith("gang-")
+        return await self._last(super().create(kind, namespace, body), counts, "create")
+
+    async def replace(self, kind: Kind, target: Target, body: Body) -> Body:
+        """Replace, perhaps for the last time."""
+        counts = kind is LEASES and target.name != LEADER and self._in_commit(body)
+        return await self._last(super().replace(kind, target, body), counts, "replace")
+
+    async def delete(self, kind: Kind, target: Target) -> None:
+        """Delete, perhaps for the last time."""
+        await self._last(super().delete(kind, target), kind is LEASES, "delete")
+
+    async def bind(self, binding: Binding, dry_run: bool = False) -> None:
+        """Bind, perhaps for the last time."""
+        await self._last(super().bind(binding, dry_run), not dry_run, "bind")
+
+    def _in_commit(self, body: Body) -> bool:
+        """Whether a commit is under way; pages are also written when a leader takes over."""
+        return self.count > 0 or '"commit"' in str(body["metadata"].get("annotations"))
+
+    async def _last(self, write: Awaitable[T], counts: bool, what: str) -> T:
+        if not counts:
+            return await write
+        self.count += 1
+        number = self.count
+        os.write(1, f"write {number} {what}\n".encode())
+        if number == self.at and self.when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = await write
+        if number == self.at and self.when == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+
+async def main(kubeconfig: str, when: str, at: int) -> None:
+    """Run until killed."""
+    clock = SystemClock()
+    cluster = Dying.of(await connect(kubeconfig), when, at)
+    async with Solver() as solver:
+        options = Options(dry_run="never", timing=QUICK, pace=TIDY)
+        scheduler = Scheduler(
+            cluster, clock, solver.plan, options, lambda one: Reporter(one, Metrics())
+        )
+        await scheduler.run()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

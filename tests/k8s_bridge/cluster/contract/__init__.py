@@ -1,0 +1,1 @@
+"""What the twin and a real apiserver both do."""

@@ -1,0 +1,194 @@
+"""Slim objects hold all that is read and nothing that is not."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import orjson
+import pytest
+
+from benchmarks.read.cluster import cluster, node, pod
+from k8s_bridge.cluster.errors import ClusterError
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, LEADER_WORKER_SETS, NODES, PODS, Kind
+from k8s_bridge.cluster.slim import LAST_APPLIED, event_of, object_of, page_of
+from model.readers import Reading, Source, read
+from tests.model.readers import objects
+
+Body = dict[str, Any]
+OURS = "topology-aware-scheduler"
+
+
+def _slim(kind: Kind, body: Body) -> Body:
+    return object_of(kind, orjson.dumps(body))
+
+
+def _reading(items: list[Body]) -> Reading:
+    return read([Source("in.json", orjson.dumps(items))], strict=False)
+
+
+def _all_slim(items: list[Body]) -> list[Body]:
+    kinds = {"Pod": PODS, "Node": NODES, "Job": JOBS}
+    found = []
+    for item in items:
+        kind = kinds[item["kind"]]
+        found.append(
+            {"apiVersion": kind.api_version, "kind": kind.name, **_slim(kind, copy.deepcopy(item))}
+        )
+    return found
+
+
+def test_the_readers_see_the_same_cluster() -> None:
+    """A cluster of full objects and the same cluster made slim read alike."""
+    items = cluster(nodes=32, running=60, waiting=12)["items"]
+    whole = _reading(items)
+    assert whole.snapshot.gangs
+    assert whole.snapshot.running
+    slim = _reading(_all_slim(items))
+    assert slim.snapshot == whole.snapshot
+    assert slim.problems == whole.problems
+
+
+GPUS = {"limits": {"nvidia.com/gpu": "8"}}
+AFFINITY = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [
+                {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}
+            ]
+        }
+    },
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"a": "b"}}}
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"affinity": AFFINITY},
+        {"nodeSelector": {"zone": "a"}},
+        {"tolerations": [{"key": "k", "operator": "Equal", "value": "v", "effect": "NoSchedule"}]},
+        {"overhead": {"cpu": "1"}},
+        {"resources": {"requests": {"cpu": "3"}}},
+        {
+            "initContainers": [
+                {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "2"}}}
+            ]
+        },
+        {
+            "hostNetwork": True,
+            "containers": [{"name": "c", "ports": [{"containerPort": 80}], "resources": GPUS}],
+        },
+        {"schedulingGates": [{"name": "g"}]},
+        {"schedulingGroup": {"podGroupName": "group"}},
+        {"priority": 7, "priorityClassName": "high"},
+        {"resourceClaims": [{"name": "c"}]},
+        {
+            "topologySpreadConstraints": [
+                {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1}
+            ]
+        },
+        {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]},
+        {"volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": {}}}]},
+        {
+            "containers": [
+                {
+                    "name": "c",
+                    "ports": [{"hostPort": 80, "containerPort": 80, "protocol": "UDP"}],
+                    "resources": {"limits": {"nvidia.com/gpu": "8"}, "requests": {"cpu": "1"}},
+                }
+            ]
+        },
+    ],
+    ids=lambda spec: next(iter(spec)),
+)
+def test_every_field_that_counts_is_kept(spec: Body) -> None:
+    """A pod reads alike with each field that decides about it, slim or whole."""
+    items = [objects.node(), objects.pod(**spec)]
+    whole, slim = _reading(items), _reading(_all_slim(items))
+    assert slim.snapshot == whole.snapshot
+    assert slim.problems == whole.problems
+    without = dict(list(spec.items())[1:])
+    plain = _reading([objects.node(), objects.pod(**without)])
+    assert (whole.snapshot, whole.problems) != (plain.snapshot, plain.problems)
+
+
+def test_what_nobody_reads_goes() -> None:
+    """Of a full pod less than a quarter is left, and nothing by which it runs."""
+    body = pod("p", 8, "n1", "job", 0, OURS)
+    body["metadata"]["annotations"][LAST_APPLIED] = "x" * 4000
+    whole = orjson.dumps(body)
+    slim = object_of(PODS, whole)
+    assert len(orjson.dumps(slim)) * 4 < len(whole)
+    (container,) = slim["spec"]["containers"]
+    assert set(container) == {"name", "resources", "ports"}
+    assert "volumes" not in slim["spec"]
+    assert "containerStatuses" not in slim["status"]
+    assert "managedFields" not in slim["metadata"]
+    assert LAST_APPLIED not in slim["metadata"]["annotations"]
+    assert {c["type"] for c in slim["status"]["conditions"]} >= {"Ready", "PodScheduled"}
+
+
+def test_nodes() -> None:
+    """A node keeps labels, amounts, addresses and conditions without heartbeats; no images."""
+    body = node(0)
+    slim = _slim(NODES, copy.deepcopy(body))
+    assert slim["metadata"]["labels"] == body["metadata"]["labels"]
+    assert set(slim["status"]) == {"addresses", "allocatable", "capacity", "conditions"}
+    assert all("lastHeartbeatTime" not in one for one in slim["status"]["conditions"])
+
+
+def test_templates_of_owners() -> None:
+    """Pod specs are made slim wherever in an owner they are; the rest stays as it is."""
+    container = {"name": "c", "env": [{"name": "A"}], "resources": {"limits": {"cpu": "1"}}}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container]}}
+    kept = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c"}]}}
+    kept["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1"}}
+    spec = {"leaderWorkerTemplate": {"size": 4, "workerTemplate": template}}
+    slim = _slim(LEADER_WORKER_SETS, {"metadata": {"name": "x"}, "spec": spec})
+    assert slim["spec"] == {"leaderWorkerTemplate": {"size": 4, "workerTemplate": kept}}
+    job = {"metadata": {"name": "j"}, "spec": {"parallelism": 2, "template": template}}
+    slim = _slim(JOBS, job | {"status": {"succeeded": 1}})
+    assert slim["spec"] == {"parallelism": 2, "template": kept}
+    assert slim["status"] == {"succeeded": 1}
+
+
+def test_other_kinds_stay_whole() -> None:
+    """What is written back whole is read whole: only managedFields and the kind go."""
+    metadata = {"name": "m", "annotations": {LAST_APPLIED: "{}"}, "managedFields": [{}]}
+    slim = _slim(CONFIG_MAPS, {"apiVersion": "v1", "metadata": metadata, "data": {"a": "b"}})
+    kept = {"name": "m", "annotations": {LAST_APPLIED: "{}"}}
+    assert slim == {"metadata": kept, "data": {"a": "b"}}
+
+
+def test_equal_parts_are_one_object() -> None:
+    """Pods of one job share what they have in common."""
+    first, second = (_slim(PODS, pod(f"p-{i}", 8, "n1", "job", 0, OURS)) for i in range(2))
+    for part in ("containers", "tolerations"):
+        assert first["spec"][part] is second["spec"][part]
+    assert first["metadata"]["labels"] is not second["metadata"]["labels"]
+
+
+def test_nulls() -> None:
+    """Nulls where the API allows them are read as they are."""
+    body = {"metadata": {"name": "p", "creationTimestamp": None}, "spec": {"containers": None}}
+    body["status"] = {"conditions": None}
+    assert _slim(PODS, body)["spec"] == {"containers": None}
+    assert page_of(PODS, b'{"metadata":{"resourceVersion":"5"},"items":null}').items == []
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>", b"[]", b'"x"', b'{"metadata":[]}'])
+@pytest.mark.parametrize("kind", [PODS, CONFIG_MAPS], ids=str)
+def test_what_is_no_object(kind: Kind, content: bytes) -> None:
+    """What is no list of objects is an error of the cluster or an empty page, never a crash."""
+    if content == b'{"metadata":[]}':
+        assert page_of(kind, content).items == []
+        return
+    with pytest.raises(ClusterError):
+        page_of(kind, content)
+    with pytest.raises(ClusterError):
+        event_of(kind, content)

@@ -1,0 +1,265 @@
+"""The whole scheduler on the twin, in virtual time: what users and operators would see."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, NODES, PODS
+from k8s_bridge.cluster.memory import MemoryCluster
+from k8s_bridge.cluster.memory.actors import (
+    Kubelets,
+    add_namespace,
+    gang,
+    node,
+    nodes,
+    pod,
+    submit,
+)
+from k8s_bridge.cluster.protocol import Binding, Body, Target
+from k8s_bridge.metrics import Metrics
+from k8s_bridge.reporting import Reporter
+from k8s_bridge.scheduler import Options, Scheduler
+from k8s_bridge.virtual_clock import VirtualClock
+from model.config import CONFIG_MAP
+from model.extensions import Extensions
+from model.plan import Plan
+from model.snapshot import Snapshot
+from solver.explain import explain
+from solver.greedy import greedy_plan
+from tests.k8s_bridge.ledger.harness import devices_of
+
+TEAM = "ml"
+
+
+async def greedy(snapshot: Snapshot) -> Plan:
+    """A legal plan with reasons, at once and without a process."""
+    return explain(snapshot, greedy_plan(snapshot), Extensions())
+
+
+class Bench:
+    """A cluster of one spine of 4 leaves of 4 nodes, its kubelets, and schedulers."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.cluster = MemoryCluster(clock=self.clock)
+        self.kubelets = Kubelets(self.cluster.store)
+        self.tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(self.kubelets.run())]
+
+    async def start(self, name: str = "a", solve: Any = greedy) -> Scheduler:
+        """Start a scheduler, and let it take the lead where that is free."""
+        options = Options(identity=name, dry_run="never")
+        client = self.cluster.client(name)
+        scheduler = Scheduler(
+            client, self.clock, solve, options, lambda one: Reporter(one, Metrics())
+        )
+        self.tasks.append(asyncio.ensure_future(scheduler.run()))
+        await self.clock.advance(1)
+        return scheduler
+
+    async def stop(self) -> None:
+        """End everything."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+    async def pods(self) -> dict[str, Body]:
+        """All pods by name."""
+        items = (await self.cluster.list(PODS)).items
+        return {body["metadata"]["name"]: body for body in items}
+
+    async def places(self) -> dict[str, str]:
+        """The nodes of all bound pods, by the pods' names."""
+        found = await self.pods()
+        return {
+            name: body["spec"]["nodeName"]
+            for name, body in found.items()
+            if body["spec"].get("nodeName")
+        }
+
+    async def condition(self, name: str) -> str:
+        """What the pod's PodScheduled condition says."""
+        for one in (await self.pods())[name]["status"].get("conditions", []):
+            if one["type"] == "PodScheduled":
+                return str(one.get("message", ""))
+        return ""
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """A cluster with nodes."""
+    bench = Bench()
+    for body in nodes(1, 4, 4):
+        await bench.cluster.create(NODES, "", body)
+    yield bench
+    await bench.stop()
+
+
+async def test_gangs_are_bound_by_the_leaf_rule(bench: Bench) -> None:
+    """A gang of 4 gets one leaf, one of 8 two adjacent ones, and every pod its 8 devices."""
+    await bench.start()
+    await submit(bench.cluster, TEAM, [*gang("four", 4), *gang("eight", 8)])
+    await bench.clock.advance(3)
+    places = await bench.places()
+    leaf = {name: int(place.split("-")[2]) for name, place in places.items()}
+    assert len(places) == 12
+    assert len({leaf[f"four-{i}"] for i in range(4)}) == 1
+    pair = sorted({leaf[f"eight-{i}"] for i in range(8)})
+    assert pair[1] == pair[0] + 1
+    assert all(devices_of(body) == tuple(range(8)) for body in (await bench.pods()).values())
+
+
+async def test_a_gang_waits_and_says_why_until_there_is_room(bench: Bench) -> None:
+    """Condition and event name the reason; when the other gang ends, the one that waits starts."""
+    await bench.start()
+    await submit(bench.cluster, TEAM, [*gang("first", 16)])
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, [*gang("second", 2)])
+    await bench.clock.advance(3)
+    assert "To unblock: " in await bench.condition("second-0")
+    events = (await bench.cluster.list(EVENTS)).items
+    assert {"FailedScheduling", "Scheduled", "GangBound"} <= {e["reason"] for e in events}
+    bench.kubelets.finish(TEAM, [f"first-{i}" for i in range(16)])
+    await bench.clock.advance(5)
+    assert {"second-0", "second-1"} <= set(await bench.places())
+
+
+async def test_half_a_gang_waits_for_the_other_half(bench: Bench) -> None:
+    """Nothing is bound before all members exist."""
+    await bench.start()
+    members = gang("g", 4)
+    await submit(bench.cluster, TEAM, members[:3])
+    await bench.clock.advance(5)
+    assert not await bench.places()
+    assert "3 of 4 members" in await bench.condition("g-0")
+    await submit(bench.cluster, TEAM, members[3:])
+    await bench.clock.advance(3)
+    assert len(await bench.places()) == 4
+
+
+async def test_pods_of_others_count_as_used(bench: Bench) -> None:
+    """A node taken by a foreign pod is planned around, and no leaf with one is complete."""
+    await bench.start()
+    for i in range(3):
+        (other,) = await submit(
+            bench.cluster, TEAM, [pod(f"other-{i}", 8, scheduler="default-scheduler")]
+        )
+        await bench.cluster.bind(Binding(other, f"n-0-{i}-0"))
+    await submit(bench.cluster, TEAM, gang("four", 4))
+    await bench.clock.advance(3)
+    places = await bench.places()
+    assert {places[f"four-{i}"].split("-")[2] for i in range(4)} == {"3"}
+
+
+async def test_room_taken_while_solving_is_noticed(bench: Bench) -> None:
+    """A foreign pod lands on a planned node during the solve: the gang is planned anew."""
+    taken = False
+
+    async def slow(snapshot: Snapshot) -> Plan:
+        nonlocal taken
+        plan = await greedy(snapshot)
+        if plan.placements and not taken:
+            taken = True
+            (other,) = await submit(
+                bench.cluster, TEAM, [pod("other", 8, scheduler="default-scheduler")]
+            )
+            await bench.cluster.bind(Binding(other, plan.placements[0].pods[0][1]))
+            await bench.clock.sleep(0.5)
+        return plan
+
+    await bench.start(solve=slow)
+    await submit(bench.cluster, TEAM, gang("four", 4))
+    await bench.clock.advance(8)
+    places = await bench.places()
+    assert len(places) == 5
+    assert len(set(places.values())) == 5
+
+
+async def test_a_standby_takes_over_from_a_killed_leader(bench: Bench) -> None:
+    """The standby leads after the Lease has ended, and binds what came meanwhile."""
+    await bench.start("a")
+    await bench.start("b")
+    bench.tasks[1].cancel()
+    bench.cluster.client("a")
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(10)
+    assert len(await bench.places()) == 4
+
+
+async def test_a_config_edit_takes_effect_and_a_bad_one_does_not(bench: Bench) -> None:
+    """Another scheduler name is honoured once configured; a bad edit keeps it and is told."""
+    scheduler = await bench.start()
+    await submit(bench.cluster, TEAM, [pod("mine", 1, scheduler="my-scheduler")])
+    await bench.clock.advance(2)
+    assert not await bench.places()
+    text = "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\nspec:\n"
+    await bench.cluster.create(
+        CONFIG_MAPS,
+        "kube-system",
+        {
+            "metadata": {"name": CONFIG_MAP},
+            "data": {"config.yaml": text + "  schedulerNames: [my-scheduler]\n"},
+        },
+    )
+    await bench.clock.advance(3)
+    assert set(await bench.places()) == {"mine"}
+    bad = {"data": {"config.yaml": text + "  batch: {size: none}\n"}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), bad)
+    await submit(bench.cluster, TEAM, [pod("mine-too", 1, scheduler="my-scheduler")])
+    await bench.clock.advance(3)
+    assert set(await bench.places()) == {"mine", "mine-too"}
+    status = scheduler.reporter.status()
+    assert [problem.field for problem in status.config_problems] == ["spec.batch.size"]
+    events = (await bench.cluster.list(EVENTS)).items
+    assert "ConfigInvalid" in {event["reason"] for event in events}
+
+
+async def test_what_cannot_be_understood_isolates_itself(bench: Bench) -> None:
+    """A node with nonsense and a pod with a bad annotation stop nobody else."""
+    await bench.start()
+    odd = node("odd", "leaf-0-0", "spine-0")
+    odd["status"]["allocatable"] = odd["status"]["allocatable"] | {"nvidia.com/gpu": "many"}
+    await bench.cluster.create(NODES, "", odd)
+    bad = gang("bad", 2, **{"topology.scheduler/topology-policy": "Perhaps"})
+    await submit(bench.cluster, TEAM, [*bad, *gang("good", 2)])
+    await bench.clock.advance(3)
+    assert set(await bench.places()) == {"good-0", "good-1"}
+    assert "topology-policy" in await bench.condition("bad-0")
+
+
+async def test_a_new_node_is_used(bench: Bench) -> None:
+    """A leaf that is added while running gets its page and takes a gang."""
+    await bench.start()
+    await submit(bench.cluster, TEAM, gang("first", 16))
+    await bench.clock.advance(3)
+    for i in range(4):
+        await bench.cluster.create(NODES, "", node(f"n-0-4-{i}", "leaf-0-4", "spine-0"))
+    await submit(bench.cluster, TEAM, gang("second", 4))
+    await bench.clock.advance(5)
+    places = await bench.places()
+    assert {places[f"second-{i}"] for i in range(4)} == {f"n-0-4-{i}" for i in range(4)}
+
+
+async def test_status_says_who_leads_and_what_waits(bench: Bench) -> None:
+    """`/status` has leader, epoch, last cycle and the queue with reasons."""
+    scheduler = await bench.start("a")
+    await submit(bench.cluster, TEAM, gang("huge", 17))
+    await bench.clock.advance(3)
+    status = scheduler.reporter.status()
+    assert (status.leader, status.holder, status.epoch) == (True, "a", 1)
+    assert status.unsynced == ()
+    assert [str(one.gang) for one in status.queue] == ["ml/huge"]
+    assert status.last is not None
+    assert status.last.waiting == 1
+
+
+async def test_a_namespace_can_be_added_later(bench: Bench) -> None:
+    """Nothing depends on a namespace that is not there yet."""
+    await bench.start()
+    await add_namespace(bench.cluster, "late")
+    await submit(bench.cluster, "late", gang("g", 2))
+    await bench.clock.advance(3)
+    assert len(await bench.places()) == 2
