@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +18,7 @@ from cli.options import Context, Kubeconfig, Namespace
 
 if TYPE_CHECKING:
     from k8s_bridge.scheduler import Options
+    from k8s_bridge.serving import Server
 
 IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
@@ -110,13 +113,32 @@ async def _until_stopped(options: Options, setting: Setting) -> None:
 
         scheduler = Scheduler(cluster, clock, solver.plan, options, reporter)
         address = Address(setting.host, setting.port)
-        async with Server(scheduler.reporter, metrics.registry, address):
+        server = Server(scheduler.reporter, metrics.registry, address)
+        async with _listening(server, setting):
             work = asyncio.create_task(scheduler.run())
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, work.cancel)
             with contextlib.suppress(asyncio.CancelledError):
                 await work
+
+
+@asynccontextmanager
+async def _listening(server: Server, setting: Setting) -> AsyncIterator[None]:
+    """The server, listening. Raises `BadInput` where the address cannot be had."""
+    from model.problems import BadInput, Problem, Severity
+
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(server)
+        except OSError as error:
+            where = f"{setting.host}:{setting.port}"
+            advice = "Choose another address with --listen HOST:PORT."
+            said = f"cannot listen: {error.strerror or error}"
+            raise BadInput(
+                [Problem(Severity.ERROR, "--listen", "", "", where, said, advice)]
+            ) from error
+        yield
 
 
 def _address(listen: str) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from k8s_bridge.ledger.housekeeping import Housekeeping
 from k8s_bridge.ledger.pods import is_bound, is_gone
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.observed import Observed
-from k8s_bridge.plain_reading import LiveReading
+from model.readers.live import LiveReading
 from k8s_bridge.wanting import Wants, wants
 from model.plan import Plan
 from model.snapshot import Snapshot

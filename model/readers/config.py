@@ -14,6 +14,7 @@ from model.readers.manifest import Body, Manifest
 from model.readers.report import Report
 
 BUILT_IN = "built-in defaults"
+IN_FORCE = "config in force"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class ConfigRead:
             self.manifest.error(field, value, message, advice)
         else:
             report.error(self.source, KINDS[0], field, value, message, advice)
+
+
+def in_force(config: SchedulerConfig) -> ConfigRead:
+    """A config that was read before."""
+    return ConfigRead(config, IN_FORCE)
 
 
 def read_config(inventory: Inventory) -> ConfigRead:

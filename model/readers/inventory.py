@@ -38,6 +38,16 @@ KNOWN = frozenset(
 )
 
 
+def namespace_in(kind: str, metadata: Body) -> Any:
+    """What `metadata` says of the namespace, or what stands for it where it says nothing."""
+    if kind in CLUSTER_SCOPED:
+        return ""
+    namespace = metadata.get("namespace")
+    if namespace is None or namespace == "":
+        return CONFIG_NAMESPACE if kind in KINDS else DEFAULT_NAMESPACE
+    return namespace
+
+
 class Inventory:
     """All objects of the sources by (API group, kind), and counts of the kinds left aside."""
 
@@ -50,6 +60,14 @@ class Inventory:
     def of(self, group: str, kind: str) -> list[Manifest]:
         """All objects of one kind, in the order of the input."""
         return self._by_kind.get((group, kind), [])
+
+    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
+        """One object, None where the input does not hold it."""
+        return self._seen.get((group, kind, namespace, name))
+
+    def spaces(self, group: str, kind: str, name: str) -> list[str]:
+        """The namespaces that have an object of that name, sorted."""
+        return sorted(one.namespace for one in self.of(group, kind) if one.name == name)
 
     def take(self, sources: Sequence[Source]) -> None:
         """Add every object of `sources`; what cannot be read is reported."""
@@ -148,9 +166,7 @@ class Inventory:
                 source, f"{kind} {where}", "metadata.name", name, "names no object", advice
             )
             return
-        namespace = "" if kind in CLUSTER_SCOPED else metadata.get("namespace")
-        if namespace is None or (namespace == "" and kind not in CLUSTER_SCOPED):
-            namespace = CONFIG_NAMESPACE if kind in KINDS else DEFAULT_NAMESPACE
+        namespace = namespace_in(kind, metadata)
         if not isinstance(namespace, str):
             advice = "Put the namespace in quotes."
             self.report.error(

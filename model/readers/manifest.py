@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from model.quantity import BadQuantity
@@ -43,6 +43,10 @@ class Manifest:
     def broken(self) -> bool:
         """Whether an error was reported about the object."""
         return bool(self.fault)
+
+    def on(self, report: Report) -> Manifest:
+        """The same object, whose problems go to `report` and leave this one as it is."""
+        return replace(self, report=report)
 
     def error(self, field: str, value: object, message: str, advice: str) -> None:
         """Report an error about `field` and mark the object as broken."""

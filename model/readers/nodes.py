@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 
@@ -11,8 +12,9 @@ from model.node import Node, Taint
 from model.quantity import BadQuantity, mbits
 from model.readers.amounts import amounts, as_offer, gpu_resource
 from model.readers.config import ConfigRead
-from model.readers.inventory import Inventory
 from model.readers.manifest import Body, Manifest
+from model.readers.objects import Objects
+from model.readers.report import Report
 from model.readers.wishes import BANDWIDTH, PREFIX, field_of
 from model.topology import (
     PRESETS,
@@ -47,17 +49,18 @@ class NodeRead:
     gpu_name: str
 
 
-def read_nodes(inventory: Inventory, config: SchedulerConfig) -> list[NodeRead]:
+def read_nodes(objects: Objects, config: SchedulerConfig) -> list[NodeRead]:
     """All nodes whose manifests are sound."""
     found = []
-    for manifest in inventory.of("", "Node"):
-        node = _read_node(manifest, config.spec)
+    for manifest in objects.of("", "Node"):
+        node = read_node(manifest, config.spec)
         if not manifest.broken:
             found.append(node)
     return found
 
 
-def _read_node(manifest: Manifest, spec: Spec) -> NodeRead:
+def read_node(manifest: Manifest, spec: Spec) -> NodeRead:
+    """One node; its manifest is marked as broken where it cannot be used."""
     body = manifest.body
     metadata = manifest.mapping(body.get("metadata"), "metadata")
     labels = manifest.strings(metadata.get("labels"), "metadata.labels")
@@ -133,12 +136,12 @@ def _failure(manifest: Manifest, annotations: dict[str, str]) -> int:
     return int(rate * 1000)
 
 
-def mixed_gpu_names(nodes: list[NodeRead]) -> bool:
+def mixed_gpu_names(nodes: Sequence[NodeRead]) -> bool:
     """Whether the nodes offer GPUs under more than one resource name."""
     return len({read.gpu_name for read in nodes if read.gpu_name}) > 1
 
 
-def read_fabric(inventory: Inventory, nodes: list[NodeRead], read: ConfigRead) -> Fabric:
+def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> Fabric:
     """The fabric of `nodes`; nodes without GPUs and without a leaf are left out."""
     topology = read.config.spec.topology
     on_gpus = [one for one in nodes if one.node.allocatable.gpus > 0]
@@ -146,11 +149,11 @@ def read_fabric(inventory: Inventory, nodes: list[NodeRead], read: ConfigRead) -
     try:
         levels = choose_levels(topology, [one.node.labels for one in on_gpus or nodes])
     except TopologyError as error:
-        read.error(inventory.report, error.field, error.value, str(error), error.advice)
+        read.error(report, error.field, error.value, str(error), error.advice)
     else:
         if levels is None and on_gpus and topology.unlabelled == "refuse":
             read.error(
-                inventory.report,
+                report,
                 "spec.topology",
                 None,
                 f"is not configured, and none of {len(on_gpus)} GPU nodes has a known label",
@@ -171,12 +174,12 @@ def read_fabric(inventory: Inventory, nodes: list[NodeRead], read: ConfigRead) -
             node = _named(node, one.gpu_name)
         final.append(node)
     fabric = build_fabric(final, topology, *_uplinks(read.config.spec))
-    _check_names(inventory, fabric, read)
+    _check_names(report, fabric, read)
     return fabric
 
 
 def _standing(
-    nodes: list[NodeRead], levels: Levels | None, isolate: bool
+    nodes: Sequence[NodeRead], levels: Levels | None, isolate: bool
 ) -> list[tuple[NodeRead, Place | None]]:
     """Nodes with where they stand; None for nodes to be isolated."""
     spines = levels is not None and any(one.node.labels.get(levels.spine or "") for one in nodes)
@@ -223,7 +226,7 @@ def _uplinks(spec: Spec) -> tuple[dict[str, int], int | None]:
     )
 
 
-def _check_names(inventory: Inventory, fabric: Fabric, read: ConfigRead) -> None:
+def _check_names(report: Report, fabric: Fabric, read: ConfigRead) -> None:
     """Refuse leaves and spines that the config names and the fabric does not have."""
     if not fabric.leaves:
         return
@@ -240,4 +243,4 @@ def _check_names(inventory: Inventory, fabric: Fabric, read: ConfigRead) -> None
             some = ", ".join(list(leaves)[:5])
             what = "no leaf or spine" if or_spine else "no leaf"
             advice = f"Use names of the fabric, such as: {some}."
-            read.error(inventory.report, field, name, f"is {what} of the fabric", advice)
+            read.error(report, field, name, f"is {what} of the fabric", advice)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from model.readers.inventory import Inventory
 from model.readers.manifest import EMPTY, Body, Manifest
+from model.readers.objects import Objects
 from model.readers.wishes import Layer
 
 OWNER_KINDS = (
@@ -34,12 +34,23 @@ class OwnerRef:
 class Chain:
     """The owners of a pod, nearest first, as far as the input holds them.
 
-    `refs` names every owner, also those that the input lacks.
+    `refs` names every owner, also those that the input lacks. `asked` is all that was looked
+    for: the chain is another once one of these comes, goes or changes.
     """
 
     refs: tuple[OwnerRef, ...] = ()
     manifests: tuple[Manifest, ...] = ()
     layers: tuple[Layer, ...] = ()
+    asked: tuple[OwnerRef, ...] = ()
+
+    def copied(self, copies: dict[int, Manifest]) -> Chain:
+        """The chain with manifests of its own, each as broken as it is now.
+
+        `copies` are those made so far, by the id of the manifest.
+        """
+        own = tuple(copies.setdefault(id(one), replace(one)) for one in self.manifests)
+        layers = tuple((one, layer[1]) for one, layer in zip(own, self.layers, strict=True))
+        return replace(self, manifests=own, layers=layers)
 
     def find(self, kind: str) -> Manifest | None:
         """The nearest owner of `kind` in the input."""
@@ -74,19 +85,16 @@ def owner_ref(metadata: Body) -> OwnerRef | None:
 
 
 class Owners:
-    """All owner objects of the input, and the chains that lead to them."""
+    """All owner objects, and the chains that lead to them."""
 
-    def __init__(self, inventory: Inventory) -> None:
-        self._objects = {
-            (manifest.namespace, manifest.group, manifest.kind, manifest.name): manifest
-            for group, kind in OWNER_KINDS
-            for manifest in inventory.of(group, kind)
-        }
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
         self._chains: dict[tuple[str, OwnerRef], Chain] = {}
 
-    def objects(self) -> Iterable[Manifest]:
-        """Every owner object of the input, in its order."""
-        return self._objects.values()
+    def objects(self) -> Iterator[Manifest]:
+        """Every owner object, kind by kind."""
+        for group, kind in OWNER_KINDS:
+            yield from self._objects.of(group, kind)
 
     def of(self, namespace: str, metadata: Body) -> Chain:
         """The owners of the object with `metadata`."""
@@ -96,8 +104,10 @@ class Owners:
         return self.chain_from(namespace, ref)
 
     def get(self, namespace: str, ref: OwnerRef) -> Manifest | None:
-        """The object that `ref` names, if the input holds it."""
-        return self._objects.get((namespace, ref.group, ref.kind, ref.name))
+        """The object that `ref` names, if it is there."""
+        if (ref.group, ref.kind) not in OWNER_KINDS:
+            return None
+        return self._objects.get(ref.group, ref.kind, namespace, ref.name)
 
     def chain_from(self, namespace: str, ref: OwnerRef) -> Chain:
         """The chain of a pod whose owner is `ref`."""
@@ -109,24 +119,29 @@ class Owners:
     def _walk(self, namespace: str, ref: OwnerRef | None) -> Chain:
         refs: list[OwnerRef] = []
         manifests: list[Manifest] = []
+        asked: list[OwnerRef] = []
         while ref is not None and len(refs) < MAX_DEPTH and ref not in refs:
             refs.append(ref)
+            asked.append(ref)
             manifest = self.get(namespace, ref)
             if manifest is None:
-                ref = self._deployment_behind(namespace, ref)
+                ref = _deployment_behind(ref)
+                if ref is not None and self.get(namespace, ref) is None:
+                    asked.append(ref)
+                    ref = None
                 continue
             manifests.append(manifest)
             metadata = manifest.body.get("metadata")
             ref = owner_ref(metadata if isinstance(metadata, dict) else EMPTY)
         layers = tuple((one, _annotations(one)) for one in manifests)
-        return Chain(tuple(refs), tuple(manifests), layers)
+        return Chain(tuple(refs), tuple(manifests), layers, tuple(asked))
 
-    def _deployment_behind(self, namespace: str, ref: OwnerRef) -> OwnerRef | None:
-        """A ReplicaSet that the input lacks is named after its Deployment and a hash."""
-        if ref.kind != "ReplicaSet":
-            return None
-        guess = OwnerRef("apps", "Deployment", ref.name.rpartition("-")[0])
-        return guess if self.get(namespace, guess) else None
+
+def _deployment_behind(ref: OwnerRef) -> OwnerRef | None:
+    """The Deployment of a ReplicaSet that is not there, which is named after it and a hash."""
+    if ref.kind != "ReplicaSet":
+        return None
+    return OwnerRef("apps", "Deployment", ref.name.rpartition("-")[0])
 
 
 def _annotations(manifest: Manifest) -> dict[str, str]:

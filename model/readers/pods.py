@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from model.config import Spec
@@ -92,11 +93,29 @@ class Pod:
         return self.suspended or bool(self.spec.get("schedulingGates"))
 
     @property
+    def has_anti_affinity(self) -> bool:
+        """Whether the pod may mind who stands on its node."""
+        affinity = self.spec.get("affinity")
+        return isinstance(affinity, dict) and bool(affinity.get("podAntiAffinity"))
+
+    @property
     def fault(self) -> str:
         """The first error about the pod or one of its owners, "" without one."""
         if self.manifest.fault:
             return self.manifest.fault
         return next((one.fault for one in self.owners.manifests if one.fault), "")
+
+    def adopt(self, body: Body) -> None:
+        """Stand on `body`, which says the same of the pod, so that the older one can go."""
+        self.manifest.body = body
+        metadata = body["metadata"]
+        if body.get("spec") == self.spec:
+            self.spec = body["spec"]
+        if metadata.get("labels") == self.labels:
+            self.labels = metadata["labels"]
+        if self.annotations and metadata.get("annotations") == self.annotations:
+            self.annotations = metadata["annotations"]
+            self.layers = ((self.manifest, self.annotations), *self.layers[1:])
 
     @property
     def wishes(self) -> Wishes:
@@ -180,6 +199,16 @@ def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None 
         created=created_at(manifest),
         layers=(*own, *chain.layers),
     )
+
+
+def own_owners(pods: Iterable[Pod]) -> None:
+    """Give `pods` owners that they share with no other pod, each as broken as it is now."""
+    copies: dict[int, Manifest] = {}
+    for pod in pods:
+        chain = pod.owners
+        if chain.manifests:
+            pod.owners = chain.copied(copies)
+            pod.layers = (*pod.layers[: -len(chain.layers)], *pod.owners.layers)
 
 
 class Requests:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.readers.inventory import Inventory
 from model.readers.manifest import MAX_INT32, Body, Manifest
+from model.readers.objects import Objects
 
 SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """Classes that every cluster has."""
@@ -12,11 +12,12 @@ SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_00
 class Priorities:
     """The priority classes of the input, the built-in ones included."""
 
-    def __init__(self, inventory: Inventory) -> None:
+    def __init__(self, objects: Objects) -> None:
         self._values = dict(SYSTEM)
         self._default = 0
         default = ""
-        for manifest in inventory.of("scheduling.k8s.io", "PriorityClass"):
+        classes = objects.of("scheduling.k8s.io", "PriorityClass")
+        for manifest in sorted(classes, key=lambda one: one.name):
             body = manifest.body
             value = manifest.whole(body.get("value"), "value", 0, -MAX_INT32 - 1, MAX_INT32)
             self._values[manifest.name] = value

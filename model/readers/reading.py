@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from model.config import Spec
-from model.fabric import Fabric
+from model.config import SchedulerConfig
 from model.problems import BadInput, Problem
+from model.readers.across import side_by_side
 from model.readers.clock import created_at
-from model.readers.config import read_config
-from model.readers.constraints import warn_about_volumes
-from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.config import in_force, read_config
 from model.readers.expansion import Expansion
-from model.readers.gangs import Draft, Gangs
 from model.readers.inventory import Inventory
+from model.readers.members import Situation, grouped, read_gang
+from model.readers.naming import Names
 from model.readers.nodes import mixed_gpu_names, read_fabric, read_nodes
 from model.readers.owners import Owners
-from model.readers.pods import Pod, Requests, read_pod
+from model.readers.pods import Pod, Requests, own_owners, read_pod
 from model.readers.priorities import Priorities
 from model.readers.report import Report
 from model.readers.sizes import Sizes
 from model.readers.sources import Source, without_collection
-from model.readers.spread import keep_apart
-from model.snapshot import RunningPod, Snapshot
+from model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,56 +38,67 @@ class Reading:
     config_source: str
 
 
-def read(sources: Sequence[Source], now: float | None = None, strict: bool = True) -> Reading:
+def read(
+    sources: Sequence[Source],
+    now: float | None = None,
+    strict: bool = True,
+    *,
+    expand: bool = True,
+    config: SchedulerConfig | None = None,
+) -> Reading:
     """Everything that `sources` hold, as a snapshot.
 
     `now` in seconds since the epoch; None takes the newest creationTimestamp of the
     input. With `strict`, any error raises `BadInput` with all problems; without, a broken
     node is left out, a broken gang is held as `Invalid`, and the problems are returned.
+    With `expand`, owners without pods get those that their controllers would make.
+    `config` counts in place of what the sources say.
     """
     report = Report()
     with without_collection():
         inventory = Inventory(report)
         inventory.take(sources)
-        reading = _decoded(inventory, now)
+        reading = _decoded(inventory, now, expand, config)
     if strict and report.errors:
         raise BadInput(report.problems)
     return reading
 
 
-def _decoded(inventory: Inventory, now: float | None) -> Reading:
-    config = read_config(inventory)
+def _decoded(
+    inventory: Inventory, now: float | None, expand: bool, given: SchedulerConfig | None
+) -> Reading:
+    report = inventory.report
+    config = read_config(inventory) if given is None else in_force(given)
     spec = config.config.spec
     nodes = read_nodes(inventory, config.config)
-    fabric = read_fabric(inventory, nodes, config)
-    priorities = Priorities(inventory)
+    fabric = read_fabric(report, nodes, config)
     owners = Owners(inventory)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
-    pods.extend(Expansion(owners, spec.scheduler_names).pods(pods))
+    if expand:
+        pods.extend(Expansion(owners, spec.scheduler_names).pods(pods))
     moment = _newest(inventory, pods) if now is None else now
-    requests = Requests(spec)
-    for pod in pods:
-        if not pod.finished and (pod.node or pod.scheduler in spec.scheduler_names):
-            requests.read(pod)
-            pod.priority = priorities.of(pod.manifest, pod.spec)
-            if pod.scheduler not in spec.scheduler_names:
-                continue
-            if pod.annotation(DEVICE_MAP) is not None:
-                apply_map(pod)
-            if pod.waits:
-                warn_about_volumes(pod.manifest, pod.spec)
-    gangs = Gangs(spec, Sizes(inventory, priorities), mixed_gpu_names(nodes), moment)
-    gangs.group(pods)
-    drafts = keep_apart(gangs.drafts(), pods)
-    _warn(drafts, fabric)
+    gangs = grouped(pods)
+    priorities = Priorities(inventory)
+    sizes = Sizes(inventory, priorities)
+    mixed = mixed_gpu_names(nodes)
+    situation = Situation(spec, priorities, Requests(spec), Names(gangs), mixed, moment)
+    found = []
+    for identity, members in gangs.items():
+        own_owners(members)
+        found.append(read_gang(identity, members, sizes, situation))
+    drafts = side_by_side(
+        (draft for one in found for draft in one.drafts),
+        (pod for one in found for pod, _ in one.running),
+        fabric,
+        report,
+    )
     snapshot = Snapshot(
         fabric=fabric,
-        running=tuple(_running(gangs, spec)),
+        running=tuple(running for one in found for _, running in one.running),
         gangs=tuple(draft.gang for draft in drafts),
         config=config.config,
         now=moment,
     )
-    report = inventory.report
     return Reading(snapshot, report.problems, dict(inventory.ignored), config.source)
 
 
@@ -100,39 +109,3 @@ def _newest(inventory: Inventory, pods: Iterable[Pod]) -> float:
         if created is not None:
             moments.append(created)
     return max(moments, default=0.0)
-
-
-def _running(gangs: Gangs, spec: Spec) -> Iterable[RunningPod]:
-    for identity, members in gangs.groups().items():
-        for pod in members:
-            if pod.running:
-                ours = pod.scheduler in spec.scheduler_names
-                yield RunningPod(
-                    namespace=pod.namespace,
-                    name=pod.name,
-                    node=pod.node,
-                    request=pod.request,
-                    gang=gangs.key_of(identity, pod),
-                    priority=pod.priority,
-                    bandwidth=pod.wishes.bandwidth if ours else None,
-                    ours=ours,
-                )
-
-
-def _warn(drafts: Sequence[Draft], fabric: Fabric) -> None:
-    """Say what is legal but probably not meant."""
-    for draft in drafts:
-        domain = draft.gang.preferred_domain
-        if (
-            domain is not None
-            and fabric.leaves
-            and domain not in fabric.leaf_index
-            and domain not in fabric.spines
-            and draft.waiting
-        ):
-            draft.waiting[0].manifest.warn(
-                "metadata.annotations[topology.scheduler/preferred-domain]",
-                domain,
-                "is no leaf or spine of the fabric",
-                "Name a leaf or a spine, or leave it out; it counts for nothing now.",
-            )

@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 from model.gang import Hold
 from model.readers.groups import KUEUE_TOTAL, LWS_SIZE, Dialect
-from model.readers.inventory import Inventory
 from model.readers.manifest import Body, Manifest
+from model.readers.objects import Objects
 from model.readers.pods import Pod
 from model.readers.priorities import Priorities
 from model.readers.wishes import GANG_SIZE, field_of, stated, whole_number
 from model.reasons import ReasonKind
 
-_GROUPS = {
+POD_GROUPS = {
     Dialect.NATIVE: "scheduling.k8s.io",
     Dialect.COSCHEDULING: "scheduling.x-k8s.io",
     Dialect.VOLCANO: "scheduling.volcano.sh",
 }
+"""Dialects that keep the size in a PodGroup, and the API group of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,9 @@ def job_need(manifest: Manifest, members: Sequence[Pod]) -> Need:
 class Sizes:
     """Looks up the need of every gang."""
 
-    def __init__(self, inventory: Inventory, priorities: Priorities) -> None:
+    def __init__(self, objects: Objects, priorities: Priorities) -> None:
+        self._objects = objects
         self._priorities = priorities
-        self._groups = {
-            (dialect, manifest.namespace, manifest.name): manifest
-            for dialect, group in _GROUPS.items()
-            for manifest in inventory.of(group, "PodGroup")
-        }
 
     def of(self, dialect: Dialect, namespace: str, name: str, members: Sequence[Pod]) -> Need:
         """The need of one gang; `members` are its pods, finished ones included."""
@@ -102,11 +99,9 @@ class Sizes:
     def _from_group(
         self, dialect: Dialect, namespace: str, name: str, members: Sequence[Pod]
     ) -> Need:
-        group = self._groups.get((dialect, namespace, name))
+        group = self._objects.get(POD_GROUPS[dialect], "PodGroup", namespace, name)
         if group is None:
-            elsewhere = sorted(
-                ns for one, ns, called in self._groups if one is dialect and called == name
-            )
+            elsewhere = self._objects.spaces(POD_GROUPS[dialect], "PodGroup", name)
             if elsewhere:
                 members[0].manifest.error(
                     "metadata.namespace",

@@ -10,30 +10,60 @@ from model.gang import Gang, Hold
 from model.readers.constraints import narrowed
 from model.readers.gangs import Draft
 from model.readers.pods import Pod
+from model.readers.selector import LabelSelector
 from model.reasons import ReasonKind
 
 
-def keep_apart(drafts: list[Draft], pods: Sequence[Pod]) -> list[Draft]:
-    """`drafts` such that no plan puts two pods on one node that must not share it.
+def keep_apart(drafts: Sequence[Draft], running: Iterable[Pod]) -> None:
+    """Change `drafts` such that no plan puts two pods on one node that must not share it.
 
     Nodes with running pods that a gang repels, or that repel it, are taken from its
     eligible nodes. Of waiting gangs that repel each other, the first goes ahead and the
     others wait until it is bound: which nodes it takes is not known before.
     """
+    standing = list(running)
     repelling = [draft for draft in drafts if any(p.wants.spread for p in draft.waiting)]
-    repellers = [pod for pod in pods if pod.running and _has_anti_affinity(pod)]
+    repellers = [pod for pod in standing if pod.has_anti_affinity]
     if not repelling and not repellers:
-        return drafts
-    running = [pod for pod in pods if pod.running]
+        return
+    there = _There(standing)
     for draft in drafts:
-        _avoid(draft, running, repellers)
+        _avoid(draft, there, repellers)
     _take_turns(drafts, repelling)
-    return drafts
 
 
-def _has_anti_affinity(pod: Pod) -> bool:
-    affinity = pod.spec.get("affinity")
-    return isinstance(affinity, dict) and bool(affinity.get("podAntiAffinity"))
+class _There:
+    """The running pods, such that those that a selector picks are found without a search."""
+
+    def __init__(self, running: Iterable[Pod]) -> None:
+        self._spaces: dict[str, list[Pod]] = {}
+        for pod in running:
+            self._spaces.setdefault(pod.namespace, []).append(pod)
+        self._labelled: dict[tuple[str, str], dict[str, list[Pod]]] = {}
+        self._picked: dict[tuple[str, LabelSelector], list[Pod]] = {}
+
+    def picked(self, namespace: str, selector: LabelSelector) -> list[Pod]:
+        """The running pods of `namespace` that `selector` picks."""
+        found = self._picked.get((namespace, selector))
+        if found is None:
+            some = self._some(namespace, selector)
+            found = [pod for pod in some if selector.picks(pod.labels)]
+            self._picked[namespace, selector] = found
+        return found
+
+    def _some(self, namespace: str, selector: LabelSelector) -> list[Pod]:
+        """Pods among which are all that `selector` picks."""
+        if not selector.labels:
+            return self._spaces.get(namespace, [])
+        key, value = selector.labels[0]
+        index = self._labelled.get((namespace, key))
+        if index is None:
+            index = self._labelled[namespace, key] = {}
+            for pod in self._spaces.get(namespace, ()):
+                of_pod = pod.labels.get(key)
+                if of_pod is not None:
+                    index.setdefault(of_pod, []).append(pod)
+        return index.get(value, [])
 
 
 def _repels(pod: Pod, other: Pod) -> bool:
@@ -42,16 +72,16 @@ def _repels(pod: Pod, other: Pod) -> bool:
     )
 
 
-def _avoid(draft: Draft, running: Iterable[Pod], repellers: Iterable[Pod]) -> None:
+def _avoid(draft: Draft, there: _There, repellers: Iterable[Pod]) -> None:
     """Take the nodes of repelled and repelling running pods from the gang's nodes."""
     members = {id(pod) for pod in draft.bound}
     samples = _distinct(draft.waiting)
     nodes = {
         pod.node
         for sample in samples
-        if sample.wants.spread
-        for pod in running
-        if id(pod) not in members and _repels(sample, pod)
+        for term in sample.wants.spread
+        for pod in there.picked(sample.namespace, term.selector)
+        if id(pod) not in members
     }
     nodes |= {
         pod.node

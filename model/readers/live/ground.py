@@ -1,0 +1,93 @@
+"""Nodes as they change, and the fabric, which stays one object while nothing of it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from model.config import SchedulerConfig
+from model.fabric import Fabric
+from model.problems import Problem
+from model.readers.config import in_force
+from model.readers.live.bodies import SOURCE
+from model.readers.manifest import Body, Manifest
+from model.readers.nodes import NodeRead, mixed_gpu_names, read_fabric, read_node
+from model.readers.report import Report
+
+
+@dataclass(slots=True, eq=False)
+class _Known:
+    read: NodeRead
+    problems: tuple[Problem, ...]
+
+    def says_the_same_as(self, other: _Known) -> bool:
+        return (
+            self.read.node == other.read.node
+            and self.read.gpu_name == other.read.gpu_name
+            and self.problems == other.problems
+        )
+
+
+class Ground:
+    """All nodes. `fabric`, `mixed` and `problems` are as of the last `settle`."""
+
+    def __init__(self, config: SchedulerConfig) -> None:
+        self.fabric = Fabric(())
+        self.mixed = False
+        self.problems: tuple[Problem, ...] = ()
+        self._config = config
+        self._nodes: dict[str, _Known] = {}
+        self._stale = True
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all nodes."""
+        return list(self._nodes)
+
+    def put(self, name: str, body: Body) -> bool:
+        """Take a node as it is now; whether that says anything new."""
+        known, new = self._nodes.get(name), self._read(name, body)
+        self._nodes[name] = new
+        changed = known is None or not new.says_the_same_as(known)
+        self._stale = self._stale or changed
+        return changed
+
+    def remove(self, name: str) -> bool:
+        """Forget a node; whether it was known."""
+        known = self._nodes.pop(name, None) is not None
+        self._stale = self._stale or known
+        return known
+
+    def configure(self, config: SchedulerConfig) -> None:
+        """Read all nodes by another config."""
+        self._config, self._stale = config, True
+        self._nodes = {
+            name: self._read(name, one.read.manifest.body) for name, one in self._nodes.items()
+        }
+
+    def settle(self) -> bool:
+        """Bring the fabric up to date; whether something changed."""
+        if not self._stale:
+            return False
+        self._stale = False
+        report = Report()
+        for one in self._nodes.values():
+            for problem in one.problems:
+                report.add(problem)
+        sound = [
+            replace(one.read, manifest=one.read.manifest.on(report))
+            for one in self._nodes.values()
+            if not one.read.manifest.broken
+        ]
+        fabric = read_fabric(report, sound, in_force(self._config))
+        # Whoever solves knows the fabric by its identity.
+        if fabric != self.fabric:
+            self.fabric = fabric
+        self.mixed = mixed_gpu_names(sound)
+        self.problems = report.problems
+        return True
+
+    def _read(self, name: str, body: Body) -> _Known:
+        report = Report()
+        manifest = Manifest(report, SOURCE, "", "Node", "", name, body)
+        read = read_node(manifest, self._config.spec)
+        return _Known(read, report.problems)

@@ -1,0 +1,267 @@
+"""The incremental reader: takes changes, gives readings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from model.config import SchedulerConfig
+from model.gang import Gang, GangKey
+from model.problems import Problem
+from model.readers.across import side_by_side
+from model.readers.gangs import Draft
+from model.readers.inventory import namespace_in
+from model.readers.live.bodies import (
+    GROUP_KINDS,
+    Address,
+    Bodies,
+    View,
+    address_of,
+    is_owner,
+    what_counts,
+)
+from model.readers.live.ground import Ground
+from model.readers.live.reading import NOBODY, GangFacts, Held, LiveReading, Runners, facts_of
+from model.readers.live.standing import NOTHING, Kept, Standing
+from model.readers.live.table import PodTable
+from model.readers.manifest import Body
+from model.readers.members import Situation, identity_of, read_gang
+from model.readers.naming import Identity
+from model.readers.owners import OwnerRef, Owners
+from model.readers.pods import Requests
+from model.readers.priorities import Priorities
+from model.readers.report import Report
+from model.readers.sizes import Sizes
+from model.readers.sources import without_collection
+from model.snapshot import DEFAULTS, Snapshot
+
+PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
+
+
+class LiveReader:
+    """A changing cluster, always as if all of it had been read at once.
+
+    Objects are given by API group and kind; those that no plan depends on are left out, and so
+    is an object without a name. Bodies are kept, not copied: nobody may change one. Nothing is
+    kept of objects that are gone. What is wrong with an object is a problem of the readings
+    for as long as it is, and never an exception.
+    """
+
+    def __init__(self) -> None:
+        self._config = DEFAULTS
+        self._bodies = Bodies()
+        self._ground = Ground(DEFAULTS)
+        self._table = PodTable(self._bodies)
+        self._standing = Standing()
+        self._priorities = Priorities(View(self._bodies, Report()))
+        self._priority_problems: tuple[Problem, ...] = ()
+        self._priorities_are_stale = False
+        self._reading: LiveReading | None = None
+
+    def put(self, group: str, kind: str, body: Body) -> bool:
+        """Take an object as it is now; whether anything changed that a plan depends on."""
+        at = address_of(kind, body)
+        if at is None:
+            return False
+        match group, kind:
+            case "", "Node":
+                return self._ground.put(at[1], body)
+            case "", "Pod":
+                return self._table.put(at, body)
+        return _is_kept(group, kind) and self._put_other(group, kind, at, body)
+
+    def remove(self, group: str, kind: str, namespace: str, name: str) -> bool:
+        """Forget an object; whether it was known."""
+        at = namespace_in(kind, {"namespace": namespace}), name
+        match group, kind:
+            case "", "Node":
+                return self._ground.remove(name)
+            case "", "Pod":
+                return self._table.remove(at)
+        known = _is_kept(group, kind) and self._bodies.of(group, kind).pop(at, None) is not None
+        if known:
+            self._spread(group, kind, at, True)
+        return known
+
+    def replace_all(self, group: str, kind: str, bodies: Iterable[Body]) -> bool:
+        """Take `bodies` for all objects of the kind; whether anything changed."""
+        new = {address_of(kind, body): body for body in bodies}
+        gone = [at for at in self._addresses(group, kind) if at not in new]
+        changed = [self.remove(group, kind, *at) for at in gone]
+        changed += [self.put(group, kind, body) for body in new.values()]
+        return any(changed)
+
+    def assume(self, uid: str, node: str) -> None:
+        """Let a pod count as bound to `node` until it shows a node, is released, or is gone.
+
+        Nothing happens where no pod has that UID, or the pod shows a node already.
+        """
+        self._table.assume(uid, node)
+
+    def release(self, uid: str) -> None:
+        """Let a pod count as what its object says again."""
+        self._table.release(uid)
+
+    def configure(self, config: SchedulerConfig) -> None:
+        """Read everything by another config."""
+        if config != self._config:
+            self._config = config
+            self._ground.configure(config)
+            self._table.dirty.update(self._table.identities)
+
+    def reading(self, now: float, held: Held = NOBODY) -> LiveReading:
+        """The cluster as it is known now, `now` in seconds since the epoch.
+
+        Gangs of which a waiting pod is `held` are left out, and what is held counts as
+        running; no other gang is touched by that.
+        """
+        with without_collection():
+            reading = self._settled(now)
+        return reading if held is NOBODY else reading.holding(held)
+
+    def _settled(self, now: float) -> LiveReading:
+        last = self._reading
+        if last is None or now != last.snapshot.now:
+            self._table.dirty.update(self._standing.undated)
+        ground = self._settle_ground()
+        self._settle_priorities()
+        self._table.settle()
+        same = last is not None and last.snapshot.config is self._config
+        if last is not None and same and not (ground or self._table.dirty):
+            reading = last.at(now)
+            if self._table.renewed:
+                reading = replace(reading, gangs=self._facts())
+        else:
+            reading = self._compose(now, self._read_gangs(now))
+        self._table.renewed = False
+        self._reading = reading
+        return reading
+
+    def _settle_ground(self) -> bool:
+        mixed = self._ground.mixed
+        changed = self._ground.settle()
+        if self._ground.mixed != mixed:
+            self._table.dirty.update(self._standing.drafted)
+        return changed
+
+    def _settle_priorities(self) -> None:
+        if self._priorities_are_stale:
+            self._priorities_are_stale = False
+            report = Report()
+            self._priorities = Priorities(View(self._bodies, report))
+            self._priority_problems = report.problems
+            self._table.dirty.update(self._table.identities)
+
+    def _read_gangs(self, now: float) -> bool:
+        """Read the gangs of which something changed; whether other pods run now."""
+        spec = self._config.spec
+        situation = Situation(
+            spec, self._priorities, Requests(spec), self._table.names, self._ground.mixed, now
+        )
+        dirty = self._table.dirty
+        changed = self._standing.keep({one: self._read(one, situation) for one in dirty})
+        dirty.clear()
+        return changed
+
+    def _read(self, identity: Identity, situation: Situation) -> Kept:
+        """Read one gang anew from the bodies, so that nothing of an earlier reading sticks."""
+        members = self._table.members(identity)
+        if not members:
+            return NOTHING
+        report = Report()
+        view = View(self._bodies, report)
+        owners = Owners(view)
+        pods = []
+        for at in members:
+            pod = self._table.read(at, report, owners)
+            # Also says what is wrong with how the pod names its gang.
+            identity_of(pod)
+            self._table.known(at).pod = pod
+            pods.append(pod)
+        read = read_gang(identity, pods, Sizes(view, situation.priorities), situation)
+        return Kept(read, report.problems)
+
+    def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
+        last, report = self._reading, Report()
+        drafts = side_by_side(
+            self._drafts(), self._standing.neighbours(), self._ground.fabric, report
+        )
+        gangs = tuple(draft.gang for draft in drafts)
+        runners = None if last is None or other_pods_run else last.runners
+        if runners is None:
+            standing = self._standing
+            runners = Runners(tuple(standing.running.values()), dict(standing.uids))
+        snapshot = Snapshot(
+            fabric=self._ground.fabric,
+            running=runners.running,
+            gangs=gangs if last is None else _kept(last.snapshot.gangs, gangs),
+            config=self._config,
+            now=now,
+        )
+        return LiveReading(snapshot, self._problems(report), self._facts(), runners)
+
+    def _drafts(self) -> Iterator[Draft]:
+        for drafts in self._standing.drafted.values():
+            yield from drafts
+
+    def _facts(self) -> dict[GangKey, GangFacts]:
+        return facts_of(self._drafts())
+
+    def _problems(self, report: Report) -> tuple[Problem, ...]:
+        """All problems, in an order that does not depend on what came first."""
+        found = {*self._ground.problems, *self._priority_problems, *report.problems}
+        for problems in self._standing.problems.values():
+            found.update(problems)
+        return tuple(sorted(found, key=_order))
+
+    def _put_other(self, group: str, kind: str, at: Address, body: Body) -> bool:
+        bodies = self._bodies.of(group, kind)
+        known = bodies.get(at)
+        bodies[at] = body
+        changed = known is None or what_counts(kind, known) != what_counts(kind, body)
+        if changed:
+            self._spread(group, kind, at, known is None)
+        return changed
+
+    def _spread(self, group: str, kind: str, at: Address, comes_or_goes: bool) -> None:
+        """Mark what depends on an owner, a PodGroup or a PriorityClass."""
+        namespace, name = at
+        if is_owner(group, kind):
+            self._table.owner_changed(at, OwnerRef(group, kind, name))
+        elif kind == "PodGroup":
+            dialect = GROUP_KINDS[group]
+            if comes_or_goes:
+                # Those that lack a PodGroup say where else there is one.
+                alike = (one for one in self._standing.drafted if one[1:] == (dialect, name))
+                self._table.dirty.update(alike)
+            self._table.dirty.add((namespace, dialect, name))
+        else:
+            self._priorities_are_stale = True
+
+    def _addresses(self, group: str, kind: str) -> list[Address]:
+        match group, kind:
+            case "", "Node":
+                return [("", name) for name in self._ground.names]
+            case "", "Pod":
+                return self._table.addresses
+        return list(self._bodies.of(group, kind)) if _is_kept(group, kind) else []
+
+
+def _is_kept(group: str, kind: str) -> bool:
+    pod_group = kind == "PodGroup" and group in GROUP_KINDS
+    return pod_group or (group, kind) == PRIORITY_CLASS or is_owner(group, kind)
+
+
+def _kept(before: Iterable[Gang], now: Iterable[Gang]) -> tuple[Gang, ...]:
+    """The gangs of `now`; one that is as it was stays the same object."""
+    known = {gang.key: gang for gang in before}
+    found = []
+    for gang in now:
+        old = known.get(gang.key)
+        found.append(gang if old is None or old != gang else old)
+    return tuple(found)
+
+
+def _order(problem: Problem) -> tuple[bool, tuple[str, ...]]:
+    rest = (problem.object, problem.field, problem.value, problem.message, problem.source)
+    return not problem.is_error, rest

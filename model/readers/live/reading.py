@@ -1,0 +1,151 @@
+"""What a running scheduler gets to see: a snapshot, and what it needs to act on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from model.gang import GangKey
+from model.problems import Problem
+from model.readers.gangs import Draft
+from model.readers.groups import Dialect
+from model.readers.live.bodies import Address
+from model.readers.live.standing import uid_of
+from model.readers.owners import OwnerRef
+from model.readers.pods import Pod
+from model.snapshot import RunningPod, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A pod that waits, by all that a Binding must name; `version` is its resourceVersion."""
+
+    namespace: str
+    name: str
+    uid: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class GangFacts:
+    """A gang of the snapshot: who waits of it, by name, and where it comes from.
+
+    `holder` is the object that states its size (a PodGroup, a Job, ...), None where the pods
+    do. `scheduler` is the name by which its pods ask for us.
+    """
+
+    key: GangKey
+    dialect: Dialect
+    scheduler: str
+    holder: OwnerRef | None
+    waiting: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is being committed: pods that count as running, and UIDs that are not to be planned."""
+
+    running: tuple[RunningPod, ...] = ()
+    uids: frozenset[str] = frozenset()
+
+
+NOBODY = Held()
+
+
+@dataclass(frozen=True)
+class Runners:
+    """The running pods: their UIDs by namespace and name, and who is where."""
+
+    running: tuple[RunningPod, ...]
+    uids: Mapping[Address, str]
+
+    @cached_property
+    def ours_by_node(self) -> Mapping[str, tuple[tuple[GangKey, str], ...]]:
+        """Node -> gang and UID of every pod of ours on it."""
+        found: dict[str, list[tuple[GangKey, str]]] = {}
+        for pod in self.running:
+            if pod.ours and pod.gang is not None:
+                uid = self.uids[pod.namespace, pod.name]
+                found.setdefault(pod.node, []).append((pod.gang, uid))
+        return {node: tuple(pods) for node, pods in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveReading:
+    """A cluster at one moment; it never changes.
+
+    `gangs` has the facts of every gang of the snapshot. `uids` are those of running pods by
+    namespace and name.
+    """
+
+    snapshot: Snapshot
+    problems: tuple[Problem, ...]
+    gangs: Mapping[GangKey, GangFacts]
+    runners: Runners
+
+    @property
+    def uids(self) -> Mapping[Address, str]:
+        """Namespace and name of every running pod -> its UID."""
+        return self.runners.uids
+
+    def ours_on(self, node: str) -> Iterator[tuple[GangKey, str]]:
+        """Gang and UID of every pod of ours that runs on `node`."""
+        yield from self.runners.ours_by_node.get(node, ())
+
+    def at(self, now: float) -> LiveReading:
+        """The same at another time, in seconds since the epoch."""
+        if now == self.snapshot.now:
+            return self
+        # A copy, because it keeps what the snapshot has computed of the pods and nodes.
+        snapshot = copy(self.snapshot)
+        object.__setattr__(snapshot, "now", now)
+        return replace(self, snapshot=snapshot)
+
+    def holding(self, held: Held) -> LiveReading:
+        """The same without gangs of which a waiting pod is held, and with what is held running.
+
+        A held pod that is seen to run already counts once, as it is seen.
+        """
+        gangs = {
+            key: facts
+            for key, facts in self.gangs.items()
+            if not any(member.uid in held.uids for member in facts.waiting)
+        }
+        extra = {(pod.namespace, pod.name): pod for pod in held.running}
+        more = tuple(pod for at, pod in extra.items() if at not in self.uids)
+        if len(gangs) == len(self.gangs) and not more:
+            return self
+        snapshot = replace(
+            self.snapshot,
+            running=self.snapshot.running + more,
+            gangs=tuple(gang for gang in self.snapshot.gangs if gang.key in gangs),
+        )
+        return replace(self, snapshot=snapshot, gangs=gangs)
+
+
+def facts_of(drafts: Iterable[Draft]) -> dict[GangKey, GangFacts]:
+    """The facts of every gang."""
+    return {draft.gang.key: _facts(draft) for draft in drafts}
+
+
+def _facts(draft: Draft) -> GangFacts:
+    holder = draft.holder
+    return GangFacts(
+        key=draft.gang.key,
+        dialect=draft.identity[1],
+        scheduler=(draft.waiting or draft.bound)[0].scheduler,
+        holder=None if holder is None else OwnerRef(holder.group, holder.kind, holder.name),
+        waiting=tuple(sorted(map(_member, draft.waiting), key=_name)),
+    )
+
+
+def _member(pod: Pod) -> Member:
+    version = pod.manifest.body["metadata"].get("resourceVersion")
+    version = version if isinstance(version, str) else ""
+    return Member(pod.namespace, pod.name, uid_of(pod), version)
+
+
+def _name(member: Member) -> str:
+    return member.name

@@ -1,0 +1,106 @@
+"""One gang at a time: what its pods ask for, what is to be placed of it, what runs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from model.config import Spec
+from model.readers.constraints import warn_about_volumes
+from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.gangs import Draft, Gangs, by_rank
+from model.readers.groups import Dialect, membership
+from model.readers.naming import Identity, Names
+from model.readers.pods import Pod, Requests
+from model.readers.priorities import Priorities
+from model.readers.sizes import Sizes
+from model.snapshot import RunningPod
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the reading of every gang depends on; `now` in seconds since the epoch."""
+
+    spec: Spec
+    priorities: Priorities
+    requests: Requests
+    names: Names
+    mixed: bool
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class GangRead:
+    """What the pods of one gang come to: drafts of what is to be placed, and what runs."""
+
+    drafts: tuple[Draft, ...] = ()
+    running: tuple[tuple[Pod, RunningPod], ...] = ()
+
+
+def identity_of(pod: Pod) -> Identity:
+    """Which gang a pod belongs to."""
+    dialect, name = membership(pod)
+    return pod.namespace, dialect, name
+
+
+def grouped(pods: Iterable[Pod]) -> dict[Identity, list[Pod]]:
+    """The pods of every gang."""
+    found: dict[Identity, list[Pod]] = {}
+    for pod in pods:
+        found.setdefault(identity_of(pod), []).append(pod)
+    return found
+
+
+def read_gang(
+    identity: Identity, pods: Sequence[Pod], sizes: Sizes, situation: Situation
+) -> GangRead:
+    """Read one gang from all of its pods, which depends on no other gang.
+
+    The owners of the pods and the object that states the size are marked as broken where
+    that is so for this gang, so no other gang may share them.
+    """
+    members = by_rank(pods)
+    for pod in members:
+        _fill(pod, situation)
+    gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
+    drafts = gangs.drafts(identity, members)
+    return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
+
+
+def _fill(pod: Pod, situation: Situation) -> None:
+    """Set what depends on more than the pod's own object."""
+    ours = pod.scheduler in situation.spec.scheduler_names
+    if pod.finished or not (pod.node or ours):
+        return
+    situation.requests.read(pod)
+    pod.priority = situation.priorities.of(pod.manifest, pod.spec)
+    if ours and pod.annotation(DEVICE_MAP) is not None:
+        apply_map(pod)
+    if ours and pod.waits:
+        warn_about_volumes(pod.manifest, pod.spec)
+
+
+def _running(
+    identity: Identity, members: Iterable[Pod], situation: Situation
+) -> Iterator[tuple[Pod, RunningPod]]:
+    for pod in members:
+        if not pod.running:
+            continue
+        ours = pod.scheduler in situation.spec.scheduler_names
+        alone = identity[1] is Dialect.SINGLE
+        if pod.has_anti_affinity:
+            # Read here, so that what is wrong with it is told whether or not a gang minds.
+            _ = pod.wants
+        yield (
+            pod,
+            RunningPod(
+                namespace=pod.namespace,
+                name=pod.name,
+                node=pod.node,
+                request=pod.request,
+                gang=None if alone and not ours else situation.names.key_of(identity),
+                priority=pod.priority,
+                bandwidth=pod.wishes.bandwidth if ours else None,
+                ours=ours,
+            ),
+        )
