@@ -9,13 +9,12 @@ from typing import Protocol
 from k8s_bridge.clock import Clock
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.commit import Committer, Dropped, Outcome, Wanted
-from k8s_bridge.ledger.housekeeping import Housekeeping
 from k8s_bridge.ledger.pods import is_bound, is_gone
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.observed import Observed
-from model.readers.live import LiveReading
 from k8s_bridge.wanting import Wants, wants
 from model.plan import Plan
+from model.readers.live import LiveReading
 from model.snapshot import Snapshot
 
 Solve = Callable[[Snapshot], Awaitable[Plan]]
@@ -68,7 +67,6 @@ class Cycle:
     observed: Observed
     book: Book
     committer: Committer
-    keeping: Housekeeping
     solve: Solve
     teller: Teller
     clock: Clock
@@ -88,7 +86,6 @@ class Cycle:
         self.teller.committing(wanted.wanted)
         watch.lap("check")
         outcome = await self.committer.commit(wanted.wanted)
-        self.keeping.forward(outcome.committed)
         watch.lap("commit")
         self._number += 1
         report = Report(self._number, reading, plan, wanted.late, outcome, watch.laps)

@@ -31,13 +31,15 @@ class Pace:
     """Seconds. A cycle starts once nothing has changed for `settle`, after `longest` at most.
 
     Where the last cycle placed nothing, the next one waits for `idle`. Pages are tidied every
-    `tidy`, and compared with all that runs every `audit`.
+    `tidy` while nothing is bound, and at least every `untidy`; they are compared with all that
+    runs every `audit`.
     """
 
     settle: float = 0.02
     longest: float = 0.2
     idle: float = 1.0
     tidy: float = 1.0
+    untidy: float = 5.0
     audit: float = 30.0
 
 
@@ -67,22 +69,29 @@ class Leading:
     dry_run: DryRun
     pace: Pace = field(default_factory=Pace)
     book: Book = field(default_factory=Book)
+    _keeping: Housekeeping | None = None
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    @property
+    def busy(self) -> bool:
+        """Whether gangs are being committed or bound."""
+        return self.book.writing.locked() or (self._keeping is not None and self._keeping.busy)
 
     async def lead(self, epoch: int) -> None:
         """Take over, then run cycles until the lead is lost; raises what ended it."""
         records = Records(self.cluster, self.namespace, self.election.identity, self.clock)
         epoch = await self._take_over(records, epoch)
         async with asyncio.TaskGroup() as tasks:
-            keeping = self._housekeeping(records, epoch, tasks)
+            self._keeping = keeping = self._housekeeping(records, epoch, tasks)
             await keeping.lay_out(laid_out(self.observed.reading().snapshot.fabric))
             self.observed.nodes_changed.clear()
-            committer = Committer(records, self.book, self.observed, epoch, self.dry_run)
+            committer = Committer(
+                records, self.book, self.observed, epoch, self.dry_run, keeping.forward
+            )
             cycle = Cycle(
                 self.observed,
                 self.book,
                 committer,
-                keeping,
                 self.solve,
                 self.witness,
                 self.clock,
@@ -170,7 +179,7 @@ class Leading:
                 self.observed.nodes_changed.clear()
                 audited = now
                 await keeping.lay_out(laid_out(self.observed.reading().snapshot.fabric))
-            tidy = now - tidied >= self.pace.tidy
+            tidy = now - tidied >= (self.pace.untidy if self.busy else self.pace.tidy)
             await keeping.run_once(tidy)
             tidied = now if tidy else tidied
             await self.clock.sleep(self.pace.tidy / 5)

@@ -11,10 +11,10 @@ from k8s_bridge.cluster.kinds import NODES, PODS, Kind
 from k8s_bridge.cluster.protocol import Body, Listing
 from k8s_bridge.ledger.pods import PodSeen, pod_seen
 from k8s_bridge.ledger.records import Member
-from model.readers.live import LiveReader, LiveReading
 from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
 from model.config import SchedulerConfig
 from model.gang import GangKey
+from model.readers.live import LiveReader, LiveReading
 
 OnPod: TypeAlias = Callable[[str], None]
 

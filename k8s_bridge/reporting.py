@@ -20,6 +20,7 @@ from k8s_bridge.ledger.commit import Wanted
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.metrics import EMPTY, Metrics, fabric_use
 from k8s_bridge.telling.bindings import what_was_bound
+from k8s_bridge.telling.courtesy import Courtesy
 from k8s_bridge.telling.desk import Desk
 from k8s_bridge.telling.facts import Facts, Told
 from k8s_bridge.telling.news import what_to_tell
@@ -60,7 +61,11 @@ class Reporter:
         requests: Requests | None = None,
     ) -> None:
         self.desk = Desk(
-            scheduler.gated, scheduler.clock, scheduler.options.identity, scheduler.observed.take
+            scheduler.gated,
+            scheduler.clock,
+            scheduler.options.identity,
+            scheduler.observed.take,
+            held=Courtesy(lambda: scheduler.binding, scheduler.clock),
         )
         self._scheduler = scheduler
         self._metrics = metrics

@@ -115,6 +115,7 @@ class Scheduler:
         self.reflectors = Reflectors(cluster, clock, self._subjects(), self._on_change)
         self.epoch = 0
         self.leading = False
+        self._term: Leading | None = None
         self._solve = solve
         self._solve_time = SolveTime()
         self._log = structlog.get_logger(__name__)
@@ -136,6 +137,11 @@ class Scheduler:
                 await self.election.release()
 
     @property
+    def binding(self) -> bool:
+        """Whether gangs are being committed or bound."""
+        return self._term is not None and self._term.busy
+
+    @property
     def unsynced(self) -> tuple[str, ...]:
         """Kinds whose copy is not complete, or older than it may be."""
         now = self.clock.monotonic()
@@ -154,7 +160,7 @@ class Scheduler:
             except* Exception as group:  # noqa: BLE001 - whatever it is, the next term may do better
                 self._log.error("term_failed", why=_said(group), exc_info=group)
             finally:
-                self.leading = False
+                self.leading, self._term = False, None
                 self.reporter.lead_lost()
             await self.election.release()
             if self.clock.monotonic() - began > self.options.timing.hold:
@@ -173,7 +179,7 @@ class Scheduler:
             dry_run=await self._dry_run(),
             pace=self.options.pace,
         )
-        self.epoch, self.leading = epoch, True
+        self.epoch, self.leading, self._term = epoch, True, leading
         await leading.lead(epoch)
 
     async def _plan(self, snapshot: Snapshot) -> Plan:

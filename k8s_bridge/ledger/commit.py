@@ -71,13 +71,14 @@ class _Draft:
 
 @dataclass(slots=True, eq=False)
 class Committer:
-    """Commits plans. One transaction at a time."""
+    """Commits plans. One transaction at a time; `decided` hears of each commit as it takes."""
 
     records: Records
     book: Book
     pods: Pods
     epoch: int
     dry_run: DryRun
+    decided: Callable[[str], None]
     new_name: Callable[[], str] = field(default=lambda: secrets.token_hex(6))
 
     async def commit(self, plan: Sequence[Wanted]) -> Outcome:
@@ -163,6 +164,9 @@ class Committer:
         new = replace(kept, entries=(*kept.entries, *added), epoch=self.epoch)
         try:
             self.book.put_page(await self.records.write_page(new))
+            for draft in drafts:
+                if not draft.wide:
+                    self.decided(draft.commit)
         except (Conflict, NotFound) as error:
             await self._read_again(name)
             for draft in drafts:
@@ -189,6 +193,7 @@ class Committer:
         decided = replace(lease, phase=Phase.COMMITTED)
         try:
             self.book.put_lease(await self.records.write_lease(decided))
+            self.decided(draft.commit)
         except (Conflict, NotFound) as error:
             draft.fail(f"gang lease {lease.name} has changed: {error}", conflict=True)
             draft.lease = await self._lease_again(lease)

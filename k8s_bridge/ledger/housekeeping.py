@@ -59,14 +59,13 @@ class Housekeeping:
     _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
-    def forward(self, names: Iterable[str]) -> None:
-        """Start binding the members of these commits."""
-        for name in names:
-            commit = self.book.commit(name)
-            if commit is not None and name not in self._binding:
-                step = next_step(commit, self.book, self.pods)
-                if step.action is Action.FORWARD:
-                    self._start(commit, step.members)
+    def forward(self, name: str) -> None:
+        """Start binding the members of this commit."""
+        commit = self.book.commit(name)
+        if commit is not None and name not in self._binding:
+            step = next_step(commit, self.book, self.pods)
+            if step.action is Action.FORWARD:
+                self._start(commit, step.members)
 
     @property
     def busy(self) -> bool:

@@ -14,7 +14,7 @@ from k8s_bridge.cluster.errors import ClusterError
 from k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
 from k8s_bridge.cluster.protocol import Body, Cluster
 from k8s_bridge.election.gate import NotLeader
-from k8s_bridge.telling.lane import Counts, Lane, Pace
+from k8s_bridge.telling.lane import Counts, Lane, Pace, never
 from k8s_bridge.telling.series import NewEvent, Series
 from k8s_bridge.telling.tells import EventTell, StatusTell, Tell
 
@@ -36,7 +36,7 @@ class Desk:
     """Takes tells and writes them to `cluster`, as `instance`.
 
     `took` is shown each object whose status was written, as the write left it: bindings need
-    its new version before the watch brings it.
+    its new version before the watch brings it. Nothing is written while `held` says so.
     """
 
     def __init__(
@@ -46,15 +46,16 @@ class Desk:
         instance: str,
         took: Callable[[Kind, Body], None] | None = None,
         paces: Paces | None = None,
+        held: Callable[[], bool] = never,
     ) -> None:
         paces = paces or Paces()
         self._took = took
         self._cluster = cluster
         self._clock = clock
         self._series = Series(instance)
-        self._events: Lane[EventTell] = Lane("events", clock, paces.events, self._write_event)
+        self._events: Lane[EventTell] = Lane("events", clock, paces.events, self._write_event, held)
         self._statuses: Lane[StatusTell] = Lane(
-            "statuses", clock, paces.statuses, self._write_status
+            "statuses", clock, paces.statuses, self._write_status, held
         )
 
     @property

@@ -17,6 +17,15 @@ from k8s_bridge.telling.bucket import Bucket
 T = TypeVar("T")
 
 
+HOLD = 0.05
+"""Seconds until a lane that is held looks again."""
+
+
+def never() -> bool:
+    """Nothing holds the lane."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Pace:
     """How much may wait, how much goes out a second and at once, by how many writers."""
@@ -39,17 +48,24 @@ class Counts:
 class Lane(Generic[T]):
     """Takes items at once and writes them in its own time; never raises what a write raises.
 
-    What does not fit is dropped, the newest first: what waits longest is told first.
+    What does not fit is dropped, the newest first: what waits longest is told first. Nothing
+    is written while `held` says so.
     """
 
     def __init__(
-        self, name: str, clock: Clock, pace: Pace, write: Callable[[T], Awaitable[None]]
+        self,
+        name: str,
+        clock: Clock,
+        pace: Pace,
+        write: Callable[[T], Awaitable[None]],
+        held: Callable[[], bool] = never,
     ) -> None:
         self.counts = Counts()
         self._name = name
         self._clock = clock
         self._pace = pace
         self._write = write
+        self._held = held
         self._bucket = Bucket(clock, pace.rate, pace.burst)
         self._items: dict[Hashable, T] = {}
         self._busy: set[Hashable] = set()
@@ -108,6 +124,8 @@ class Lane(Generic[T]):
                 continue
             self._busy.add(key)
             try:
+                while self._held():
+                    await self._clock.sleep(HOLD)
                 await self._bucket.take()
                 # What came in the meantime replaces it; what was dropped is not written.
                 if key in self._items:

@@ -218,6 +218,7 @@ class Leader:
         self.epoch = 0
         self.tasks: list[asyncio.Task[None]] = []
         self.rolled: list[str] = []
+        self.binds = True
 
     async def take_over(self) -> Leader:
         """Fence whoever led before, and lay out the pages."""
@@ -227,7 +228,7 @@ class Leader:
         pods = self.world.true_pods
         binder = Binder(self.cluster, pods, self.world.clock)
         dry = DryRun(self.cluster, "never")
-        self.committer = Committer(self.records, self.book, pods, self.epoch, dry)
+        self.committer = Committer(self.records, self.book, pods, self.epoch, dry, self._decided)
         self.keeping = Housekeeping(
             self.cluster,
             self.records,
@@ -243,10 +244,14 @@ class Leader:
         return self
 
     async def commit(self, *plan: Wanted) -> Outcome:
-        """Commit and start to bind."""
-        outcome = await self.committer.commit(plan)
-        self.keeping.forward(outcome.committed)
-        return outcome
+        """Commit, and bind each gang as soon as it is decided."""
+        self.binds = True
+        return await self.committer.commit(plan)
+
+    async def decide(self, *plan: Wanted) -> Outcome:
+        """Commit without binding anything yet; `rest` goes on from there."""
+        self.binds = False
+        return await self.committer.commit(plan)
 
     async def rest(self) -> None:
         """Work until nothing is left to do."""
@@ -278,6 +283,10 @@ class Leader:
     def rolled_back(self, commit: Commit, why: str) -> None:
         """Remember why."""
         self.rolled.append(why)
+
+    def _decided(self, commit: str) -> None:
+        if self.binds:
+            self.keeping.forward(commit)
 
     def _start(self, coroutine: Any) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.ensure_future(coroutine)

@@ -98,9 +98,8 @@ async def test_a_deleted_member_does_not_hold_up_the_others(world: World) -> Non
     """A pod that is deleted between commit and binding leaves; its replacement comes later."""
     leader = await Leader(world, "a").take_over()
     gang = await world.gang("g", on(0))
-    outcome = await leader.committer.commit([gang])
+    await leader.decide(gang)
     await world.cluster.delete(PODS, gang.members[2].pod)
-    leader.keeping.forward(outcome.committed)
     await leader.rest()
     assert sum(bool(body["spec"].get("nodeName")) for body in world.pods()) == 3
     world.check()
@@ -110,9 +109,8 @@ async def test_a_dead_node_rolls_the_gang_back(world: World) -> None:
     """A node that dies between commit and binding: bound members are evicted, others fenced."""
     leader = await Leader(world, "a").take_over()
     gang = await world.gang("g", on(0, 1))
-    outcome = await leader.committer.commit([gang])
+    outcome = await leader.decide(gang)
     world.true_pods.dead_nodes.add(gang.members[5].node)
-    leader.keeping.forward(outcome.committed)
     await leader.rest()
     assert len(leader.rolled) == 1
     assert "n-0-1-1 is not ready" in leader.rolled[0]
@@ -124,9 +122,8 @@ async def test_a_fenced_pod_refuses_the_old_binding(world: World) -> None:
     """The fence changes the version that a delayed binding carries."""
     leader = await Leader(world, "a").take_over()
     gang = await world.gang("g", on(0))
-    outcome = await leader.committer.commit([gang])
+    await leader.decide(gang)
     world.true_pods.dead_nodes.add(gang.members[0].node)
-    leader.keeping.forward(outcome.committed)
     await leader.rest()
     fenced = next(body for body in world.pods() if annotation(body, FENCE))
     assert fenced["metadata"]["name"] == "g-0"
@@ -137,9 +134,8 @@ async def test_a_pod_bound_by_another_rolls_the_gang_back(world: World) -> None:
     """Somebody binds a member elsewhere first: the rest must not run without it."""
     leader = await Leader(world, "a").take_over()
     gang = await world.gang("g", on(0))
-    outcome = await leader.committer.commit([gang])
+    await leader.decide(gang)
     await world.cluster.bind(Binding(gang.members[1].pod, "n-0-3-3"))
-    leader.keeping.forward(outcome.committed)
     await leader.rest()
     assert "bound to n-0-3-3 by another" in leader.rolled[0]
     await leader.keeping.lay_out(world.fabric_pages())
