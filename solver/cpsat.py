@@ -11,6 +11,10 @@ from solver.program import Answer, Program
 SMALL = 1000
 """Up to this many variables presolve pays for itself."""
 
+CONFLICTS = 10
+"""Counting halves the span of the objective in steps of so many conflicts: answers that are
+better by one each would take thousands of steps."""
+
 
 class CpSat:
     """One program, solved for one objective after another.
@@ -66,6 +70,7 @@ class CpSat:
             parameters.add_lp_constraints_lazily = False
         else:
             parameters.cut_level = 0
+            parameters.binary_search_num_conflicts = CONFLICTS
         parameters.max_time_in_seconds = max(seconds, 0.001)
         status = solver.solve(self._model)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
