@@ -40,6 +40,7 @@ class Ground:
                 self.spine_of[leaf_index] = spine
         self._domains: dict[str, frozenset[int]] = {}
         self._places: dict[Hashable, int] = {}
+        self._patterns: dict[tuple[bool, ...], int] = {}
         self._amounts: dict[Resources, int] = {}
         self.empty_id = [
             self._amounts.setdefault(node.allocatable, len(self._amounts)) for node in self.nodes
@@ -50,6 +51,10 @@ class Ground:
     def place_number(self, takes: Hashable) -> int:
         """A number for what a location takes, the same for equal takes."""
         return self._places.setdefault(takes, len(self._places))
+
+    def pattern_number(self, eligible: tuple[bool, ...]) -> int:
+        """A number for which nodes of a leaf may be used, the same for equal ones."""
+        return self._patterns.setdefault(eligible, len(self._patterns))
 
     def carries(self, node: int, bandwidth: int | None) -> bool:
         """Whether the node's network bandwidth is known and enough."""

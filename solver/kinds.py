@@ -48,6 +48,27 @@ class Kind:
             self.holds.append(holds)
             self.eligible.append([[i for i in nodes if holds[i]] for nodes in ground.in_leaf])
         self._filled: dict[tuple[int, Counts], Counts] = {}
+        self._covered: dict[int, bool] = {}
+
+    @cached_property
+    def pattern(self) -> list[list[int]]:
+        """Role -> leaf -> a number for which nodes of the leaf, in order, are eligible."""
+        pattern = self.ground.pattern_number
+        return [
+            [
+                pattern(tuple([hold > 0 for hold in holds[nodes.start : nodes.stop]]))
+                for nodes in self.ground.in_leaf
+            ]
+            for holds in self.holds
+        ]
+
+    @cached_property
+    def whole(self) -> list[list[bool]]:
+        """Role -> leaf -> whether every node of it is eligible."""
+        return [
+            [len(some) == len(nodes) for some, nodes in zip(role, self.ground.in_leaf, strict=True)]
+            for role in self.eligible
+        ]
 
     @cached_property
     def capacity(self) -> list[int]:
@@ -148,14 +169,15 @@ class Kind:
 
     def covers(self, other: Kind) -> bool:
         """Whether `other` may use, in every leaf, the same nodes as this kind or none."""
-        if other is self:
-            return True
-        return all(
-            theirs == ours or not any(theirs)
-            for theirs, ours in zip(
-                zip(*other.eligible, strict=True), zip(*self.eligible, strict=True), strict=True
+        known = self._covered.get(id(other))
+        if known is None:
+            known = self._covered[id(other)] = other is self or all(
+                theirs == ours or not any(theirs)
+                for theirs, ours in zip(
+                    zip(*other.eligible, strict=True), zip(*self.eligible, strict=True), strict=True
+                )
             )
-        )
+        return known
 
 
 class Kinds:

@@ -13,9 +13,6 @@ from solver.ground import Ground
 from solver.kinds import Kind
 from solver.locations import Location, Locations
 
-MANY = 1 << 30
-"""More gangs than any fabric holds."""
-
 
 @dataclass(frozen=True, slots=True)
 class Room:
@@ -55,13 +52,12 @@ class View:
         self._rooms: dict[int, Room] = {}
         self._open: dict[int, list[tuple[Location, int]]] = {}
         self._slots: dict[int, list[int]] = {}
-        self._bind: dict[tuple[Resources, int], bool] = {}
+        self._bind: dict[tuple[int, int], bool] = {}
 
     def room(self, kind: Kind) -> Room:
         """How many pods of `kind` fit now."""
         room = self._rooms.get(id(kind))
         if room is None:
-            one = kind.key.one_per_node
             by_node, by_leaf = [], []
             for role, request in enumerate(kind.requests):
                 most = [fits(amount, request) for amount in self._amounts]
@@ -70,14 +66,23 @@ class View:
                     for i, hold in zip(self.free_id, kind.holds[role], strict=True)
                 ]
                 by_node.append(nodes)
-                by_leaf.append(
-                    [
-                        sum([min(1, nodes[i]) for i in here] if one else [nodes[i] for i in here])
-                        for here in kind.eligible[role]
-                    ]
-                )
+                by_leaf.append(self._room_by_leaf(kind, role, nodes))
             room = self._rooms[id(kind)] = Room(by_node, by_leaf)
         return room
+
+    def _room_by_leaf(self, kind: Kind, role: int, nodes: list[int]) -> list[int]:
+        """Leaf -> pods that fit; leaves with equal nodes, equally eligible, are added up once."""
+        one = kind.key.one_per_node
+        known: dict[tuple[int, int], int] = {}
+        out = []
+        here = kind.eligible[role]
+        for leaf, alike in enumerate(zip(self.content, kind.pattern[role], strict=True)):
+            total = known.get(alike)
+            if total is None:
+                fit = [nodes[i] for i in here[leaf]]
+                total = known[alike] = sum([n > 0 for n in fit] if one else fit)
+            out.append(total)
+        return out
 
     def open_places(self, kind: Kind, locations: Locations) -> list[tuple[Location, int]]:
         """The required locations with room now, and how many gangs of the kind each holds."""
@@ -85,12 +90,12 @@ class View:
         if known is None:
             room = self.room(kind).by_leaf
             known = self._open[id(locations)] = []
-            for place in locations.required:
-                fit = MANY
-                for leaf, counts in place.takes:
-                    for role, count in enumerate(counts):
-                        if count:
-                            fit = min(fit, room[role][leaf] // count)
+            for place, demands in zip(locations.required, locations.demands, strict=True):
+                if len(demands) == 1:
+                    ((role, leaf, count),) = demands
+                    fit = room[role][leaf] // count
+                else:
+                    fit = min([room[role][leaf] // count for role, leaf, count in demands])
                 if fit:
                     known.append((place, fit))
         return known
@@ -106,9 +111,10 @@ class View:
         """Whether pods of `request` run out of GPUs on the node before anything else.
 
         True only if that holds for any mix with other such pods: every other resource
-        is free in at least the proportion in which the request asks for it.
+        is free in at least the proportion in which the request asks for it. `request` is
+        one of a kind, which outlives the view.
         """
-        key = (request, self.free_id[node])
+        key = (id(request), self.free_id[node])
         known = self._bind.get(key)
         if known is None:
             free = self.free[node]
@@ -120,6 +126,16 @@ class View:
             )
             known = self._bind[key] = known and not request.extra
         return known
+
+    @cached_property
+    def content(self) -> list[int]:
+        """Leaf -> a number shared by leaves whose nodes, in order, have the same free."""
+        ids: dict[tuple[int, ...], int] = {}
+        free_id = self.free_id
+        return [
+            ids.setdefault(tuple(free_id[nodes.start : nodes.stop]), len(ids))
+            for nodes in self.ground.in_leaf
+        ]
 
     @cached_property
     def comfort_id(self) -> list[int]:
