@@ -89,6 +89,7 @@ def _takes(
         places = [
             [(leaf, unit.new_pods(leaf, counts)) for leaf, counts in place.takes]
             for place, variable in group.places
+            if values[variable]
             for _ in range(values[variable])
         ]
         if not group.flows:

@@ -40,8 +40,9 @@ class Ground:
                 self.spine_of[leaf_index] = spine
         self._domains: dict[str, frozenset[int]] = {}
         self._places: dict[Hashable, int] = {}
-        self._patterns: dict[tuple[bool, ...], int] = {}
+        self._patterns: dict[tuple[int, ...], int] = {}
         self._amounts: dict[Resources, int] = {}
+        self._requests: dict[Resources, Resources] = {}
         self.empty_id = [
             self._amounts.setdefault(node.allocatable, len(self._amounts)) for node in self.nodes
         ]
@@ -52,8 +53,12 @@ class Ground:
         """A number for what a location takes, the same for equal takes."""
         return self._places.setdefault(takes, len(self._places))
 
-    def pattern_number(self, eligible: tuple[bool, ...]) -> int:
-        """A number for which nodes of a leaf may be used, the same for equal ones."""
+    def known_request(self, request: Resources) -> Resources:
+        """The request itself, the same object for equal ones."""
+        return self._requests.setdefault(request, request)
+
+    def pattern_number(self, eligible: tuple[int, ...]) -> int:
+        """A number for which nodes of a leaf or leaves of a fabric may be used."""
         return self._patterns.setdefault(eligible, len(self._patterns))
 
     def carries(self, node: int, bandwidth: int | None) -> bool:

@@ -33,7 +33,7 @@ class Kind:
         self.ground = ground
         self.key = key
         self.sizes: Counts = tuple(size for _, _, size in key.roles)
-        self.requests = [request for request, _, _ in key.roles]
+        self.requests = [ground.known_request(request) for request, _, _ in key.roles]
         caps = ground.spec.topology_constraints
         self.max_nodes = caps.max_nodes_per_leaf
         self.max_gpus = caps.max_gpus_per_leaf
@@ -61,6 +61,11 @@ class Kind:
             ]
             for holds in self.holds
         ]
+
+    @cached_property
+    def mask(self) -> list[int]:
+        """Role -> a number for its eligible nodes, the same for equal ones."""
+        return [self.ground.pattern_number(tuple(pattern)) for pattern in self.pattern]
 
     @cached_property
     def whole(self) -> list[list[bool]]:
@@ -191,7 +196,11 @@ class Kinds:
         self._kinds: dict[KindKey, Kind] = {}
 
     def of(self, gang: Gang) -> Kind:
-        """The kind of `gang`. Being one per node is dropped where nodes cannot be shared."""
+        """The kind of `gang`.
+
+        Being one per node is dropped where it says nothing: where nodes cannot be shared, and
+        for a single pod, which may well share its node with other gangs.
+        """
         domains = self.ground.spec.namespace(gang.key.namespace).domains
         allowed = None
         if self.ground.extensions.rules:
@@ -199,7 +208,7 @@ class Kinds:
         roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
         key = KindKey(roles, False, gang.bandwidth, domains, allowed)
         kind = self.get(key)
-        if gang.one_per_node and kind.shares_nodes:
+        if gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
             return self.get(replace(key, one_per_node=True))
         return kind
 

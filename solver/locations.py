@@ -68,6 +68,15 @@ class Locations:
             for place in self.required
         )
 
+    @cached_property
+    def at_leaf(self) -> dict[int, list[tuple[Location, Counts]]]:
+        """Leaf -> the places of `required` that take pods there, and how many."""
+        out: dict[int, list[tuple[Location, Counts]]] = {}
+        for place in self.required:
+            for leaf, counts in place.takes:
+                out.setdefault(leaf, []).append((place, counts))
+        return out
+
     def _number(self, takes: Takes) -> int:
         return self.ground.place_number(takes if len(takes) == 1 else tuple(sorted(takes)))
 

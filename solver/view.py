@@ -50,6 +50,7 @@ class View:
             self.free.append(left)
             self.free_id.append(known)
         self._rooms: dict[int, Room] = {}
+        self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
         self._open: dict[int, list[tuple[Location, int]]] = {}
         self._slots: dict[int, list[int]] = {}
         self._bind: dict[tuple[int, int], bool] = {}
@@ -58,21 +59,27 @@ class View:
         """How many pods of `kind` fit now."""
         room = self._rooms.get(id(kind))
         if room is None:
-            by_node, by_leaf = [], []
-            for role, request in enumerate(kind.requests):
-                most = [fits(amount, request) for amount in self._amounts]
-                nodes = [
-                    most[i] if hold else 0
-                    for i, hold in zip(self.free_id, kind.holds[role], strict=True)
-                ]
-                by_node.append(nodes)
-                by_leaf.append(self._room_by_leaf(kind, role, nodes))
-            room = self._rooms[id(kind)] = Room(by_node, by_leaf)
+            each = [self._room_of(kind, role) for role in range(len(kind.sizes))]
+            room = Room([by_node for by_node, _ in each], [by_leaf for _, by_leaf in each])
+            self._rooms[id(kind)] = room
         return room
 
-    def _room_by_leaf(self, kind: Kind, role: int, nodes: list[int]) -> list[int]:
+    def _room_of(self, kind: Kind, role: int) -> tuple[list[int], list[int]]:
+        """Pods of a role that fit, by node and by leaf; kinds with equal pods share it."""
+        request, one = kind.requests[role], kind.key.one_per_node
+        key = (id(request), kind.mask[role], one)
+        known = self._pods.get(key)
+        if known is None:
+            most = [fits(amount, request) for amount in self._amounts]
+            nodes = [
+                most[i] if hold else 0
+                for i, hold in zip(self.free_id, kind.holds[role], strict=True)
+            ]
+            known = self._pods[key] = (nodes, self._room_by_leaf(kind, role, nodes, one))
+        return known
+
+    def _room_by_leaf(self, kind: Kind, role: int, nodes: list[int], one: bool) -> list[int]:
         """Leaf -> pods that fit; leaves with equal nodes, equally eligible, are added up once."""
-        one = kind.key.one_per_node
         known: dict[tuple[int, int], int] = {}
         out = []
         here = kind.eligible[role]
