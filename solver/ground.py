@@ -85,6 +85,28 @@ class Ground:
         return self._domains[name]
 
     @cached_property
+    def nature(self) -> list[int]:
+        """Node -> a number shared by nodes with equal amounts and equal failures."""
+        ids: dict[tuple[int, int], int] = {}
+        return [
+            ids.setdefault((empty, node.failure_permille), len(ids))
+            for empty, node in zip(self.empty_id, self.nodes, strict=True)
+        ]
+
+    @cached_property
+    def schedulable(self) -> list[bool]:
+        """Node -> whether it takes pods at all."""
+        return [node.schedulable for node in self.nodes]
+
+    @cached_property
+    def gpus_in_leaf(self) -> list[int]:
+        """Leaf -> the GPUs of its schedulable nodes."""
+        return [
+            sum([self.nodes[i].allocatable.gpus for i in nodes if self.schedulable[i]])
+            for nodes in self.in_leaf
+        ]
+
+    @cached_property
     def default_bandwidth(self) -> int | None:
         """`network.nodeBandwidth` in Mbit/s."""
         stated = self.spec.network.node_bandwidth

@@ -147,21 +147,20 @@ class View:
     @cached_property
     def comfort_id(self) -> list[int]:
         """Node -> a number shared by nodes that no node term tells apart."""
-        apart = bool(self.ground.extensions.node_terms)
+        ground = self.ground
+        if ground.extensions.node_terms:
+            return list(range(len(ground.nodes)))
         ids: dict[Hashable, int] = {}
-        by_amounts: dict[tuple[int, int, int], int] = {}
+        by_amounts: dict[tuple[int, int], int] = {}
         out = []
-        for i, node in enumerate(self.ground.nodes):
-            quick = (self.free_id[i], self.ground.empty_id[i], node.failure_permille)
-            known = by_amounts.get(quick)
-            if known is None or apart:
-                free, full = self.free[i], node.allocatable
-                key = (
-                    (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods),
-                    node.failure_permille,
-                    node.name if apart else "",
-                )
-                known = by_amounts[quick] = ids.setdefault(key, len(ids))
+        for i, alike in enumerate(zip(self.free_id, ground.nature, strict=True)):
+            known = by_amounts.get(alike)
+            if known is None:
+                node, free = ground.nodes[i], self.free[i]
+                full = node.allocatable
+                amounts = (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods)
+                key = (amounts, node.failure_permille)
+                known = by_amounts[alike] = ids.setdefault(key, len(ids))
             out.append(known)
         return out
 
@@ -184,16 +183,16 @@ class View:
     @cached_property
     def leaf_gpus(self) -> list[tuple[int, int]]:
         """Leaf -> (GPUs in use, GPUs in all) over its schedulable nodes."""
-        out = []
-        for nodes in self.ground.in_leaf:
-            used = total = 0
-            for i in nodes:
-                node = self.ground.nodes[i]
-                if node.schedulable:
-                    total += node.allocatable.gpus
-                    used += max(0, node.allocatable.gpus - self.free[i].gpus)
-            out.append((used, total))
-        return out
+        left = [free.gpus for free in self._amounts]
+        ground = self.ground
+        used = [
+            max(0, node.allocatable.gpus - left[i]) if ok else 0
+            for node, i, ok in zip(ground.nodes, self.free_id, ground.schedulable, strict=True)
+        ]
+        return [
+            (sum(used[nodes.start : nodes.stop]), total)
+            for nodes, total in zip(ground.in_leaf, ground.gpus_in_leaf, strict=True)
+        ]
 
     @cached_property
     def likely(self) -> tuple[LikelyGang, ...]:
