@@ -3,9 +3,11 @@
 Take a gang that sits in one leaf, and call a leaf *quiet* when no phantom can use it. If
 the gang sits at a place worth v while a quiet leaf worth more has room for it, moving it
 there is better: every score is evaluated alone, so nothing else changes. Hence in a best
-plan every quiet place worth more is blocked, each by at least one pod of another gang that
-can use quiet leaves. With K such pods in all, v is at least the value of the (K + 1)-th
-best quiet place, and places worth less need no variable.
+plan every quiet place worth more is blocked by pods of other gangs that can use quiet
+leaves: a pod by one on each node that would take it, a gang with its pods on different nodes
+by so many that too few nodes are left. With K such pods in all, and quiet places counted
+once for each pod that it takes to block them, v is at least the value of the (K + 1)-th best,
+and places worth less need no variable.
 
 What a place is worth depends on the nodes used there. The threshold counts every place at
 its least, a place is dropped only where it is below at its most, so the cut is exact.
@@ -19,11 +21,12 @@ from solver.units import Unit
 from solver.usable import Usable
 from solver.view import View
 
-WORTHWHILE = 4
-"""So many times more quiet places than rivals, or too few would go to pay for the look."""
+WORTHWHILE = 1
+"""So many times more quiet places than rivals, or none would go."""
 
-Option = tuple[int, int, int, int]
-"""A place on nodes of one comfort: leaf, comfort, least and most points without the party's."""
+Option = tuple[int, int, int, int, int]
+"""A place on nodes of one comfort: leaf, comfort, least and most points without the party's,
+and the pods that it takes to block it."""
 
 
 def prune(
@@ -90,7 +93,15 @@ def _prune_unit(
 ) -> set[tuple[int, int]]:
     options = [_options(view, scorer, unit, group) for group in classes]
     quiet = [
-        sorted([least for leaf, _, least, _ in some if leaf not in contested], reverse=True)
+        sorted(
+            [
+                least
+                for leaf, _, least, _, blockers in some
+                if leaf not in contested
+                for _ in range(blockers)
+            ],
+            reverse=True,
+        )
         for some in options
     ]
     floors = [_floor(party, classes, quiet, rivals) for party in range(len(unit.parties))]
@@ -98,7 +109,7 @@ def _prune_unit(
     for group, some in zip(classes, options, strict=True):
         below = [floors[party] - points for party, points in group.worth.items()]
         floor = min(below)
-        needed.update([(leaf, comfort) for leaf, comfort, _, most in some if most >= floor])
+        needed.update([(leaf, comfort) for leaf, comfort, _, most, _ in some if most >= floor])
     leaves = {leaf for leaf, _ in needed}
     for group in classes:
         group.places = [entry for entry in group.places if entry[0].takes[0][0] in leaves]
@@ -106,7 +117,7 @@ def _prune_unit(
     return {
         (leaf, comfort)
         for some in options
-        for leaf, comfort, _, _ in some
+        for leaf, comfort, _, _, _ in some
         if leaf in leaves and (leaf, comfort) not in needed
     }
 
@@ -136,12 +147,14 @@ def _options(view: View, scorer: Scorer, unit: Unit, group: Usable) -> list[Opti
     for place, _ in group.places:
         leaf = place.takes[0][0]
         base = scorer.leaf_points(unit, leaf, counts, False)
-        comforts = {comfort_id[i] for i in in_leaf[leaf] if room[i]}
+        nodes = [i for i in in_leaf[leaf] if room[i]]
+        comforts = [comfort_id[i] for i in nodes]
         if counts == (1,):
-            for comfort in comforts:
+            for comfort in dict.fromkeys(comforts):
                 points = base + weight * table[comfort]
-                options.append((leaf, comfort, points, points))
+                options.append((leaf, comfort, points, points, comforts.count(comfort)))
             continue
-        values = [table[comfort] for comfort in comforts]
-        options.append((leaf, -1, base + weight * min(values), base + weight * max(values)))
+        values = [weight * table[comfort] for comfort in comforts]
+        blockers = len(nodes) - counts[0] + 1 if all(room[i] == 1 for i in nodes) else 1
+        options.append((leaf, -1, base + min(values), base + max(values), blockers))
     return options
