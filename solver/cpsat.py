@@ -67,6 +67,7 @@ class CpSat:
             parameters.add_lp_constraints_lazily = False
             parameters.add_zero_half_cuts = False
         else:
+            parameters.linearization_level = 2
             parameters.cut_level = 0
             parameters.binary_search_num_conflicts = CONFLICTS
         parameters.max_time_in_seconds = max(seconds, 0.001)
