@@ -36,13 +36,16 @@ def capacity_of(offer: Resources, name: str) -> int:
 
 def minus(offer: Resources, taken: Resources) -> Resources:
     """What is left of `offer` once `taken` is gone; may be negative where overcommitted."""
-    names = sorted({key for key, _ in offer.extra} | {key for key, _ in taken.extra})
+    extra: tuple[tuple[str, int], ...] = ()
+    if offer.extra or taken.extra:
+        names = sorted({key for key, _ in offer.extra} | {key for key, _ in taken.extra})
+        extra = tuple((name, capacity_of(offer, name) - taken.amount(name)) for name in names)
     return Resources(
-        gpus=offer.gpus - taken.gpus,
-        cpu=None if offer.cpu is None else offer.cpu - (taken.cpu or 0),
-        memory=None if offer.memory is None else offer.memory - (taken.memory or 0),
-        pods=offer.pods - taken.pods,
-        extra=tuple((name, capacity_of(offer, name) - taken.amount(name)) for name in names),
+        offer.gpus - taken.gpus,
+        None if offer.cpu is None else offer.cpu - (taken.cpu or 0),
+        None if offer.memory is None else offer.memory - (taken.memory or 0),
+        offer.pods - taken.pods,
+        extra,
     )
 
 

@@ -35,9 +35,9 @@ def bins_of(
         groups: list[tuple[int, ...]] = [(i,) for i in here]
     else:
         groups = view.by_comfort[leaf] if scored else [tuple(here)]
-    eligible = {id(kind.holds[role]): kind.holds[role] for kind, role in users}
-    if all(len(kind.eligible[role][leaf]) == len(here) for kind, role in users):
+    if all(kind.whole[role][leaf] for kind, role in users):
         return [Bin(leaf, nodes) for nodes in groups]
+    eligible = {id(kind.holds[role]): kind.holds[role] for kind, role in users}
     bins = []
     for nodes in groups:
         split: dict[Hashable, list[int]] = {}

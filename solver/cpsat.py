@@ -8,8 +8,9 @@ from ortools.sat.python import cp_model
 
 from solver.program import Answer, Program
 
-SMALL = 1000
-"""Up to this many variables presolve pays for itself."""
+CONFLICTS = 10
+"""Counting halves the span of the objective in steps of so many conflicts: answers that are
+better by one each would take thousands of steps."""
 
 
 class CpSat:
@@ -18,14 +19,15 @@ class CpSat:
     One worker and a fixed seed make the answers the same each time, as long as no limit is
     reached. The other parameters are the ones that measured best (docs/decisions/0003):
     where places are `scored`, the whole LP with all its cuts from the start; where gangs are
-    only counted, the LP grown lazily and without cuts.
+    only counted, the LP grown lazily and without cuts. `presolve` pays where all pods that
+    are counted have one size.
     """
 
-    def __init__(self, program: Program, seed: int, scored: bool) -> None:
+    def __init__(self, program: Program, seed: int, scored: bool, presolve: bool = False) -> None:
         self._model = cp_model.CpModel()
         self._seed = seed
         self._scored = scored
-        self._presolve = not scored and program.size <= SMALL
+        self._presolve = presolve
         add_variable = self._model.proto.variables.add
         for high in program.high:
             add_variable().domain.extend((0, high))
@@ -59,13 +61,15 @@ class CpSat:
         parameters.random_seed = self._seed
         parameters.symmetry_level = 0
         parameters.cp_model_probing_level = 0
-        parameters.linearization_level = 2
         parameters.cp_model_presolve = self._presolve
         parameters.max_presolve_iterations = 1
         if self._scored:
             parameters.add_lp_constraints_lazily = False
+            parameters.add_zero_half_cuts = False
         else:
+            parameters.linearization_level = 2
             parameters.cut_level = 0
+            parameters.binary_search_num_conflicts = CONFLICTS
         parameters.max_time_in_seconds = max(seconds, 0.001)
         status = solver.solve(self._model)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

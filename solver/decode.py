@@ -89,6 +89,7 @@ def _takes(
         places = [
             [(leaf, unit.new_pods(leaf, counts)) for leaf, counts in place.takes]
             for place, variable in group.places
+            if values[variable]
             for _ in range(values[variable])
         ]
         if not group.flows:
@@ -189,28 +190,26 @@ def _pack_bin(
     free: dict[int, Resources] = {i: layout.view.free[i] for i in bin_.nodes}
     phantoms_on: set[int] = set()
 
-    def request(group: tuple[int, int, int, int]) -> Resources:
-        return layout.units[group[0]].unit.kind.requests[group[1]]
-
     def size(group: tuple[int, int, int, int]) -> tuple[bool, int, int, int]:
-        asked = request(group)
-        phantom = layout.units[group[0]].unit.phantom
-        return (phantom, -asked.gpus, -(asked.cpu or 0), -(asked.memory or 0))
+        unit = layout.units[group[0]].unit
+        asked = unit.kind.requests[group[1]]
+        return (unit.phantom, -asked.gpus, -(asked.cpu or 0), -(asked.memory or 0))
 
     for group in sorted(groups, key=lambda group: (size(group), group)):
         position, role, leaf, pods = group
-        phantom = layout.units[position].unit.phantom
+        unit = layout.units[position].unit
+        asked, phantom = unit.kind.requests[role], unit.phantom
         for _ in range(pods):
             fitting = [
                 (left.gpus, i)
                 for i, left in free.items()
-                if fits(left, request(group)) and not (phantom and i in phantoms_on)
+                if fits(left, asked) and not (phantom and i in phantoms_on)
             ]
             if not fitting:
                 return False
             node = min(fitting)[1]
             if phantom:
                 phantoms_on.add(node)
-            free[node] = minus(free[node], request(group))
+            free[node] = minus(free[node], asked)
             slots[position, role, leaf].append(node)
     return True

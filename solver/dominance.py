@@ -3,9 +3,11 @@
 Take a gang that sits in one leaf, and call a leaf *quiet* when no phantom can use it. If
 the gang sits at a place worth v while a quiet leaf worth more has room for it, moving it
 there is better: every score is evaluated alone, so nothing else changes. Hence in a best
-plan every quiet place worth more is blocked, each by at least one pod of another gang that
-can use quiet leaves. With K such pods in all, v is at least the value of the (K + 1)-th
-best quiet place, and places worth less need no variable.
+plan every quiet place worth more is blocked by pods of other gangs that can use quiet
+leaves: a pod by one on each node that would take it, a gang with its pods on different nodes
+by so many that too few nodes are left. With K such pods in all, and quiet places counted
+once for each pod that it takes to block them, v is at least the value of the (K + 1)-th best,
+and places worth less need no variable.
 
 What a place is worth depends on the nodes used there. The threshold counts every place at
 its least, a place is dropped only where it is below at its most, so the cut is exact.
@@ -13,85 +15,71 @@ its least, a place is dropped only where it is below at its most, so the cut is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from solver.locations import Location
+from solver.kinds import Counts
 from solver.scorer import Scorer
 from solver.units import Unit
+from solver.usable import Usable
 from solver.view import View
 
-WORTHWHILE = 4
-"""So many times more quiet places than rivals, or too few would go to pay for the look."""
+WORTHWHILE = 1
+"""So many times more quiet places than rivals, or none would go."""
 
-
-@dataclass(slots=True)
-class Usable:
-    """A location with room: gangs that fit, and its points by party."""
-
-    place: Location
-    fit: int
-    worth: list[tuple[int, int]]
-
-
-@dataclass(slots=True)
-class _Option:
-    """A place on nodes of one comfort: least and most points, before the party's own."""
-
-    usable: Usable
-    comfort: int
-    least: int
-    most: int
+Option = tuple[int, int, int, int, int]
+"""A place on nodes of one comfort: leaf, comfort, least and most points without the party's,
+and the pods that it takes to block it."""
 
 
 def prune(
-    view: View, scorer: Scorer, units: list[tuple[Unit, dict[int, Usable]]]
+    view: View, scorer: Scorer, units: list[tuple[Unit, list[Usable]]]
 ) -> dict[int, set[tuple[int, int]]]:
-    """Drop what cannot matter from the usable locations of each unit.
+    """Drop what cannot matter from the usable places of each unit.
 
     Returns, by position of the unit, the (leaf, comfort) pairs that gangs of one pod need
     not consider although their leaf remains.
     """
     contested = {
         leaf
-        for unit, usable in units
+        for unit, classes in units
         if unit.phantom
-        for entry in usable.values()
-        for leaf, _ in entry.place.takes
+        for group in classes
+        for place, _ in group.places
+        for leaf, _ in place.takes
     }
     rivals = sum(
         unit.most * sum(unit.kind.sizes)
-        for unit, usable in units
-        if not unit.phantom and (unit.loose or _touches_quiet(usable, contested))
+        for unit, classes in units
+        if not unit.phantom and (unit.loose or _touches_quiet(classes, contested))
     )
     skipped: dict[int, set[tuple[int, int]]] = {}
-    for position, (unit, usable) in enumerate(units):
-        if not _prunable(unit, usable):
+    for position, (unit, classes) in enumerate(units):
+        if not _prunable(unit, classes):
             continue
-        quiet = sum(
-            len(view.by_comfort[leaf]) if counts == (1,) else 1
-            for entry in usable.values()
-            for leaf, counts in entry.place.takes
-            if leaf not in contested
-        )
+        quiet = 0
+        for group in classes:
+            for place, _ in group.places:
+                ((leaf, counts),) = place.takes
+                if leaf not in contested:
+                    quiet += len(view.by_comfort[leaf]) if counts == (1,) else 1
         if quiet > WORTHWHILE * rivals:
-            skipped[position] = _prune_unit(view, scorer, unit, usable, contested, rivals)
+            skipped[position] = _prune_unit(view, scorer, unit, classes, contested, rivals)
     return skipped
 
 
-def _leaves(entry: Usable) -> list[int]:
-    return [leaf for leaf, _ in entry.place.takes]
+def _touches_quiet(classes: list[Usable], contested: set[int]) -> bool:
+    return any(
+        leaf not in contested
+        for group in classes
+        for place, _ in group.places
+        for leaf, _ in place.takes
+    )
 
 
-def _touches_quiet(usable: dict[int, Usable], contested: set[int]) -> bool:
-    return any(not contested.issuperset(_leaves(entry)) for entry in usable.values())
-
-
-def _prunable(unit: Unit, usable: dict[int, Usable]) -> bool:
+def _prunable(unit: Unit, classes: list[Usable]) -> bool:
     alone = unit.phantom or unit.loose or unit.careful or bool(unit.bound)
     return (
         not alone
         and len(unit.kind.sizes) == 1
-        and all(len(entry.place.takes) == 1 for entry in usable.values())
+        and all(len(place.takes) == 1 for group in classes for place, _ in group.places)
     )
 
 
@@ -99,57 +87,74 @@ def _prune_unit(
     view: View,
     scorer: Scorer,
     unit: Unit,
-    usable: dict[int, Usable],
+    classes: list[Usable],
     contested: set[int],
     rivals: int,
 ) -> set[tuple[int, int]]:
-    options = [
-        option for entry in usable.values() for option in _options(view, scorer, unit, entry)
-    ]
-    needed: set[tuple[int, int]] = set()
-    for party in range(len(unit.parties)):
-        mine = [
-            (option, points)
-            for option in options
-            for number, points in option.usable.worth
-            if number == party
-        ]
-        quiet = sorted(
-            (
-                option.least + points
-                for option, points in mine
-                if option.usable.place.takes[0][0] not in contested
-            ),
+    options = [_options(view, scorer, unit, group) for group in classes]
+    quiet = [
+        sorted(
+            [
+                least
+                for leaf, _, least, _, blockers in some
+                if leaf not in contested
+                for _ in range(blockers)
+            ],
             reverse=True,
         )
-        floor = quiet[rivals] if rivals < len(quiet) else None
-        needed |= {
-            (option.usable.place.takes[0][0], option.comfort)
-            for option, points in mine
-            if floor is None or option.most + points >= floor
-        }
+        for some in options
+    ]
+    floors = [_floor(party, classes, quiet, rivals) for party in range(len(unit.parties))]
+    needed: set[tuple[int, int]] = set()
+    for group, some in zip(classes, options, strict=True):
+        below = [floors[party] - points for party, points in group.worth.items()]
+        floor = min(below)
+        needed.update([(leaf, comfort) for leaf, comfort, _, most, _ in some if most >= floor])
     leaves = {leaf for leaf, _ in needed}
-    for number in [n for n, entry in usable.items() if entry.place.takes[0][0] not in leaves]:
-        del usable[number]
+    for group in classes:
+        group.places = [entry for entry in group.places if entry[0].takes[0][0] in leaves]
+    classes[:] = [group for group in classes if group.places]
     return {
-        (leaf, option.comfort)
-        for option in options
-        if (leaf := option.usable.place.takes[0][0]) in leaves
-        and (leaf, option.comfort) not in needed
+        (leaf, comfort)
+        for some in options
+        for leaf, comfort, _, _, _ in some
+        if leaf in leaves and (leaf, comfort) not in needed
     }
 
 
-def _options(view: View, scorer: Scorer, unit: Unit, entry: Usable) -> list[_Option]:
-    """One option per comfort for gangs of one pod, else one for the whole leaf."""
-    ((leaf, counts),) = entry.place.takes
-    room = view.room(unit.kind).by_node[0]
-    base = scorer.leaf_points(unit, leaf, counts, False)
-    weight = scorer.leaf_weight(unit, leaf, counts)
-    table = scorer.node_points(unit, 0)
-    comforts = [
-        view.comfort_id[nodes[0]] for nodes in view.by_comfort[leaf] if any(room[i] for i in nodes)
+def _floor(party: int, classes: list[Usable], quiet: list[list[int]], rivals: int) -> int:
+    """What the party gets at its (rivals + 1)-th best quiet place; at least that is needed."""
+    values = [
+        least + group.worth[party]
+        for group, some in zip(classes, quiet, strict=True)
+        if party in group.worth
+        for least in some
     ]
-    points = [base + weight * table[comfort] for comfort in comforts]
-    if counts == (1,):
-        return [_Option(entry, c, n, n) for c, n in zip(comforts, points, strict=True)]
-    return [_Option(entry, -1, min(points), max(points))]
+    if rivals >= len(values):
+        return -(1 << 62)
+    values.sort(reverse=True)
+    return values[rivals]
+
+
+def _options(view: View, scorer: Scorer, unit: Unit, group: Usable) -> list[Option]:
+    """One option per place and comfort for gangs of one pod, else one for the whole leaf."""
+    room = view.room(unit.kind).by_node[0]
+    table = scorer.node_points(unit, 0)
+    comfort_id, in_leaf = view.comfort_id, view.ground.in_leaf
+    counts: Counts = unit.kind.sizes
+    weight = scorer.new_weight(unit)
+    options: list[Option] = []
+    for place, _ in group.places:
+        leaf = place.takes[0][0]
+        base = scorer.leaf_points(unit, leaf, counts, False)
+        nodes = [i for i in in_leaf[leaf] if room[i]]
+        comforts = [comfort_id[i] for i in nodes]
+        if counts == (1,):
+            for comfort in dict.fromkeys(comforts):
+                points = base + weight * table[comfort]
+                options.append((leaf, comfort, points, points, comforts.count(comfort)))
+            continue
+        values = [weight * table[comfort] for comfort in comforts]
+        blockers = len(nodes) - counts[0] + 1 if all(room[i] == 1 for i in nodes) else 1
+        options.append((leaf, -1, base + min(values), base + max(values), blockers))
+    return options

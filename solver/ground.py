@@ -40,7 +40,9 @@ class Ground:
                 self.spine_of[leaf_index] = spine
         self._domains: dict[str, frozenset[int]] = {}
         self._places: dict[Hashable, int] = {}
+        self._patterns: dict[tuple[int, ...], int] = {}
         self._amounts: dict[Resources, int] = {}
+        self._requests: dict[Resources, Resources] = {}
         self.empty_id = [
             self._amounts.setdefault(node.allocatable, len(self._amounts)) for node in self.nodes
         ]
@@ -50,6 +52,14 @@ class Ground:
     def place_number(self, takes: Hashable) -> int:
         """A number for what a location takes, the same for equal takes."""
         return self._places.setdefault(takes, len(self._places))
+
+    def known_request(self, request: Resources) -> Resources:
+        """The request itself, the same object for equal ones."""
+        return self._requests.setdefault(request, request)
+
+    def pattern_number(self, eligible: tuple[int, ...]) -> int:
+        """A number for which nodes of a leaf or leaves of a fabric may be used."""
+        return self._patterns.setdefault(eligible, len(self._patterns))
 
     def carries(self, node: int, bandwidth: int | None) -> bool:
         """Whether the node's network bandwidth is known and enough."""
@@ -73,6 +83,28 @@ class Ground:
                 i for i, leaf in enumerate(self.leaves) if name in (leaf.name, leaf.spine)
             )
         return self._domains[name]
+
+    @cached_property
+    def nature(self) -> list[int]:
+        """Node -> a number shared by nodes with equal amounts and equal failures."""
+        ids: dict[tuple[int, int], int] = {}
+        return [
+            ids.setdefault((empty, node.failure_permille), len(ids))
+            for empty, node in zip(self.empty_id, self.nodes, strict=True)
+        ]
+
+    @cached_property
+    def schedulable(self) -> list[bool]:
+        """Node -> whether it takes pods at all."""
+        return [node.schedulable for node in self.nodes]
+
+    @cached_property
+    def gpus_in_leaf(self) -> list[int]:
+        """Leaf -> the GPUs of its schedulable nodes."""
+        return [
+            sum([self.nodes[i].allocatable.gpus for i in nodes if self.schedulable[i]])
+            for nodes in self.in_leaf
+        ]
 
     @cached_property
     def default_bandwidth(self) -> int | None:

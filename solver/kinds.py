@@ -33,7 +33,7 @@ class Kind:
         self.ground = ground
         self.key = key
         self.sizes: Counts = tuple(size for _, _, size in key.roles)
-        self.requests = [request for request, _, _ in key.roles]
+        self.requests = [ground.known_request(request) for request, _, _ in key.roles]
         caps = ground.spec.topology_constraints
         self.max_nodes = caps.max_nodes_per_leaf
         self.max_gpus = caps.max_gpus_per_leaf
@@ -48,6 +48,32 @@ class Kind:
             self.holds.append(holds)
             self.eligible.append([[i for i in nodes if holds[i]] for nodes in ground.in_leaf])
         self._filled: dict[tuple[int, Counts], Counts] = {}
+        self._covered: dict[int, bool] = {}
+
+    @cached_property
+    def pattern(self) -> list[list[int]]:
+        """Role -> leaf -> a number for which nodes of the leaf, in order, are eligible."""
+        pattern = self.ground.pattern_number
+        return [
+            [
+                pattern(tuple([hold > 0 for hold in holds[nodes.start : nodes.stop]]))
+                for nodes in self.ground.in_leaf
+            ]
+            for holds in self.holds
+        ]
+
+    @cached_property
+    def mask(self) -> list[int]:
+        """Role -> a number for its eligible nodes, the same for equal ones."""
+        return [self.ground.pattern_number(tuple(pattern)) for pattern in self.pattern]
+
+    @cached_property
+    def whole(self) -> list[list[bool]]:
+        """Role -> leaf -> whether every node of it is eligible."""
+        return [
+            [len(some) == len(nodes) for some, nodes in zip(role, self.ground.in_leaf, strict=True)]
+            for role in self.eligible
+        ]
 
     @cached_property
     def capacity(self) -> list[int]:
@@ -148,14 +174,15 @@ class Kind:
 
     def covers(self, other: Kind) -> bool:
         """Whether `other` may use, in every leaf, the same nodes as this kind or none."""
-        if other is self:
-            return True
-        return all(
-            theirs == ours or not any(theirs)
-            for theirs, ours in zip(
-                zip(*other.eligible, strict=True), zip(*self.eligible, strict=True), strict=True
+        known = self._covered.get(id(other))
+        if known is None:
+            known = self._covered[id(other)] = other is self or all(
+                theirs == ours or not any(theirs)
+                for theirs, ours in zip(
+                    zip(*other.eligible, strict=True), zip(*self.eligible, strict=True), strict=True
+                )
             )
-        )
+        return known
 
 
 class Kinds:
@@ -169,7 +196,11 @@ class Kinds:
         self._kinds: dict[KindKey, Kind] = {}
 
     def of(self, gang: Gang) -> Kind:
-        """The kind of `gang`. Being one per node is dropped where nodes cannot be shared."""
+        """The kind of `gang`.
+
+        Being one per node is dropped where it says nothing: where nodes cannot be shared, and
+        for a single pod, which may well share its node with other gangs.
+        """
         domains = self.ground.spec.namespace(gang.key.namespace).domains
         allowed = None
         if self.ground.extensions.rules:
@@ -177,7 +208,7 @@ class Kinds:
         roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
         key = KindKey(roles, False, gang.bandwidth, domains, allowed)
         kind = self.get(key)
-        if gang.one_per_node and kind.shares_nodes:
+        if gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
             return self.get(replace(key, one_per_node=True))
         return kind
 

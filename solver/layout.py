@@ -17,15 +17,45 @@ from __future__ import annotations
 from collections import defaultdict
 
 from solver.bins import Bin, bins_of
-from solver.dominance import Usable, prune
+from solver.dominance import prune
 from solver.laws.capacity import Claim, add_capacity
 from solver.laws.nodes import add_node_laws, add_phantom_law
 from solver.loose import add_loose
 from solver.program import Program, Terms
 from solver.scorer import Scorer
 from solver.units import Unit
+from solver.usable import Usable, usable
 from solver.variables import Class, UnitVariables
 from solver.view import View
+
+
+class _User:
+    """One role of a unit, which may put pods into the bins of a leaf."""
+
+    __slots__ = (
+        "bound",
+        "by_leaf",
+        "by_node",
+        "kind",
+        "number",
+        "one",
+        "request",
+        "role",
+        "variables",
+    )
+
+    def __init__(self, view: View, number: int, variables: UnitVariables, role: int) -> None:
+        kind = variables.unit.kind
+        room = view.room(kind)
+        self.number = number
+        self.variables = variables
+        self.role = role
+        self.kind = kind
+        self.request = kind.requests[role]
+        self.one = kind.key.one_per_node
+        self.bound = variables.unit.bound_nodes
+        self.by_node = room.by_node[role]
+        self.by_leaf = room.by_leaf[role]
 
 
 class Layout:
@@ -47,13 +77,13 @@ class Layout:
         self.view = view
         self.scorer = scorer
         self.units = [UnitVariables(unit) for unit in units]
-        usable = [(unit, self._usable(unit)) for unit in units]
-        self._skipped = prune(view, scorer, usable) if scorer else {}
-        for variables, (unit, places) in zip(self.units, usable, strict=True):
+        places = [(unit, [] if unit.loose else usable(view, unit, scorer)) for unit in units]
+        self._skipped = prune(view, scorer, places) if scorer else {}
+        for variables, (unit, classes) in zip(self.units, places, strict=True):
             if unit.loose:
                 add_loose(program, view, variables)
             else:
-                self._add_places(variables, places)
+                self._add_places(variables, classes)
         careful = (v for v in self.units if v.unit.careful)
         self.refined = refined | {leaf for v in careful for _, leaf in v.pods}
         self.inexact: list[Bin] = []
@@ -65,52 +95,28 @@ class Layout:
             if variables.unit.careful:
                 add_node_laws(program, view, variables)
 
-    def _usable(self, unit: Unit) -> dict[int, Usable]:
-        """Locations with room now, by number."""
-        usable: dict[int, Usable] = {}
-        if unit.loose:
-            return usable
-        for number, party in enumerate(unit.parties):
-            if unit.bound:
-                room = self.view.room(unit.kind).by_leaf
-                places = [(p, 1) for p in party.locations.required if unit.fit_bound(p, room)]
-            else:
-                places = self.view.open_places(party.kind, party.locations)
-            if self.scorer:
-                worth = self.scorer.alignment(unit, party, [place for place, _ in places])
-            else:
-                worth = [0] * len(places)
-            for (place, fit), points in zip(places, worth, strict=True):
-                known = usable.get(place.number)
-                if known is None:
-                    usable[place.number] = Usable(place, min(fit, unit.most), [(number, points)])
-                else:
-                    known.worth.append((number, points))
-        return usable
-
-    def _add_places(self, variables: UnitVariables, usable: dict[int, Usable]) -> None:
+    def _add_places(self, variables: UnitVariables, classes: list[Usable]) -> None:
         unit = variables.unit
-        classes: dict[tuple[tuple[int, int], ...], Class] = {}
         pods: dict[tuple[int, int], Terms] = defaultdict(list)
         plain = len(unit.roles) == 1 and not unit.bound
-        for entry in usable.values():
-            place, kinship = entry.place, tuple(entry.worth)
-            group = classes.get(kinship)
-            if group is None:
-                group = classes[kinship] = Class(dict(entry.worth))
-            variable = self.program.variable(entry.fit)
-            group.places.append((place, variable))
-            for leaf, counts in place.takes:
-                if plain:
-                    pods[0, leaf].append((counts[0], variable))
-                    continue
-                for role, count in enumerate(unit.new_pods(leaf, counts)):
-                    if count:
-                        pods[role, leaf].append((count, variable))
-            if unit.kind.sizes == (1,) and not unit.bound:
-                variables.home[place.takes[0][0]] = (group, place, variable)
+        single = unit.kind.sizes == (1,) and not unit.bound
+        make = self.program.variable
+        for open_ in classes:
+            group = Class(open_.worth)
+            variables.classes.append(group)
+            for place, fit in open_.places:
+                variable = make(fit)
+                group.places.append((place, variable))
+                for leaf, counts in place.takes:
+                    if plain:
+                        pods[0, leaf].append((counts[0], variable))
+                        continue
+                    for role, count in enumerate(unit.new_pods(leaf, counts)):
+                        if count:
+                            pods[role, leaf].append((count, variable))
+                if single:
+                    variables.home[place.takes[0][0]] = (group, place, variable)
         variables.pods = pods
-        variables.classes = list(classes.values())
 
     def _add_flows(self, variables: UnitVariables) -> None:
         for group in variables.classes:
@@ -126,59 +132,40 @@ class Layout:
             )
 
     def _add_bins(self) -> None:
-        users: dict[int, list[tuple[int, UnitVariables, int]]] = defaultdict(list)
+        users: dict[int, list[_User]] = defaultdict(list)
         for number, variables in enumerate(self.units):
+            roles = variables.unit.roles
+            of_role = [_User(self.view, number, variables, role) for role in roles]
             for role, leaf in variables.pods:
-                users[leaf].append((number, variables, role))
+                users[leaf].append(of_role[role])
         for leaf in sorted(users):
-            kinds = [(v.unit.kind, role) for _, v, role in users[leaf]]
+            here = users[leaf]
+            kinds = [(user.kind, user.role) for user in here]
             bins = bins_of(self.view, leaf, kinds, self.scorer is not None, leaf in self.refined)
             claims: list[list[Claim]] = [[] for _ in bins]
-            for number, variables, role in users[leaf]:
-                self._split(number, variables, role, leaf, bins, claims)
+            for user in here:
+                self._split(user, leaf, bins, claims)
+            phantoms = [user.variables for user in here if user.variables.unit.phantom]
             for bin_, claimed in zip(bins, claims, strict=True):
                 if claimed:
                     if not add_capacity(self.program, self.view, bin_, claimed):
                         self.inexact.append(bin_)
-                    phantoms = [variables for _, variables, _ in users[leaf]]
                     add_phantom_law(self.program, self.view, bin_, phantoms)
 
-    def _split(
-        self,
-        number: int,
-        variables: UnitVariables,
-        role: int,
-        leaf: int,
-        bins: list[Bin],
-        claims: list[list[Claim]],
-    ) -> None:
+    def _split(self, user: _User, leaf: int, bins: list[Bin], claims: list[list[Claim]]) -> None:
         """Spread the pods of one role in one leaf over the bins that take them."""
-        unit = variables.unit
-        room = self.view.room(unit.kind)
-        by_node = room.by_node[role]
-        request = unit.kind.requests[role]
-        one = unit.kind.key.one_per_node
+        variables, role, request = user.variables, user.role, user.request
         pods = variables.pods[role, leaf]
-        if len(bins) == 1 and not unit.bound_nodes:
+        if len(bins) == 1 and not user.bound:
             variables.bins[role, leaf] = [(bins[0], pods)]
-            claims[0].append(Claim(request, pods, room.by_leaf[role][leaf]))
+            claims[0].append(Claim(request, pods, user.by_leaf[leaf]))
             return
-        usable = []
-        skipped = self._skipped.get(number, ())
-        for position, bin_ in enumerate(bins):
-            if skipped and (leaf, self.view.comfort_id[bin_.node]) in skipped:
-                continue
-            if one:
-                fit = sum([by_node[i] > 0 and i not in unit.bound_nodes for i in bin_.nodes])
-            else:
-                fit = sum([by_node[i] for i in bin_.nodes])
-            if fit:
-                usable.append((position, bin_, fit))
+        usable = self._usable_bins(user, leaf, bins)
         if len(usable) == 1:
             position, bin_, fit = usable[0]
             variables.bins[role, leaf] = [(bin_, pods)]
             claims[position].append(Claim(request, pods, fit))
-            if fit < room.by_leaf[role][leaf]:
+            if fit < user.by_leaf[leaf]:
                 self.program.at_most(pods, fit)
             return
         if leaf in variables.home:
@@ -192,6 +179,23 @@ class Layout:
         variables.bins[role, leaf] = split
         parts = [(-count, variable) for _, terms in split for count, variable in terms]
         self.program.equal([*pods, *parts], 0)
+
+    def _usable_bins(self, user: _User, leaf: int, bins: list[Bin]) -> list[tuple[int, Bin, int]]:
+        """The bins that take pods of the user: position, bin, and how many fit there."""
+        by_node = user.by_node
+        usable = []
+        skipped = self._skipped.get(user.number, ())
+        comfort = self.view.comfort_id if skipped else []
+        for position, bin_ in enumerate(bins):
+            if skipped and (leaf, comfort[bin_.node]) in skipped:
+                continue
+            if user.one:
+                fit = sum([by_node[i] > 0 and i not in user.bound for i in bin_.nodes])
+            else:
+                fit = sum([by_node[i] for i in bin_.nodes])
+            if fit:
+                usable.append((position, bin_, fit))
+        return usable
 
     def _settle_home(
         self,

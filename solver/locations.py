@@ -55,6 +55,28 @@ class Locations:
             return found
         return self._whole_spines()
 
+    @cached_property
+    def demands(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+        """For each of `required`, its (role, leaf, pods)."""
+        return tuple(
+            tuple(
+                (role, leaf, count)
+                for leaf, counts in place.takes
+                for role, count in enumerate(counts)
+                if count
+            )
+            for place in self.required
+        )
+
+    @cached_property
+    def at_leaf(self) -> dict[int, list[tuple[Location, Counts]]]:
+        """Leaf -> the places of `required` that take pods there, and how many."""
+        out: dict[int, list[tuple[Location, Counts]]] = {}
+        for place in self.required:
+            for leaf, counts in place.takes:
+                out.setdefault(leaf, []).append((place, counts))
+        return out
+
     def _number(self, takes: Takes) -> int:
         return self.ground.place_number(takes if len(takes) == 1 else tuple(sorted(takes)))
 

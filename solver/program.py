@@ -43,7 +43,7 @@ class Program:
         self.high.append(most)
         return len(self.high) - 1
 
-    def row(self, terms: Iterable[tuple[int, int]], least: int, most: int) -> None:
+    def row(self, terms: Terms, least: int, most: int) -> None:
         """`least <= sum of terms <= most`. Terms of one variable may stand several times."""
         variables, coefficients = collect(terms)
         self.rows.append((variables, coefficients, least, most))
@@ -59,18 +59,13 @@ class Program:
         self.row(terms, value, value)
 
 
-def collect(terms: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
+def collect(terms: Terms) -> tuple[list[int], list[int]]:
     """Variables and coefficients, each variable once."""
-    pairs = list(terms)
-    variables = [variable for _, variable in pairs]
-    if len(set(variables)) == len(variables):
-        return variables, [coefficient for coefficient, _ in pairs]
-    summed: dict[int, int] = {}
-    for coefficient, variable in pairs:
-        if variable in summed:
+    summed = {variable: coefficient for coefficient, variable in terms}
+    if len(summed) < len(terms):
+        summed = dict.fromkeys(summed, 0)
+        for coefficient, variable in terms:
             summed[variable] += coefficient
-        else:
-            summed[variable] = coefficient
     return list(summed), list(summed.values())
 
 

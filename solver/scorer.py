@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from model.gang import Gang
 from model.weights import gang_weights, milli
 from solver.kinds import Counts
-from solver.locations import Location, Locations
+from solver.locations import Locations
 from solver.terms import (
     bandwidth,
     domain_utilization,
@@ -15,7 +16,7 @@ from solver.terms import (
     resource_availability,
     topology_alignment,
 )
-from solver.units import Party, Unit
+from solver.units import Unit
 from solver.view import View
 
 
@@ -31,7 +32,7 @@ class Scorer:
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
         self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
         self._node_points: dict[object, NodePoints] = {}
-        self._leaf_points: dict[tuple[int, int, Counts], int] = {}
+        self._leaf_points: dict[tuple[int, tuple[int, int], Counts], int] = {}
 
     def weights(self, gang: Gang) -> Mapping[str, int]:
         """Weights of the gang's terms, in thousandths."""
@@ -66,7 +67,9 @@ class Scorer:
         )
         table = self._node_points.get(key)
         if table is None:
-            table = self._node_points[key] = NodePoints(self, gang, role)
+            table = self._node_points[key] = NodePoints(
+                self, gang, role, plain=not self._node_terms
+            )
         return table
 
     def leaf_terms(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
@@ -95,12 +98,13 @@ class Scorer:
         if unit.bound or self._leaf_terms or (spans and unit.gang.bandwidth):
             points = sum(self.leaf_terms(unit, leaf, counts, spans).values())
             return points * self.leaf_weight(unit, leaf, counts)
-        key = (id(unit), leaf, counts)
+        filled = self.view.leaf_gpus[leaf]
+        key = (id(unit), filled, counts)
         known = self._leaf_points.get(key)
         if known is None:
             gang = unit.gang
             gpus = sum([n * r.gpus for n, r in zip(counts, unit.kind.requests, strict=True)])
-            used, total = self.view.leaf_gpus[leaf]
+            used, total = filled
             share = domain_utilization.value(used, total, gpus, gang.strategy)
             weight = self.weights(gang).get(domain_utilization.NAME, 0)
             pods = gpus or self.leaf_weight(unit, leaf, counts)
@@ -118,28 +122,6 @@ class Scorer:
         inside = self.view.ground.domain(gang.preferred_domain)
         met = leaf is None or inside is None or leaf in inside
         return weight * topology_alignment.preference(met) // 1000
-
-    def alignment(self, unit: Unit, party: Party, places: list[Location]) -> list[int]:
-        """Points of `topologyAlignment` for a whole gang of the party, for each location."""
-        gang, locations = party.gangs[0], party.locations
-        total = self.new_weight(unit)
-        met = self.preference(gang, None)
-        points = {
-            used: total * self.compactness(locations, gang, used)
-            for used in {place.leaves + place.spines for place in places}
-        }
-        if len(points) == 1:
-            base = list(points.values()) * len(places)
-        else:
-            base = [points[place.leaves + place.spines] for place in places]
-        inside = self.view.ground.domain(gang.preferred_domain)
-        if inside is None:
-            return [value + total * met for value in base]
-        for position, place in enumerate(places):
-            for leaf, counts in place.takes:
-                if leaf in inside:
-                    base[position] += met * self.leaf_weight(unit, leaf, counts)
-        return base
 
     def leaf_weight(self, unit: Unit, leaf: int, counts: Counts) -> int:
         """Weight of the new pods among `counts` in a leaf."""
@@ -180,29 +162,53 @@ class Scorer:
             leaf: self.leaf_terms(unit, leaf, tuple(here), len(counts) > 1)
             for leaf, here in counts.items()
         }
+        comfort = self.view.comfort_id
         total: dict[str, int] = {}
         for role, members in enumerate(nodes):
             weight = gang.pod_weight(gang.roles[role])
-            for node in members:
-                leaf = ground.leaf_of[node]
+            alike = Counter((ground.leaf_of[node], comfort[node]) for node in members)
+            for (leaf, kind), pods in alike.items():
+                node = self.view.of_comfort[kind]
                 points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
                 points[topology_alignment.NAME] = compact + self.preference(gang, leaf)
                 for name, value in points.items():
-                    total[name] = total.get(name, 0) + weight * value
+                    total[name] = total.get(name, 0) + pods * weight * value
         return total
 
 
 class NodePoints(dict[int, int]):
     """Comfort -> points of the node terms for one pod, worked out when first asked for."""
 
-    def __init__(self, scorer: Scorer, gang: Gang, role: int) -> None:
+    def __init__(self, scorer: Scorer, gang: Gang, role: int, plain: bool) -> None:
         super().__init__()
         self._scorer = scorer
         self._gang = gang
         self._role = role
+        self._plain = plain
+        weights = scorer.weights(gang)
+        self._availability = weights.get(resource_availability.NAME, 0)
+        self._history = weights.get(historical_performance.NAME, 0)
+        self._known: dict[tuple[int, int], int] = {}
 
     def __missing__(self, comfort: int) -> int:
-        node = self._scorer.view.of_comfort[comfort]
-        points = sum(self._scorer.node_terms(self._gang, self._role, node).values())
+        view = self._scorer.view
+        node = view.of_comfort[comfort]
+        if self._plain:
+            failures = historical_performance.value(view.ground.nodes[node])
+            points = self._available(node) + self._history * failures // 1000
+        else:
+            points = sum(self._scorer.node_terms(self._gang, self._role, node).values())
         self[comfort] = points
+        return points
+
+    def _available(self, node: int) -> int:
+        """Points of `resourceAvailability`, worked out once for nodes of equal amounts."""
+        view = self._scorer.view
+        key = (view.free_id[node], view.ground.empty_id[node])
+        points = self._known.get(key)
+        if points is None:
+            request = self._gang.roles[self._role].request
+            full, free = view.ground.nodes[node].allocatable, view.free[node]
+            value = resource_availability.value(full, free, request)
+            points = self._known[key] = self._availability * value // 1000
         return points

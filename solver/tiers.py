@@ -43,11 +43,16 @@ Tier = list[GangClass]
 
 
 class Tiers:
-    """Solves the tiers of a program, highest first, and fixes what each places."""
+    """Solves the tiers of a program, highest first, and fixes what each places.
 
-    def __init__(self, program: Program, classes: Sequence[GangClass], seed: int) -> None:
+    `uniform`: all pods ask for the same number of GPUs.
+    """
+
+    def __init__(
+        self, program: Program, classes: Sequence[GangClass], seed: int, uniform: bool
+    ) -> None:
         self._program = program
-        self._solver = CpSat(program, seed, scored=False)
+        self._solver = CpSat(program, seed, scored=False, presolve=uniform)
         by_priority: dict[int, Tier] = {}
         for group in sorted(classes, key=lambda c: -c.priority):
             by_priority.setdefault(group.priority, []).append(group)

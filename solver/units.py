@@ -108,9 +108,12 @@ class UnitFactory:
         self.ground = ground
         self.kinds = Kinds(ground)
         self._locations: dict[tuple[int, TopologyPolicy], Locations] = {}
+        self._met: dict[int, tuple[Gang, Kind, Locations]] = {}
+        """Gangs of the current cycle by identity: "where" asks again for those of "who"."""
 
     def for_who(self, gangs: Sequence[Gang]) -> list[Unit]:
         """Units by what decides where a gang may go."""
+        self._met.clear()
         return self._units(gangs, _nothing, _nothing, loose_alone=False)
 
     def for_where(self, gangs: Sequence[Gang]) -> list[Unit]:
@@ -134,10 +137,8 @@ class UnitFactory:
 
     def of(self, gang: Gang, loose_alone: bool = True) -> Unit:
         """The unit of one gang alone."""
-        kind = self.kinds.of(gang)
+        kind, locations = self._whereabouts(gang)
         members = sum(kind.sizes)
-        policy = gang.policy if members > 1 else TopologyPolicy.REQUIRED
-        locations = self.locations(kind, policy)
         unit = Unit([Party([gang], kind, locations)], most=1, loose=bool(locations.loose_spines))
         for role, members_of in enumerate(gang.roles):
             for _, name in members_of.bound:
@@ -148,6 +149,14 @@ class UnitFactory:
             loose_alone or len(kind.sizes) > 1 or bool(unit.bound) or gang.bandwidth is not None
         )
         return unit
+
+    def _whereabouts(self, gang: Gang) -> tuple[Kind, Locations]:
+        met = self._met.get(id(gang))
+        if met is None or met[0] is not gang:
+            kind = self.kinds.of(gang)
+            policy = gang.policy if sum(kind.sizes) > 1 else TopologyPolicy.REQUIRED
+            met = self._met[id(gang)] = (gang, kind, self.locations(kind, policy))
+        return met[1], met[2]
 
     def _add_bound(self, unit: Unit, role: int, node: int) -> None:
         crowded = node in unit.bound_nodes and unit.kind.key.one_per_node
@@ -194,7 +203,8 @@ def factory_for(snapshot: Snapshot, extensions: Extensions) -> UnitFactory:
     """The factory for the snapshot's fabric and spec, kept from the last solve on the same."""
     fabric, spec = snapshot.fabric, snapshot.config.spec
     for known in _latest:
-        if known[0] is fabric and known[1] == spec and known[2] == extensions:
+        same = known[1] is spec or known[1] == spec
+        if known[0] is fabric and same and known[2] == extensions:
             return known[3]
     factory = UnitFactory(Ground(fabric, spec, extensions))
     _latest[:] = [(fabric, spec, extensions, factory)]

@@ -13,9 +13,6 @@ from solver.ground import Ground
 from solver.kinds import Kind
 from solver.locations import Location, Locations
 
-MANY = 1 << 30
-"""More gangs than any fabric holds."""
-
 
 @dataclass(frozen=True, slots=True)
 class Room:
@@ -53,31 +50,46 @@ class View:
             self.free.append(left)
             self.free_id.append(known)
         self._rooms: dict[int, Room] = {}
+        self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
         self._open: dict[int, list[tuple[Location, int]]] = {}
         self._slots: dict[int, list[int]] = {}
-        self._bind: dict[tuple[Resources, int], bool] = {}
+        self._bind: dict[tuple[int, int], bool] = {}
 
     def room(self, kind: Kind) -> Room:
         """How many pods of `kind` fit now."""
         room = self._rooms.get(id(kind))
         if room is None:
-            one = kind.key.one_per_node
-            by_node, by_leaf = [], []
-            for role, request in enumerate(kind.requests):
-                most = [fits(amount, request) for amount in self._amounts]
-                nodes = [
-                    most[i] if hold else 0
-                    for i, hold in zip(self.free_id, kind.holds[role], strict=True)
-                ]
-                by_node.append(nodes)
-                by_leaf.append(
-                    [
-                        sum([min(1, nodes[i]) for i in here] if one else [nodes[i] for i in here])
-                        for here in kind.eligible[role]
-                    ]
-                )
-            room = self._rooms[id(kind)] = Room(by_node, by_leaf)
+            each = [self._room_of(kind, role) for role in range(len(kind.sizes))]
+            room = Room([by_node for by_node, _ in each], [by_leaf for _, by_leaf in each])
+            self._rooms[id(kind)] = room
         return room
+
+    def _room_of(self, kind: Kind, role: int) -> tuple[list[int], list[int]]:
+        """Pods of a role that fit, by node and by leaf; kinds with equal pods share it."""
+        request, one = kind.requests[role], kind.key.one_per_node
+        key = (id(request), kind.mask[role], one)
+        known = self._pods.get(key)
+        if known is None:
+            most = [fits(amount, request) for amount in self._amounts]
+            nodes = [
+                most[i] if hold else 0
+                for i, hold in zip(self.free_id, kind.holds[role], strict=True)
+            ]
+            known = self._pods[key] = (nodes, self._room_by_leaf(kind, role, nodes, one))
+        return known
+
+    def _room_by_leaf(self, kind: Kind, role: int, nodes: list[int], one: bool) -> list[int]:
+        """Leaf -> pods that fit; leaves with equal nodes, equally eligible, are added up once."""
+        known: dict[tuple[int, int], int] = {}
+        out = []
+        here = kind.eligible[role]
+        for leaf, alike in enumerate(zip(self.content, kind.pattern[role], strict=True)):
+            total = known.get(alike)
+            if total is None:
+                fit = [nodes[i] for i in here[leaf]]
+                total = known[alike] = sum([n > 0 for n in fit] if one else fit)
+            out.append(total)
+        return out
 
     def open_places(self, kind: Kind, locations: Locations) -> list[tuple[Location, int]]:
         """The required locations with room now, and how many gangs of the kind each holds."""
@@ -85,12 +97,12 @@ class View:
         if known is None:
             room = self.room(kind).by_leaf
             known = self._open[id(locations)] = []
-            for place in locations.required:
-                fit = MANY
-                for leaf, counts in place.takes:
-                    for role, count in enumerate(counts):
-                        if count:
-                            fit = min(fit, room[role][leaf] // count)
+            for place, demands in zip(locations.required, locations.demands, strict=True):
+                if len(demands) == 1:
+                    ((role, leaf, count),) = demands
+                    fit = room[role][leaf] // count
+                else:
+                    fit = min([room[role][leaf] // count for role, leaf, count in demands])
                 if fit:
                     known.append((place, fit))
         return known
@@ -106,9 +118,10 @@ class View:
         """Whether pods of `request` run out of GPUs on the node before anything else.
 
         True only if that holds for any mix with other such pods: every other resource
-        is free in at least the proportion in which the request asks for it.
+        is free in at least the proportion in which the request asks for it. `request` is
+        one of a kind, which outlives the view.
         """
-        key = (request, self.free_id[node])
+        key = (id(request), self.free_id[node])
         known = self._bind.get(key)
         if known is None:
             free = self.free[node]
@@ -122,23 +135,32 @@ class View:
         return known
 
     @cached_property
+    def content(self) -> list[int]:
+        """Leaf -> a number shared by leaves whose nodes, in order, have the same free."""
+        ids: dict[tuple[int, ...], int] = {}
+        free_id = self.free_id
+        return [
+            ids.setdefault(tuple(free_id[nodes.start : nodes.stop]), len(ids))
+            for nodes in self.ground.in_leaf
+        ]
+
+    @cached_property
     def comfort_id(self) -> list[int]:
         """Node -> a number shared by nodes that no node term tells apart."""
-        apart = bool(self.ground.extensions.node_terms)
+        ground = self.ground
+        if ground.extensions.node_terms:
+            return list(range(len(ground.nodes)))
         ids: dict[Hashable, int] = {}
-        by_amounts: dict[tuple[int, int, int], int] = {}
+        by_amounts: dict[tuple[int, int], int] = {}
         out = []
-        for i, node in enumerate(self.ground.nodes):
-            quick = (self.free_id[i], self.ground.empty_id[i], node.failure_permille)
-            known = by_amounts.get(quick)
-            if known is None or apart:
-                free, full = self.free[i], node.allocatable
-                key = (
-                    (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods),
-                    node.failure_permille,
-                    node.name if apart else "",
-                )
-                known = by_amounts[quick] = ids.setdefault(key, len(ids))
+        for i, alike in enumerate(zip(self.free_id, ground.nature, strict=True)):
+            known = by_amounts.get(alike)
+            if known is None:
+                node, free = ground.nodes[i], self.free[i]
+                full = node.allocatable
+                amounts = (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods)
+                key = (amounts, node.failure_permille)
+                known = by_amounts[alike] = ids.setdefault(key, len(ids))
             out.append(known)
         return out
 
@@ -161,16 +183,16 @@ class View:
     @cached_property
     def leaf_gpus(self) -> list[tuple[int, int]]:
         """Leaf -> (GPUs in use, GPUs in all) over its schedulable nodes."""
-        out = []
-        for nodes in self.ground.in_leaf:
-            used = total = 0
-            for i in nodes:
-                node = self.ground.nodes[i]
-                if node.schedulable:
-                    total += node.allocatable.gpus
-                    used += max(0, node.allocatable.gpus - self.free[i].gpus)
-            out.append((used, total))
-        return out
+        left = [free.gpus for free in self._amounts]
+        ground = self.ground
+        used = [
+            max(0, node.allocatable.gpus - left[i]) if ok else 0
+            for node, i, ok in zip(ground.nodes, self.free_id, ground.schedulable, strict=True)
+        ]
+        return [
+            (sum(used[nodes.start : nodes.stop]), total)
+            for nodes, total in zip(ground.in_leaf, ground.gpus_in_leaf, strict=True)
+        ]
 
     @cached_property
     def likely(self) -> tuple[LikelyGang, ...]:

@@ -52,10 +52,12 @@ def locate(
         for variables in layout.units[: len(units)]:
             for number, party in enumerate(variables.unit.parties):
                 program.equal(variables.placed(number), len(party.gangs))
-            objective += _worth(layout, scorer, variables)
+            objective += _compactness(layout, scorer, variables)
         for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True):
             objective += [(likely.value, variable) for _, variable in variables.placed(0)]
         costs = costs_of(program, objective)
+        for variables in layout.units[: len(units)]:
+            _add_worth(costs, layout, scorer, variables)
         watch = clock.watch()
         answer = CpSat(program, view.spec.solver.seed, scored=True).maximize(costs, clock.left())
         seconds += watch()
@@ -86,32 +88,32 @@ def _split(decoded: Decoded, phantoms: list[tuple[LikelyGang, Unit]], stage: Sta
     return Located(Decoded(gangs), kept, stage)
 
 
-def _worth(layout: Layout, scorer: Scorer, variables: UnitVariables) -> Terms:
+def _add_worth(costs: list[int], layout: Layout, scorer: Scorer, variables: UnitVariables) -> None:
     """Points of a unit: by location, by party, by take of a loose gang, and by bin."""
     unit = variables.unit
-    weights = [unit.gang.pod_weight(role) for role in unit.gang.roles]
-    terms: Terms = []
+    leaf_points = scorer.leaf_points
     for group in variables.classes:
         alone = 0 if group.flows else group.worth[0]
-        terms += [(group.worth[party], flow) for party, flow in group.flows.items()]
+        for party, flow in group.flows.items():
+            costs[flow] += group.worth[party]
         for place, variable in group.places:
-            spans = place.leaves > 1
-            points = sum([scorer.leaf_points(unit, i, counts, spans) for i, counts in place.takes])
-            terms.append((points + alone, variable))
+            spans = len(place.takes) > 1
+            points = alone
+            for leaf, counts in place.takes:
+                points += leaf_points(unit, leaf, counts, spans)
+            costs[variable] += points
     for leaf, counts, variable in variables.takes:
         preferred = scorer.preference(unit.gang, leaf) * scorer.leaf_weight(unit, leaf, counts)
         spans = counts != unit.kind.sizes
-        points = scorer.leaf_points(unit, leaf, counts, spans)
-        terms.append((points + preferred, variable))
-    terms += _compactness(layout, scorer, variables)
+        costs[variable] += scorer.leaf_points(unit, leaf, counts, spans) + preferred
     tables = [scorer.node_points(unit, role) for role in unit.roles]
+    weights = [unit.gang.pod_weight(role) for role in unit.gang.roles]
     comfort = layout.view.comfort_id
     for (role, _), split in variables.bins.items():
         for bin_, pods in split:
-            points = tables[role][comfort[bin_.node]] * weights[role]
-            if points:
-                terms += [(count * points, variable) for count, variable in pods]
-    return terms
+            points = tables[role][comfort[bin_.nodes[0]]] * weights[role]
+            for count, variable in pods:
+                costs[variable] += count * points
 
 
 def _compactness(layout: Layout, scorer: Scorer, variables: UnitVariables) -> Terms:

@@ -94,7 +94,8 @@ def _attempt(
     for (unit, party), total in totals.items():
         program.equal([*layout.units[unit].placed(party), *total], 0)
     add_quotas(program, view, quotas)
-    tiers = Tiers(program, classes, view.spec.solver.seed)
+    sizes = {request.gpus for unit in units for request in unit.kind.requests}
+    tiers = Tiers(program, classes, view.spec.solver.seed, uniform=len(sizes) == 1)
     values = tiers.solve(clock)
     if values is None:
         return None

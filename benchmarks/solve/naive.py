@@ -17,6 +17,7 @@ from model.snapshot import Snapshot
 from model.weights import age_step, placed_value
 from solver.scorer import Scorer
 from solver.units import factory_for
+from solver.usable import usable
 from solver.view import View
 
 
@@ -51,10 +52,13 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
         uses = {i: model.new_bool_var("") for i, n in enumerate(kind.holds[0]) if n}
         chosen = []
         at_leaf: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
-        places = [place for place, _ in view.open_places(kind, unit.locations)]
-        worth = scorer.alignment(unit, unit.parties[0], places)
+        places = [
+            (place, group.worth[0])
+            for group in usable(view, unit, scorer)
+            for place, _ in group.places
+        ]
         value = placed_value(gang, age_step(view.spec, snapshot.now, gang.created))
-        for place, points in zip(places, worth, strict=True):
+        for place, points in places:
             here = model.new_bool_var("")
             chosen.append(here)
             placed.append((gang.weight, here))

@@ -31,14 +31,16 @@ def add_blocks(layout: Layout) -> None:
         return
     takes: dict[int, Terms] = defaultdict(list)
     for variables in layout.units:
+        largest = [request.gpus == size for request in variables.unit.kind.requests]
         for (role, leaf), terms in variables.pods.items():
-            if variables.unit.kind.requests[role].gpus == size:
+            if largest[role]:
                 takes[leaf] += terms
     _add_rest(layout, size)
+    free = layout.view.slots(size)
     extras = _extras(layout, size)
+    in_leaf, schedulable = layout.view.ground.in_leaf, layout.view.ground.schedulable
     for leaf, terms in takes.items():
-        free = layout.view.slots(size)
-        slots = sum([free[i] for i in _nodes(layout, leaf)])
+        slots = sum([free[i] for i in in_leaf[leaf] if schedulable[i]])
         for block in sorted({count for count, _ in terms if count > 1}):
             blocks = [(count // block, v) for count, v in terms if count >= block]
             if slots % block:
@@ -53,8 +55,8 @@ def add_blocks(layout: Layout) -> None:
 def _add_rest(layout: Layout, size: int) -> None:
     """What the gangs leave of the whole fabric, in blocks: the phantoms have no more."""
     free = layout.view.slots(size)
-    nodes = layout.view.ground.nodes
-    left = sum([free[i] for i, node in enumerate(nodes) if node.schedulable])
+    schedulable = layout.view.ground.schedulable
+    left = sum([slots for slots, ok in zip(free, schedulable, strict=True) if ok])
     phantoms: list[tuple[int, int]] = []
     for variables in layout.units:
         kind = variables.unit.kind
@@ -69,11 +71,6 @@ def _add_rest(layout: Layout, size: int) -> None:
     for block in sorted({count for count, _ in phantoms}):
         blocks = [(count // block, v) for count, v in phantoms if count >= block]
         layout.program.at_most(blocks, max(0, left) // block)
-
-
-def _nodes(layout: Layout, leaf: int) -> list[int]:
-    ground = layout.view.ground
-    return [i for i in ground.in_leaf[leaf] if ground.nodes[i].schedulable]
 
 
 def _extras(layout: Layout, size: int) -> dict[int, list[tuple[int, int]]]:

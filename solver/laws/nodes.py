@@ -33,9 +33,8 @@ def add_node_laws(program: Program, view: View, variables: UnitVariables) -> Non
             program.at_most(terms, kind.max_nodes - taken)
 
 
-def add_phantom_law(program: Program, view: View, bin_: Bin, users: list[UnitVariables]) -> None:
+def add_phantom_law(program: Program, view: View, bin_: Bin, phantoms: list[UnitVariables]) -> None:
     """No two phantoms share a node; only nodes that could hold two need a row for it."""
-    phantoms = [variables for variables in users if variables.unit.phantom]
     if not phantoms:
         return
     room = view.room(phantoms[0].unit.kind).by_node[0]

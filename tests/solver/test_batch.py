@@ -118,3 +118,11 @@ def test_the_order_of_the_input_changes_nothing() -> None:
     assert second is not None
     assert replace(first, stages=(), waiting=()).placements == second.placements
     assert first.objective == second.objective
+
+
+def test_single_pods_of_many_gangs_share_a_node() -> None:
+    """One pod per node is a law within a gang: gangs of one pod each may share a node."""
+    small = Role(("pod",), replace(POD, gpus=1, cpu=1_000))
+    gangs = tuple(Gang(GangKey("ml", name), (small,), one_per_node=True) for name in "abcdefg")
+    one_node = Fabric((Leaf("l", "s", (Node("n", "l", "s", NODE),)),))
+    assert placed(Snapshot(one_node, gangs=gangs)) == set("abcdefg")
