@@ -27,8 +27,8 @@ $(STAMP): pyproject.toml uv.lock
 		.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .; }
 	@touch $@
 
-demo: $(STAMP) ## Plan ten gangs on an example fabric of 64 nodes
-	@$(FOURLEAF) plan -f examples/ -o wide || test $$? -eq 3
+demo: $(STAMP) ## Watch the scheduler at work on a cluster in memory
+	@$(FOURLEAF) demo
 
 test: lint types contracts unit ## Everything that has to hold: lint, types, contracts, tests
 

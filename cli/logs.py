@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 
 
-def log_to_stderr() -> None:
-    """Send what the solver's client has to say to standard error, warnings and worse."""
-    import logging
-
+def log_to_stderr(level: str = "warning") -> None:
+    """Send what is logged at `level` or worse to standard error."""
     import structlog
 
     structlog.configure(
@@ -16,6 +14,6 @@ def log_to_stderr() -> None:
             structlog.processors.add_log_level,
             structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0, sort_keys=True),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )

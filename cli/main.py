@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import config, lint, plan, run, validate_plan
+from cli import config, lint, plan, queue, run, snapshot, status, validate_plan, why
 from cli.console import EXIT_BAD_INPUT, print_problems, write
+from cli.demo import verb as demo
 
 
 class Verbs(TyperGroup):
@@ -44,6 +45,11 @@ app.command("plan")(plan.plan)
 app.command("lint")(lint.lint)
 app.command("validate-plan")(validate_plan.validate_plan)
 app.command("run")(run.run)
+app.command("status")(status.status)
+app.command("queue")(queue.queue)
+app.command("why")(why.why)
+app.command("snapshot")(snapshot.snapshot)
+app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
 
 

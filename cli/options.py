@@ -26,6 +26,16 @@ Files = Annotated[
         help="Manifests as kubectl prints them: a file, a folder, or - for stdin. Repeatable.",
     ),
 ]
+PlanFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-f",
+        "--filename",
+        metavar="PATH",
+        help="Manifests as kubectl prints them: a file, a folder, or - for stdin. Repeatable. "
+        "Without it, what the cluster of the kubeconfig holds.",
+    ),
+]
 MaybeFiles = Annotated[
     list[str] | None,
     typer.Option(
@@ -56,5 +66,20 @@ Namespace = Annotated[
     typer.Option(
         metavar="NAMESPACE",
         help="Where the scheduler's Leases are; without it the pod's own, or kube-system.",
+    ),
+]
+ConfigNamespace = Annotated[
+    str, typer.Option(metavar="NAMESPACE", help="Where topology-scheduler-config is.")
+]
+GangNamespace = Annotated[
+    str | None,
+    typer.Option("-n", "--namespace", metavar="NAMESPACE", help="The namespace of the gangs."),
+]
+Server = Annotated[
+    str | None,
+    typer.Option(
+        envvar="FOURLEAF_SERVER",
+        metavar="URL",
+        help="Ask the scheduler that listens there, instead of the cluster.",
     ),
 ]

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems, show, write
-from cli.inputs import moment, need_nodes, need_terms, read_files
-from cli.options import Files, Now, Output, OutputFormat
+from cli.inputs import moment, need_nodes, need_terms, open_files, read_files
+from cli.options import (
+    ConfigNamespace,
+    Context,
+    Kubeconfig,
+    Now,
+    Output,
+    OutputFormat,
+    PlanFiles,
+)
 
 if TYPE_CHECKING:
+    from cli.live import Reach
     from cli.plan_json import Timings
     from model.plan import Plan
+    from model.readers import Reading
     from model.snapshot import Snapshot
 
 
 def plan(
-    files: Files,
+    files: PlanFiles = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Add the manifests of -f to what the cluster holds now.")
+    ] = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
     output: Output = OutputFormat.TABLE,
     now: Now = None,
     time_limit: Annotated[
@@ -39,12 +56,14 @@ def plan(
 ) -> None:
     """Plan the gangs that wait.
 
-    Takes what runs and what waits from files, and changes nothing anywhere.
+    Takes what runs and what waits from files; without any, from the cluster of the
+    kubeconfig. Changes nothing anywhere.
 
     Exit code: 0 all gangs are placed, 2 bad input, 3 some gang has to wait.
     """
     began = time.perf_counter()
     at = moment(now)
+    from cli.live import Reach
     from cli.logs import log_to_stderr
     from cli.progress import Progress
     from model.extensions import load
@@ -55,8 +74,11 @@ def plan(
     gc.disable()
     # The solver process loads OR-tools while this one reads the input.
     with SolverClient() as client:
-        reading = read_files(files, at)
-        need_nodes(reading.snapshot, files)
+        if files and not live:
+            reading = read_files(files, at)
+            need_nodes(reading.snapshot, files)
+        else:
+            reading = _of_cluster(Reach(kubeconfig, context, config_namespace), files or (), at)
         need_terms(reading.snapshot.config, reading.config_source, load())
         snapshot = with_solver_options(reading.snapshot, time_limit, seed)
         print_problems(reading.problems)
@@ -70,6 +92,23 @@ def plan(
     total = time.perf_counter() - began
     _show(snapshot, answer, output, Timings(read, total) if timings else None)
     raise typer.Exit(EXIT_PENDING if answer.waiting else EXIT_OK)
+
+
+def _of_cluster(reach: Reach, files: Sequence[str], at: float | None) -> Reading:
+    """What the cluster holds, and `files` on top of that. Raises `BadInput`."""
+    from cli.live import observe
+    from model.problems import BadInput
+
+    given = open_files(files)
+    try:
+        live = observe(reach)
+    except BadInput as bad:
+        if files:
+            raise
+        advice = "Or plan manifests, with -f."
+        problems = [replace(one, advice=f"{one.advice} {advice}") for one in bad.problems]
+        raise BadInput(problems) from bad
+    return (live if at is None else replace(live, now=at)).reading(given)
 
 
 def with_solver_options(snapshot: Snapshot, time_limit: float | None, seed: int | None) -> Snapshot:

@@ -51,7 +51,7 @@ def to_document(snapshot: Snapshot, plan: Plan, timings: Timings | None = None) 
         },
         "peakMemoryMiB": plan.peak_memory_mib if measured else 0,
         "note": plan.note,
-        "gangs": [*_placed(snapshot, plan), *map(_waits, plan.waiting)],
+        "gangs": [*_placed(snapshot, plan), *map(waiting_document, plan.waiting)],
         "moves": [
             {"namespace": m.namespace, "pod": m.pod, "from": m.source, "to": m.target, "why": m.why}
             for m in plan.moves
@@ -99,7 +99,8 @@ def _placed(snapshot: Snapshot, plan: Plan) -> list[Document]:
     ]
 
 
-def _waits(waiting: Waiting) -> Document:
+def waiting_document(waiting: Waiting) -> Document:
+    """A gang that waits, and why."""
     reason = waiting.reason
     return {
         "namespace": waiting.gang.namespace,

@@ -51,8 +51,10 @@ def styles(plan: Plan) -> dict[GangKey, str]:
     return {p.gang: f"black on {PALETTE[i % len(PALETTE)]}" for i, p in enumerate(plan.placements)}
 
 
-def fabric_map(snapshot: Snapshot, plan: Plan, width: int, glyphs: Glyphs) -> list[Text]:
-    """The map and its legend as lines that fit into `width` columns."""
+def fabric_map(
+    snapshot: Snapshot, plan: Plan, width: int, glyphs: Glyphs, letter: str = "placed now"
+) -> list[Text]:
+    """The map and its legend as lines that fit into `width` columns; `letter` says what one is."""
     cells = node_cells(snapshot, plan)
     label = min(LABEL_WIDTH, max((len(name) for name in snapshot.fabric.spines), default=0)) + 2
     room = max(8, width - label)
@@ -71,7 +73,7 @@ def fabric_map(snapshot: Snapshot, plan: Plan, width: int, glyphs: Glyphs) -> li
     if hidden:
         lines.append(Text(f"and {hidden:,} more spines", style="dim"))
     lines.append(Text())
-    lines.append(legend(cells.values(), glyphs, bool(plan.placements)))
+    lines.append(legend(cells.values(), glyphs, letter if plan.placements else ""))
     return lines
 
 
@@ -215,14 +217,14 @@ def _clipped(name: str, width: int) -> str:
     return name if len(name) <= width else "~" + name[len(name) - width + 1 :]
 
 
-def legend(cells: Iterable[Cell], glyphs: Glyphs, placed: bool) -> Text:
-    """What the characters of the map mean; only those that can occur here."""
+def legend(cells: Iterable[Cell], glyphs: Glyphs, letter: str) -> Text:
+    """What the characters of the map mean, only those that can occur here; `letter`: a letter."""
     cells = list(cells)
     seen = {cell.state for cell in cells}
     line = Text(style="dim")
-    if placed:
+    if letter:
         line.append("A", style=f"not dim black on {PALETTE[0]}")
-        line.append(" placed now  ")
+        line.append(f" {letter}  ")
     if any(len(cell.gangs) > 1 for cell in cells):
         line.append(f"{glyphs.several} shared  ")
     for state in NodeState:

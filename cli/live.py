@@ -1,0 +1,218 @@
+"""A cluster as it is now: every object that a plan depends on, as the model reads them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cli.clusters import connected, named, refused
+
+if TYPE_CHECKING:
+    from k8s_bridge.cluster.kinds import Kind
+    from k8s_bridge.cluster.protocol import Cluster, Listing
+    from model.problems import Problem
+    from model.readers import Reading, Source
+
+Body = dict[str, Any]
+Identity = tuple[str, str, str, str]
+CLUSTER = "cluster"
+"""What problems name as the source of live objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How to get at a cluster, and where the scheduler's config is."""
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    config_namespace: str = "kube-system"
+
+    @property
+    def name(self) -> str:
+        """What messages call the cluster."""
+        return named(self.kubeconfig)
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a cluster held at `now` (seconds since the epoch), each object with its kind.
+
+    `leases` are records of the scheduler, where they were asked for.
+    """
+
+    objects: tuple[Body, ...]
+    now: float
+    leases: tuple[Body, ...] = ()
+
+    def reading(self, given: Sequence[Source] = ()) -> Reading:
+        """What there is to plan, with the objects of `given` on top, which win over live ones.
+
+        Raises `BadInput` for errors in `given` alone: a tenant's broken object must not keep
+        others from an answer. Owners without pods are expanded only where they are given.
+        """
+        from model.problems import BadInput
+        from model.readers import Source, read
+
+        source = Source(CLUSTER, objects=_without(self.objects, given))
+        reading = read([source, *given], self.now, strict=False)
+        wrong = [one for one in reading.problems if one.is_error and one.source != CLUSTER]
+        if wrong:
+            raise BadInput(wrong)
+        return reading
+
+    @cached_property
+    def pods(self) -> Mapping[tuple[str, str], Body]:
+        """Namespace and name -> the pod."""
+        return {
+            (body["metadata"].get("namespace", ""), body["metadata"]["name"]): body
+            for body in self.objects
+            if body["kind"] == "Pod"
+        }
+
+
+def observe(reach: Reach, leases_in: str | None = None) -> Live:
+    """Read the cluster once, with the scheduler's Leases of the namespace `leases_in`.
+
+    Raises `BadInput` where it cannot be reached or does not let us.
+    """
+    return asyncio.run(_observe(reach, leases_in))
+
+
+async def _observe(reach: Reach, leases_in: str | None) -> Live:
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        return await read_live(cluster, reach, leases_in)
+
+
+async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None) -> Live:
+    """What `cluster` holds now; see `observe`. Kinds that it does not serve are left out."""
+    from k8s_bridge.cluster.errors import ClusterError
+    from k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
+    from k8s_bridge.ledger.names import GANGS, PAGES
+    from k8s_bridge.reflect.subject import subject_of
+    from k8s_bridge.scheduler import SUBJECTS
+    from model.problems import BadInput
+
+    asked = [(subject_of(one).kinds, _first(cluster, subject_of(one).kinds)) for one in SUBJECTS]
+    asked.append(((CONFIG_MAPS,), _config(cluster, reach.config_namespace)))
+    if leases_in is not None:
+        records = (_labelled(cluster, LEASES, leases_in, labels) for labels in (PAGES, GANGS))
+        asked.extend(((LEASES,), one) for one in records)
+    answers = await asyncio.gather(*(one for _, one in asked), return_exceptions=True)
+    problems: list[Problem] = []
+    found: list[Body] = []
+    leases: list[Body] = []
+    for (kinds, _), answer in zip(asked, answers, strict=True):
+        if isinstance(answer, ClusterError):
+            problems.append(refused(answer, reach.name, "list", kinds[0]))
+        elif isinstance(answer, BaseException):
+            raise answer
+        elif kinds == (LEASES,):
+            leases += answer
+        else:
+            found += answer
+    if problems:
+        unanswered = [one for one in problems if not one.object]
+        raise BadInput(unanswered[:1] or dict.fromkeys(problems))
+    if not any(body["kind"] == NODES.name for body in found):
+        raise BadInput([_no_nodes(reach.name)])
+    return Live(tuple(_standing(found)), time.time(), tuple(leases))
+
+
+async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:
+    """All objects of the first kind that is served."""
+    from k8s_bridge.cluster.errors import NotFound
+
+    for kind in kinds:
+        try:
+            return _whole(kind, await cluster.list(kind))
+        except NotFound:
+            continue
+    return []
+
+
+async def _config(cluster: Cluster, namespace: str) -> list[Body]:
+    """The ConfigMap of the scheduler, and no other: what they hold is none of our business."""
+    from k8s_bridge.cluster.errors import NotFound
+    from k8s_bridge.cluster.kinds import CONFIG_MAPS
+    from k8s_bridge.cluster.protocol import Listing, Target
+    from model.config import CONFIG_MAP
+
+    try:
+        body = await cluster.get(CONFIG_MAPS, Target(namespace, CONFIG_MAP))
+    except NotFound:
+        return []
+    body.get("metadata", {}).pop("managedFields", None)
+    return _whole(CONFIG_MAPS, Listing([body], ""))
+
+
+async def _labelled(cluster: Cluster, kind: Kind, namespace: str, labels: str) -> list[Body]:
+    return _whole(kind, await cluster.list(kind, namespace, labels))
+
+
+def _whole(kind: Kind, listing: Listing) -> list[Body]:
+    return [{**body, "apiVersion": kind.api_version, "kind": kind.name} for body in listing.items]
+
+
+def _standing(objects: Sequence[Body]) -> list[Body]:
+    """`objects` without owners that no pod belongs to.
+
+    In a cluster, pods that do not exist are their controller's business: it has not made them
+    yet, or does not mean to.
+    """
+    from model.readers import Source
+    from model.readers.expansion import Expansion
+    from model.readers.inventory import Inventory
+    from model.readers.owners import Owners
+    from model.readers.pods import read_pod
+    from model.readers.report import Report
+    from model.snapshot import DEFAULTS
+
+    inventory = Inventory(Report())
+    inventory.take([Source(CLUSTER, objects=objects)])
+    owners = Owners(inventory)
+    pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
+    made = Expansion(owners, DEFAULTS.spec.scheduler_names).pods(pods)
+    idle = {
+        (pod.manifest.group, pod.manifest.kind, pod.namespace, pod.manifest.name) for pod in made
+    }
+    return [body for body in objects if _identity(body) not in idle]
+
+
+def _without(objects: Sequence[Body], given: Sequence[Source]) -> list[Body]:
+    """`objects` without those that are given too, and without a config where one is given."""
+    if not given:
+        return list(objects)
+    from model.config import CONFIG_MAP, KINDS
+    from model.readers.inventory import KNOWN, Inventory
+    from model.readers.report import Report
+
+    inventory = Inventory(Report())
+    inventory.take(given)
+    replaced: set[Identity] = {
+        (group, kind, one.namespace, one.name)
+        for group, kind in KNOWN
+        for one in inventory.of(group, kind)
+    }
+    configured = any(kind in KINDS or name == CONFIG_MAP for _, kind, _, name in replaced)
+    return [
+        body
+        for body in objects
+        if _identity(body) not in replaced and not (configured and body["kind"] == "ConfigMap")
+    ]
+
+
+def _identity(body: Body) -> Identity:
+    metadata = body["metadata"]
+    group = body["apiVersion"].rpartition("/")[0]
+    return group, body["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def _no_nodes(where: str) -> Problem:
+    from model.problems import Problem, Severity
+
+    advice = "Check that the context is the one you mean."
+    return Problem(Severity.ERROR, where, "Node", "", "", "the cluster has no node", advice)

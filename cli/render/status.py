@@ -1,0 +1,91 @@
+"""The status of a cluster, or of one scheduler, for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from rich.text import Text
+
+from cli.render.queue import age
+
+WIDTH = 10
+
+
+def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
+    """What the cluster shows, a line for each thing. `now` in seconds since the epoch."""
+    leader, records = document["leader"], document["records"]
+    yield _line("leader", *_leader(leader, now))
+    phases = ", ".join(f"{n} {phase}" for phase, n in records["gangLeasePhases"].items())
+    unreadable = f"; {records['unreadable']} unreadable" if records["unreadable"] else ""
+    yield _line(
+        "records",
+        f"{records['pages']} pages with {records['entries']} entries, "
+        f"{records['gangLeases']} gang leases{f' ({phases})' if phases else ''}{unreadable}",
+        "red" if unreadable else "default",
+    )
+    nodes, gpus = document["nodes"], document["gpus"]
+    yield _line(
+        "nodes",
+        f"{nodes['total']:,}, {nodes['schedulable']:,} schedulable; "
+        f"{nodes['leaves']:,} leaves, {nodes['spines']:,} spines",
+    )
+    yield _line(
+        "GPUs", f"{gpus['total']:,}: {gpus['used']:,} used, {gpus['free']:,} free to be scheduled"
+    )
+    gangs = document["gangs"]
+    yield _line("gangs", f"{gangs['running']:,} running, {gangs['waiting']:,} waiting")
+    yield from _reasons(gangs["reasons"])
+
+
+def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
+    """What a scheduler says of itself."""
+    holder = document["holder"]
+    role = "leads" if document["leader"] else f"stands by; {holder or 'nobody'} leads"
+    yield _line("scheduler", f"{document['identity']}, version {document['version']}: {role}")
+    yield _line("epoch", str(document["epoch"]))
+    ready = document["ready"]
+    missing = ", ".join(document["unsynced"])
+    yield _line(
+        "caches", "complete" if ready else f"behind: {missing}", "green" if ready else "yellow"
+    )
+    last = document["lastCycle"]
+    if last:
+        yield _line(
+            "cycle",
+            f"{last['id']}, {age(now - last['at'])} ago: {last['status']} in "
+            f"{1000 * last['seconds']:.0f} ms, gap {last['gap']:g}; {last['placed']} placed, "
+            f"{last['waiting']} waiting",
+        )
+    cycles = ", ".join(f"{n:,} {status}" for status, n in document["cycles"].items())
+    yield _line("cycles", cycles or "none yet")
+    config = document["config"]
+    wrong = "; ".join(f"{p['field']}: {p['message']}" for p in config["problems"])
+    yield _line(
+        "config",
+        config["source"] + ("" if config["valid"] else f"; the newest edit is not used: {wrong}"),
+        "default" if config["valid"] else "red",
+    )
+    yield _line("gangs", f"{len(document['queue']):,} waiting")
+    yield from _reasons(Counter(entry["reason"] for entry in document["queue"]))
+
+
+def _leader(leader: Mapping[str, Any], now: float) -> tuple[str, str]:
+    if not leader["holder"]:
+        return "nobody", "red"
+    ago = now - datetime.fromisoformat(leader["renewed"]).timestamp()
+    text = f"{leader['holder']}, epoch {leader['epoch']}, renewed {age(ago)} ago"
+    return (text, "green") if leader["valid"] else (f"{text}: no longer valid", "red")
+
+
+def _reasons(reasons: Mapping[str, int]) -> Iterator[Text]:
+    for reason, number in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
+        yield Text(f"{'':{WIDTH}}  {number:,} {reason}", style="yellow")
+
+
+def _line(title: str, text: str, style: str = "default") -> Text:
+    line = Text(f"{title:{WIDTH}}  ", style="bold")
+    line.append(text, style=f"not bold {style}")
+    return line

@@ -1,0 +1,67 @@
+"""All about one gang, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from cli.render.gangs import asked
+from cli.render.glyphs import Glyphs
+from cli.render.queue import age
+from cli.render.waiting import waiting_lines
+from cli.render.where import Where
+from model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from cli.why import Answer, Standing
+
+
+def why_lines(
+    answer: Answer, snapshot: Snapshot, now: float, glyphs: Glyphs
+) -> Iterator[RenderableType]:
+    """Where the gang stands, and what planning it now comes to."""
+    where = Where(snapshot.fabric, glyphs)
+    if answer.standing:
+        leaves = where.leaves(one.node for one in answer.standing)
+        pods = f"{len(answer.standing)} pod" + ("" if len(answer.standing) == 1 else "s")
+        yield _head(answer, f"runs: {pods} on {leaves}", "green")
+        yield Padding(_table(answer.standing), (0, 0, 0, 2))
+    gang = answer.gang
+    if gang is None:
+        return
+    if answer.standing:
+        yield Text()
+    facts = f"priority {gang.priority}, {asked(gang, glyphs)} GPUs, {age(now - gang.created)} old"
+    if answer.placement:
+        nodes = where.nodes(node for _, node in answer.placement.pods)
+        leaves = where.leaves(node for _, node in answer.placement.pods)
+        yield _head(answer, "would be placed now", "green")
+        yield Padding(Text(facts, style="dim"), (0, 0, 0, 2))
+        yield Padding(Text(f"leaves: {leaves}"), (0, 0, 0, 2))
+        yield Padding(Text(f"nodes in rank order: {nodes}"), (0, 0, 0, 2))
+    elif answer.waiting:
+        head, *lines = waiting_lines([answer.waiting])
+        yield head
+        yield Padding(Text(facts, style="dim"), (0, 0, 0, 2))
+        yield from lines
+
+
+def _head(answer: Answer, text: str, style: str) -> Text:
+    line = Text(str(answer.key), style="bold")
+    line.append(f"  {text}", style=f"not bold {style}")
+    return line
+
+
+def _table(standing: tuple[Standing, ...]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for title in ("pod", "node", "leaf", "devices"):
+        table.add_column(title, overflow="fold")
+    for one in standing:
+        devices = ",".join(map(str, one.devices))
+        table.add_row(Text(one.pod), Text(one.node), Text(one.leaf), devices)
+    return table

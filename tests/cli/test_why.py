@@ -1,0 +1,80 @@
+"""`fourleaf why` without a cluster: which gang is meant, and how an answer looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cli.live import Live, Reach
+from cli.render.glyphs import UNICODE
+from cli.render.why import why_lines
+from cli.why import document_of, explained, find
+from model.gang import GangKey
+from model.plan import Plan
+from model.problems import BadInput
+from model.snapshot import RunningPod, Snapshot
+from tests.cli.made import example, example_plan, text
+
+MIXTRAL = GangKey("ml", "mixtral-sft")
+NOTHING = Live((), 0.0)
+
+
+def shown(snapshot: Snapshot, key: GangKey, plan: Plan, live: Live = NOTHING) -> str:
+    """The answer about `key` as people see it, ten minutes after the gang came."""
+    answer = explained(live, snapshot, key, plan)
+    now = 600 + next(gang.created for gang in snapshot.gangs if gang.key == key)
+    return text(why_lines(answer, snapshot, now, UNICODE))
+
+
+def test_a_gang_that_would_be_placed() -> None:
+    """Eight pods go to gpu-44 and the seven after it, which are leaves 11 and 12."""
+    assert shown(example(), MIXTRAL, example_plan()) == (
+        "ml/mixtral-sft  would be placed now\n"
+        "  priority 100, 8 × 8 GPUs, 10m old\n"
+        "  leaves: leaf-11 – leaf-12\n"
+        "  nodes in rank order: gpu-44 – gpu-51\n"
+    )
+    document = document_of(explained(NOTHING, example(), MIXTRAL, example_plan()))
+    assert document["state"] == "PlacedNow"
+    assert document["wouldGoTo"][7] == {"name": "mixtral-sft-worker-1-3", "node": "gpu-51"}
+
+
+def test_a_gang_of_which_a_part_runs() -> None:
+    """Members that run come first, with the devices that their annotations name."""
+    running = RunningPod("ml", "old", "gpu-00", example().gangs[0].roles[0].request, MIXTRAL)
+    snapshot = replace(example(), running=(replace(running, ours=True),))
+    metadata = {
+        "name": "old",
+        "namespace": "ml",
+        "uid": "u",
+        "resourceVersion": "1",
+        "annotations": {"alloc.gpu.scheduling/devices": "2,3"},
+    }
+    live = Live(({"kind": "Pod", "apiVersion": "v1", "metadata": metadata},), 0.0)
+    lines = shown(snapshot, MIXTRAL, example_plan(), live).splitlines()
+    assert lines[0] == "ml/mixtral-sft  runs: 1 pod on leaf-00"
+    assert lines[2].split() == ["old", "gpu-00", "leaf-00", "2,3"]
+    assert lines[4] == "ml/mixtral-sft  would be placed now"
+
+
+@pytest.mark.parametrize(
+    ("name", "namespace"), [("mixtral-sft", None), ("ml/mixtral-sft", "x"), ("mixtral-sft", "ml")]
+)
+def test_a_gang_is_found_by_its_names(name: str, namespace: str | None) -> None:
+    """The name alone is enough where it is the only one; its own namespace wins over -n."""
+    assert find(example(), name, namespace, Reach()) == MIXTRAL
+
+
+def test_a_name_that_two_gangs_have() -> None:
+    """Both are offered."""
+    twin = replace(example().gangs[0], key=GangKey("another", example().gangs[0].key.name))
+    snapshot = replace(example(), gangs=(*example().gangs, twin))
+    with pytest.raises(BadInput, match=f"Say which: another/{twin.key.name}, "):
+        find(snapshot, twin.key.name, None, Reach())
+
+
+def test_nothing_like_it() -> None:
+    """Where no name is near, the queue is where names are."""
+    with pytest.raises(BadInput, match="See `fourleaf queue` for names"):
+        find(example(), "zzzzzz", None, Reach())
