@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,8 +18,6 @@ from cli.options import Context, Kubeconfig, Namespace
 if TYPE_CHECKING:
     from k8s_bridge.scheduler import Options
     from k8s_bridge.serving import Server
-
-IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 class DryRun(StrEnum):
@@ -77,6 +74,7 @@ def run(
 
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
+    from cli.clusters import own_namespace
     from k8s_bridge.election.election import Timing
     from k8s_bridge.logs import set_up_logs
     from k8s_bridge.scheduler import Options
@@ -84,7 +82,7 @@ def run(
     host, port = _address(listen)
     set_up_logs()
     options = Options(
-        namespace=namespace or _own_namespace(),
+        namespace=namespace or own_namespace(),
         config_namespace=config_namespace,
         scheduler_names=tuple(scheduler_name or ()),
         dry_run=dry_run.value,
@@ -146,11 +144,3 @@ def _address(listen: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or int(port) > 65535:
         raise typer.BadParameter(f"'{listen}' is not HOST:PORT", param_hint="--listen")
     return host.strip("[]"), int(port)
-
-
-def _own_namespace() -> str:
-    """The namespace that the pod runs in; kube-system outside of a cluster."""
-    try:
-        return IN_CLUSTER.read_text().strip() or "kube-system"
-    except OSError:
-        return "kube-system"

@@ -14,8 +14,11 @@ _CUT = "..."
 
 
 def told(reason: Reason) -> str:
-    """Why a gang waits, and what would let it start, in at most `MOST_BYTES` bytes."""
-    text = sentence(reason)
+    """Why a gang waits, and what would let it start, in at most `MOST_BYTES` bytes.
+
+    `KIND: sentence. To unblock: step; step.`
+    """
+    text = f"{reason.kind.value}: {sentence(reason)}"
     if reason.unblock:
         steps = "; ".join(step.rstrip(".") for step in reason.unblock)
         text = f"{text}. To unblock: {steps}"

@@ -24,7 +24,8 @@ SHORT = Reason(
     unblock=("Free 1 node.", "wait for ml/old"),
 )
 SHORT_TEXT = (
-    "not enough is free: needs 2 nodes, 1 is free. To unblock: Free 1 node; wait for ml/old."
+    "NoFreeCapacity: not enough is free: needs 2 nodes, 1 is free. "
+    "To unblock: Free 1 node; wait for ml/old."
 )
 
 

@@ -15,7 +15,7 @@ def test_a_reason_says_why_and_what_would_help() -> None:
 def test_a_reason_without_advice_is_one_sentence() -> None:
     """Nothing is announced that does not follow."""
     assert told(Reason(ReasonKind.OUTRANKED)) == (
-        "it would fit, but gangs that come before it take the room."
+        "Outranked: it would fit, but gangs that come before it take the room."
     )
 
 
