@@ -9,7 +9,7 @@ from model.fabric import Fabric
 from model.gang import Hold
 from model.readers.gangs import Draft
 from model.readers.groups import Dialect
-from model.readers.pods import Pod
+from model.readers.neighbours import Neighbours
 from model.readers.report import Report
 from model.readers.spread import keep_apart
 from model.reasons import ReasonKind
@@ -17,7 +17,7 @@ from model.topology import NaturalKey, natural_key
 
 
 def side_by_side(
-    drafts: Iterable[Draft], running: Iterable[Pod], fabric: Fabric, report: Report
+    drafts: Iterable[Draft], running: Neighbours, fabric: Fabric, report: Report
 ) -> list[Draft]:
     """All drafts in natural order, with what others do to them; `drafts` stay as they are."""
     found = sorted((replace(draft) for draft in drafts), key=_natural)

@@ -72,8 +72,9 @@ def _fill(pod: Pod, situation: Situation) -> None:
     ours = pod.scheduler in situation.spec.scheduler_names
     if pod.finished or not (pod.node or ours):
         return
-    situation.requests.read(pod)
-    pod.priority = situation.priorities.of(pod.manifest, pod.spec)
+    if pod.asked is None:
+        situation.requests.read(pod)
+        pod.priority = situation.priorities.of(pod.manifest, pod.spec)
     if ours and pod.annotation(DEVICE_MAP) is not None:
         apply_map(pod)
     if ours and pod.waits:

@@ -14,6 +14,7 @@ from model.readers.constraints import Wants, narrowed, read_wants
 from model.readers.manifest import Body, Manifest
 from model.readers.nodes import GPU_RESOURCE_LABEL
 from model.readers.owners import Chain, Owners
+from model.readers.report import Report
 from model.readers.wishes import NO_WISHES, Layer, Wishes, read_wishes
 from model.resources import Resources
 from model.topology import NaturalKey, natural_key
@@ -39,7 +40,8 @@ class Pod:
 
     `node` is "" while it waits. `gpu_name` is the GPU resource that it asks for, "" for
     none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
-    that wait, or whose gang waits.
+    that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
+    has been read; `request` what its gang makes of it.
     """
 
     manifest: Manifest
@@ -61,6 +63,7 @@ class Pod:
     layers: tuple[Layer, ...] = field(default=())
     suspended: bool = False
     pinned: str = ""
+    asked: Resources | None = None
 
     @property
     def namespace(self) -> str:
@@ -104,6 +107,15 @@ class Pod:
         if self.manifest.fault:
             return self.manifest.fault
         return next((one.fault for one in self.owners.manifests if one.fault), "")
+
+    def read_on(self, report: Report) -> None:
+        """Forget what its gang made of the pod, and report to `report` from now on."""
+        self.manifest.report = report
+        for owner in self.owners.manifests:
+            owner.report = report
+        self.pinned = ""
+        if self.asked is not None:
+            self.request = self.asked
 
     def adopt(self, body: Body) -> None:
         """Stand on `body`, which says the same of the pod, so that the older one can go."""
@@ -227,4 +239,4 @@ class Requests:
         made = self._made.get(id(asked))
         if made is None:
             made = self._made[id(asked)] = (asked, as_request(asked, self._names))
-        pod.request = made[1]
+        pod.request = pod.asked = made[1]

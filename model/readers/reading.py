@@ -14,6 +14,7 @@ from model.readers.expansion import Expansion
 from model.readers.inventory import Inventory
 from model.readers.members import Situation, grouped, read_gang
 from model.readers.naming import Names
+from model.readers.neighbours import Neighbours
 from model.readers.nodes import mixed_gpu_names, read_fabric, read_nodes
 from model.readers.owners import Owners
 from model.readers.pods import Pod, Requests, own_owners, read_pod
@@ -88,7 +89,7 @@ def _decoded(
         found.append(read_gang(identity, members, sizes, situation))
     drafts = side_by_side(
         (draft for one in found for draft in one.drafts),
-        (pod for one in found for pod, _ in one.running),
+        Neighbours(pod for one in found for pod, _ in one.running),
         fabric,
         report,
     )

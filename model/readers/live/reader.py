@@ -107,7 +107,7 @@ class LiveReader:
         if config != self._config:
             self._config = config
             self._ground.configure(config)
-            self._table.dirty.update(self._table.identities)
+            self._table.read_all_anew()
 
     def reading(self, now: float, held: Held = NOBODY) -> LiveReading:
         """The cluster as it is known now, `now` in seconds since the epoch.
@@ -120,20 +120,19 @@ class LiveReader:
         return reading if held is NOBODY else reading.holding(held)
 
     def _settled(self, now: float) -> LiveReading:
-        last = self._reading
+        last, table = self._reading, self._table
         if last is None or now != last.snapshot.now:
-            self._table.dirty.update(self._standing.undated)
-        ground = self._settle_ground()
-        self._settle_priorities()
-        self._table.settle()
-        same = last is not None and last.snapshot.config is self._config
-        if last is not None and same and not (ground or self._table.dirty):
-            reading = last.at(now)
-            if self._table.renewed:
-                reading = replace(reading, gangs=self._facts())
-        else:
+            table.dirty.update(self._standing.undated)
+        changed = self._settle_ground()
+        changed = self._settle_priorities() or changed
+        table.settle()
+        if last is None or changed or table.dirty or last.snapshot.config is not self._config:
             reading = self._compose(now, self._read_gangs(now))
-        self._table.renewed = False
+        elif table.renewed:
+            reading = replace(last.at(now), gangs=self._facts())
+        else:
+            reading = last.at(now)
+        table.renewed = False
         self._reading = reading
         return reading
 
@@ -144,13 +143,15 @@ class LiveReader:
             self._table.dirty.update(self._standing.drafted)
         return changed
 
-    def _settle_priorities(self) -> None:
-        if self._priorities_are_stale:
-            self._priorities_are_stale = False
-            report = Report()
-            self._priorities = Priorities(View(self._bodies, report))
-            self._priority_problems = report.problems
-            self._table.dirty.update(self._table.identities)
+    def _settle_priorities(self) -> bool:
+        if not self._priorities_are_stale:
+            return False
+        self._priorities_are_stale = False
+        report = Report()
+        self._priorities = Priorities(View(self._bodies, report))
+        self._priority_problems = report.problems
+        self._table.read_all_anew()
+        return True
 
     def _read_gangs(self, now: float) -> bool:
         """Read the gangs of which something changed; whether other pods run now."""
@@ -164,27 +165,43 @@ class LiveReader:
         return changed
 
     def _read(self, identity: Identity, situation: Situation) -> Kept:
-        """Read one gang anew from the bodies, so that nothing of an earlier reading sticks."""
+        """Read one gang, and nothing that was wrong with it before sticks.
+
+        Members that did not change are not decoded again where nothing is wrong with any
+        member. Else all are, because objects remember what is wrong with them.
+        """
         members = self._table.members(identity)
         if not members:
             return NOTHING
+        if identity not in self._standing.problems:
+            kept = self._read_members(identity, members, situation, False)
+            if not kept.problems:
+                return kept
+        return self._read_members(identity, members, situation, True)
+
+    def _read_members(
+        self, identity: Identity, members: Iterable[Address], situation: Situation, anew: bool
+    ) -> Kept:
         report = Report()
         view = View(self._bodies, report)
         owners = Owners(view)
         pods = []
         for at in members:
-            pod = self._table.read(at, report, owners)
-            # Also says what is wrong with how the pod names its gang.
-            identity_of(pod)
-            self._table.known(at).pod = pod
-            pods.append(pod)
+            known = self._table.known(at)
+            if anew or known.pod is None:
+                known.pod = self._table.read(at, report, owners)
+                # Also says what is wrong with how the pod names its gang.
+                identity_of(known.pod)
+            else:
+                known.pod.read_on(report)
+            pods.append(known.pod)
         read = read_gang(identity, pods, Sizes(view, situation.priorities), situation)
         return Kept(read, report.problems)
 
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
         last, report = self._reading, Report()
         drafts = side_by_side(
-            self._drafts(), self._standing.neighbours(), self._ground.fabric, report
+            self._drafts(), self._standing.neighbours, self._ground.fabric, report
         )
         gangs = tuple(draft.gang for draft in drafts)
         runners = None if last is None or other_pods_run else last.runners
@@ -232,8 +249,7 @@ class LiveReader:
             dialect = GROUP_KINDS[group]
             if comes_or_goes:
                 # Those that lack a PodGroup say where else there is one.
-                alike = (one for one in self._standing.drafted if one[1:] == (dialect, name))
-                self._table.dirty.update(alike)
+                self._table.dirty.update(self._table.namesakes(dialect, name))
             self._table.dirty.add((namespace, dialect, name))
         else:
             self._priorities_are_stale = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ from model.readers.gangs import Draft
 from model.readers.live.bodies import Address
 from model.readers.members import GangRead
 from model.readers.naming import Identity
+from model.readers.neighbours import Neighbours
 from model.readers.pods import Pod
 from model.snapshot import RunningPod
 
@@ -44,8 +45,8 @@ class Standing:
         self.drafted: dict[Identity, tuple[Draft, ...]] = {}
         self.undated: set[Identity] = set()
         self.problems: dict[Identity, tuple[Problem, ...]] = {}
+        self.neighbours = Neighbours()
         self._there: dict[Identity, tuple[Pod, ...]] = {}
-        self._minding: set[Identity] = set()
 
     def keep(self, gangs: Mapping[Identity, Kept]) -> bool:
         """Keep `gangs` in place of what was read of them; whether other pods run now."""
@@ -53,23 +54,15 @@ class Standing:
         for identity, kept in gangs.items():
             drafts, running = kept.read.drafts, kept.read.running
             there = tuple(pod for pod, _ in running)
+            for pod in self._there.get(identity, ()):
+                self.neighbours.discard(pod)
+            for pod in there:
+                self.neighbours.add(pod)
             _note(self._there, identity, there)
             _note(self.drafted, identity, drafts)
             _note(self.problems, identity, kept.problems)
             _mark(self.undated, identity, any(draft.undated for draft in drafts))
-            minds = any(pod.has_anti_affinity for pod in there) or any(
-                pod.wants.spread for draft in drafts for pod in draft.waiting
-            )
-            _mark(self._minding, identity, minds)
         return changed
-
-    def neighbours(self) -> Iterable[Pod]:
-        """All running pods where somebody minds who stands next to it, else none."""
-        return self._all() if self._minding else ()
-
-    def _all(self) -> Iterator[Pod]:
-        for pods in self._there.values():
-            yield from pods
 
     def _run(self, gangs: Mapping[Identity, Kept]) -> bool:
         """Take over what runs; a pod that runs as before stays the same object."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
+from model.readers.groups import Dialect
 from model.readers.live.bodies import SOURCE, Address, Bodies, View, is_owner, what_counts
 from model.readers.manifest import Body, Manifest
 from model.readers.members import identity_of
@@ -18,7 +19,7 @@ from model.readers.report import Report
 class Known:
     """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
 
-    `asked` are the owners that its gang depends on.
+    `asked` are the owners that its gang depends on; `pod` is None where it must be read anew.
     """
 
     body: Body
@@ -44,6 +45,7 @@ class PodTable:
         self._assumed: dict[str, str] = {}
         self._stale: set[Address] = set()
         self._members: dict[Identity, dict[Address, None]] = {}
+        self._spaces: dict[tuple[Dialect, str], set[str]] = {}
         self._dependents: dict[tuple[str, OwnerRef], set[Address]] = {}
 
     @property
@@ -51,14 +53,19 @@ class PodTable:
         """Where all pods are."""
         return list(self._pods)
 
-    @property
-    def identities(self) -> Iterable[Identity]:
-        """All gangs that have pods."""
-        return self._members.keys()
+    def read_all_anew(self) -> None:
+        """Mark all gangs, and forget how their pods were read."""
+        self.dirty.update(self._members)
+        for known in self._pods.values():
+            known.pod = None
 
     def members(self, identity: Identity) -> Collection[Address]:
         """The pods of a gang, none where there is no such gang."""
         return self._members.get(identity, ())
+
+    def namesakes(self, dialect: Dialect, name: str) -> list[Identity]:
+        """The gangs of that dialect and name, in all namespaces."""
+        return [(space, dialect, name) for space in self._spaces.get((dialect, name), ())]
 
     def known(self, at: Address) -> Known:
         """The pod, which must be there."""
@@ -125,6 +132,7 @@ class PodTable:
         owners = Owners(View(self._bodies, Report()))
         for at in self._stale:
             known = self._pods[at]
+            known.pod = None
             pod = self.read(at, Report(), owners)
             self._watch(at, known, pod.owners.asked)
             identity = identity_of(pod)
@@ -166,6 +174,7 @@ class PodTable:
         known.identity = identity
         if identity not in self._members:
             self._members[identity] = {}
+            self._spaces.setdefault(identity[1:], set()).add(identity[0])
             self.dirty.update(self.names.add(identity))
         self._members[identity][at] = None
 
@@ -178,4 +187,8 @@ class PodTable:
         del self._members[identity][at]
         if not self._members[identity]:
             del self._members[identity]
+            spaces = self._spaces[identity[1:]]
+            spaces.remove(identity[0])
+            if not spaces:
+                del self._spaces[identity[1:]]
             self.dirty.update(self.names.drop(identity))
