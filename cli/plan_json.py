@@ -14,7 +14,7 @@ from model.gang import GangKey
 from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from model.problems import BadInput, Problem, Severity, shown
 from model.reasons import NearMiss, Reason, ReasonKind
-from model.reasons_text import sentence
+from model.reasons_json import reason_document
 from model.snapshot import Snapshot
 
 KIND = "Plan"
@@ -101,26 +101,11 @@ def _placed(snapshot: Snapshot, plan: Plan) -> list[Document]:
 
 def waiting_document(waiting: Waiting) -> Document:
     """A gang that waits, and why."""
-    reason = waiting.reason
     return {
         "namespace": waiting.gang.namespace,
         "name": waiting.gang.name,
         "placed": False,
-        "reason": reason.kind.value,
-        "message": sentence(reason),
-        "detail": reason.detail,
-        "counts": dict(reason.counts),
-        "near": [
-            {
-                "leaf": miss.leaf,
-                "free": miss.free,
-                "needed": miss.needed,
-                "unit": miss.unit,
-                "holders": [{"node": node, "pod": pod} for node, pod in miss.holders],
-            }
-            for miss in reason.near
-        ],
-        "unblock": list(reason.unblock),
+        **reason_document(waiting.reason),
     }
 
 

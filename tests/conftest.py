@@ -11,6 +11,8 @@ import structlog
 def _logs_to_the_real_stderr() -> Iterator[None]:
     """A solver's keeper may still log once pytest has closed what the test captured."""
     factory = structlog.PrintLoggerFactory(sys.__stderr__)
+    # A command that ran before may have left its own level behind.
+    structlog.reset_defaults()
     structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)
     yield
     structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)

@@ -9,7 +9,7 @@ from model.config import API_VERSION
 from model.gang import GangKey
 from model.problems import Problem
 from model.reasons import Reason
-from model.reasons_text import sentence
+from model.reasons_json import reason_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,6 @@ def status_document(status: Status) -> dict[str, Any]:
 
 def _queued(entry: Queued) -> dict[str, Any]:
     """One gang, its reason in the form of `fourleaf plan -o json`."""
-    reason = entry.reason
     return {
         "namespace": entry.gang.namespace,
         "name": entry.gang.name,
@@ -112,21 +111,7 @@ def _queued(entry: Queued) -> dict[str, Any]:
         "gpus": entry.gpus,
         "pods": entry.pods,
         "since": entry.since,
-        "reason": reason.kind.value,
-        "message": sentence(reason),
-        "detail": reason.detail,
-        "counts": dict(reason.counts),
-        "near": [
-            {
-                "leaf": miss.leaf,
-                "free": miss.free,
-                "needed": miss.needed,
-                "unit": miss.unit,
-                "holders": [{"node": node, "pod": pod} for node, pod in miss.holders],
-            }
-            for miss in reason.near
-        ],
-        "unblock": list(reason.unblock),
+        **reason_document(entry.reason),
     }
 
 
