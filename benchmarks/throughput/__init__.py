@@ -1,0 +1,1 @@
+"""Gangs from their creation to their binding, on a real control plane."""
