@@ -80,8 +80,10 @@ class Leading:
     async def lead(self, epoch: int) -> None:
         """Take over, then run cycles until the lead is lost; raises what ended it."""
         records = Records(self.cluster, self.namespace, self.election.identity, self.clock)
-        epoch = await self._take_over(records, epoch)
         async with asyncio.TaskGroup() as tasks:
+            # Taking over may last longer than the lease holds.
+            tasks.create_task(self.election.hold())
+            epoch = await self._take_over(records, epoch)
             self._keeping = keeping = self._housekeeping(records, epoch, tasks)
             await keeping.lay_out(laid_out(self.observed.reading().snapshot.fabric))
             self.observed.nodes_changed.clear()
@@ -98,8 +100,9 @@ class Leading:
             )
             self.observed.listen(self.book.wake)
             try:
-                tasks.create_task(self.election.hold())
                 tasks.create_task(self._keep(keeping))
+                # What waits may have waited since before this term.
+                self.observed.changed.set()
                 await self._cycles(cycle)
             finally:
                 self.observed.mute(self.book.wake)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from k8s_bridge.clock import Clock
@@ -69,23 +70,41 @@ class Observed:
                 self._note(self._reader.replace_all(kind.group, kind.name, []))
 
     def take_all(self, kind: Kind, listing: Listing) -> None:
-        """Take a list for complete: what is not on it is gone."""
+        """Take a list for complete: what is not on it, and was known before it, is gone."""
         version = int(listing.version)
         if version < self._complete.get(kind, 0):
             return
         self._complete[kind] = version
-        self.objects[kind] = {_key(body): body for body in listing.items}
-        self._note(self._reader.replace_all(kind.group, kind.name, listing.items))
+        bodies = self._brought_up(kind, listing.items, version)
+        self.objects[kind] = bodies
+        self._note(self._reader.replace_all(kind.group, kind.name, bodies.values()))
         if kind is PODS:
-            before = set(self._pods)
-            self._pods = {body["metadata"]["uid"]: pod_seen(body) for body in listing.items}
+            before = self._pods
+            self._pods = {}
+            for body in bodies.values():
+                seen = pod_seen(body)
+                self._pods[seen.pod.uid] = self._as_bound(seen, before.get(seen.pod.uid))
             self._uids = {(s.pod.namespace, s.pod.name): uid for uid, s in self._pods.items()}
-            self._tell(before | set(self._pods))
+            self._tell(before.keys() | self._pods.keys())
         elif kind is NODES:
             self._ready = {}
-            for body in listing.items:
+            for body in bodies.values():
                 self._see_node(body)
             self.nodes_changed.set()
+
+    def _brought_up(
+        self, kind: Kind, items: Iterable[Body], version: int
+    ) -> dict[tuple[str, str], Body]:
+        """The objects of a list of that version, and what is known of them that is newer."""
+        known = self.objects.get(kind, {})
+        newer = {key: body for key, body in known.items() if _version(body) > version}
+        return {_key(body): body for body in items} | newer
+
+    def _as_bound(self, seen: PodSeen, known: PodSeen | None) -> PodSeen:
+        """The pod, on the node that we have bound it to where `seen` is older than that."""
+        if known is None or not known.node or seen.node:
+            return seen
+        return replace(seen, node=known.node, devices=known.devices)
 
     def take(self, kind: Kind, body: Body) -> None:
         """Take one object as it stands, unless it is known better."""
@@ -148,9 +167,7 @@ class Observed:
         """We have bound the member; the watch will say so later."""
         seen = self._pods.get(member.pod.uid)
         if seen is not None and not seen.node:
-            self._pods[member.pod.uid] = PodSeen(
-                seen.pod, member.node, seen.finished, seen.deleting, seen.fence, member.devices
-            )
+            self._pods[member.pod.uid] = replace(seen, node=member.node, devices=member.devices)
         self.assume(member)
 
     def assume(self, member: Member) -> None:
@@ -189,12 +206,7 @@ class Observed:
                 return False
             self._pods.pop(other, None)
             self._tell([other])
-        if known is not None and known.node and not seen.node:
-            # We have bound it since this was written.
-            seen = PodSeen(
-                seen.pod, known.node, seen.finished, seen.deleting, seen.fence, known.devices
-            )
-        self._pods[uid], self._uids[key] = seen, uid
+        self._pods[uid], self._uids[key] = self._as_bound(seen, known), uid
         self._tell([uid])
         return True
 
@@ -217,3 +229,7 @@ class Observed:
 def _key(body: Body) -> tuple[str, str]:
     metadata = body["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
+
+
+def _version(body: Body) -> int:
+    return int(body["metadata"]["resourceVersion"])

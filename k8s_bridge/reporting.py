@@ -70,7 +70,7 @@ class Reporter:
         self._scheduler = scheduler
         self._metrics = metrics
         self._audit = audit
-        self._requests = requests or {}
+        self._requests = {} if requests is None else requests
         self._told = Told()
         self._bound: dict[str, _Bound] = {}
         self._gangs: dict[GangKey, Gang] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from k8s_bridge.clock import Clock
@@ -39,12 +40,20 @@ class Gate:
             raise NotLeader("the leader's lease is not ours, or was not renewed in time")
 
 
-class GatedCluster:
-    """A cluster whose writes pass the gate; reads always pass."""
+AT_ONCE = 64
+"""Writes under way at a time: more do not make the API faster, and the renewal would wait."""
 
-    def __init__(self, cluster: Cluster, gate: Gate) -> None:
+
+class GatedCluster:
+    """A cluster whose writes pass the gate, so many at a time; reads always pass.
+
+    The gate is asked when it is a write's turn, just before it is sent.
+    """
+
+    def __init__(self, cluster: Cluster, gate: Gate, at_once: int = AT_ONCE) -> None:
         self._cluster = cluster
         self._gate = gate
+        self._turns = asyncio.Semaphore(at_once)
 
     async def list(
         self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
@@ -64,33 +73,39 @@ class GatedCluster:
 
     async def create(self, kind: Kind, namespace: str, body: Body) -> Body:
         """Create, where the gate is open."""
-        self._gate.check()
-        return await self._cluster.create(kind, namespace, body)
+        async with self._turns:
+            self._gate.check()
+            return await self._cluster.create(kind, namespace, body)
 
     async def replace(self, kind: Kind, target: Target, body: Body) -> Body:
         """Replace, where the gate is open."""
-        self._gate.check()
-        return await self._cluster.replace(kind, target, body)
+        async with self._turns:
+            self._gate.check()
+            return await self._cluster.replace(kind, target, body)
 
     async def patch(self, kind: Kind, target: Target, patch: Body, subresource: str = "") -> Body:
         """Patch, where the gate is open."""
-        self._gate.check()
-        return await self._cluster.patch(kind, target, patch, subresource)
+        async with self._turns:
+            self._gate.check()
+            return await self._cluster.patch(kind, target, patch, subresource)
 
     async def delete(self, kind: Kind, target: Target) -> None:
         """Delete, where the gate is open."""
-        self._gate.check()
-        await self._cluster.delete(kind, target)
+        async with self._turns:
+            self._gate.check()
+            await self._cluster.delete(kind, target)
 
     async def bind(self, binding: Binding, dry_run: bool = False) -> None:
         """Bind, where the gate is open."""
-        self._gate.check()
-        await self._cluster.bind(binding, dry_run)
+        async with self._turns:
+            self._gate.check()
+            await self._cluster.bind(binding, dry_run)
 
     async def evict(self, pod: Target) -> None:
         """Evict, where the gate is open."""
-        self._gate.check()
-        await self._cluster.evict(pod)
+        async with self._turns:
+            self._gate.check()
+            await self._cluster.evict(pod)
 
     async def close(self) -> None:
         """Leave the connections to their owner."""

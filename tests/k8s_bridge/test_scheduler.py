@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, NODES, PODS
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, NODES, PODS
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import (
     Kubelets,
@@ -19,6 +19,7 @@ from k8s_bridge.cluster.memory.actors import (
     pod,
     submit,
 )
+from k8s_bridge.cluster.memory.requests import Request
 from k8s_bridge.cluster.protocol import Binding, Body, Target
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.reporting import Reporter
@@ -263,3 +264,41 @@ async def test_a_namespace_can_be_added_later(bench: Bench) -> None:
     await submit(bench.cluster, "late", gang("g", 2))
     await bench.clock.advance(3)
     assert len(await bench.places()) == 2
+
+
+async def test_a_slow_takeover_keeps_the_lead(bench: Bench) -> None:
+    """Taking over may last longer than the lease holds; the lead is renewed meanwhile."""
+
+    class Slow:
+        async def before(self, request: Request) -> None:
+            if request.kind is LEASES and request.target.name.startswith("page-"):
+                await bench.clock.sleep(4.0)
+
+        async def after(self, request: Request, answer: Any) -> None:
+            """Answers come at once."""
+
+    client = bench.cluster.client("a", Slow())
+    options = Options(identity="a", dry_run="never")
+    scheduler = Scheduler(
+        client, bench.clock, greedy, options, lambda one: Reporter(one, Metrics())
+    )
+    bench.tasks.append(asyncio.ensure_future(scheduler.run()))
+    await submit(bench.cluster, TEAM, gang("g", 4))
+    await bench.clock.advance(40)
+    assert scheduler.epoch == 1
+    assert len(await bench.places()) == 4
+
+
+async def test_what_waited_before_the_term_is_planned(bench: Bench) -> None:
+    """A leader that loses the lead and wins it again plans at once, without any change."""
+    scheduler = await bench.start("a")
+    await submit(bench.cluster, TEAM, gang("first", 16))
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, gang("second", 2))
+    await bench.clock.advance(5)
+    before = sum(count for _, count in scheduler.reporter.status().cycles)
+    lease = Target("kube-system", "fourleaf-scheduler")
+    await bench.cluster.patch(LEASES, lease, {"spec": {"holderIdentity": "nobody"}})
+    await bench.clock.advance(20)
+    assert scheduler.epoch > 1
+    assert sum(count for _, count in scheduler.reporter.status().cycles) > before
