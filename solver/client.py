@@ -20,6 +20,7 @@ from model.extensions import ExtensionError, Extensions
 from model.plan import Plan, PlanStatus, Stage
 from model.snapshot import Snapshot
 from solver.child import Child, Fault, Late
+from solver.condense import condensed
 from solver.errand import Deadlines, Errand, OverdueError
 from solver.keeper import Keeper
 from solver.steps import Steps, nothing_placed, own_steps
@@ -219,7 +220,7 @@ class SolverClient:
                     self._calls,
                     child.fabric_id,
                     fabric,
-                    dynamic_part(snapshot),
+                    dynamic_part(replace(snapshot, running=condensed(snapshot.running))),
                     enabled,
                     deadlines.child_seconds(),
                 )

@@ -1,0 +1,48 @@
+"""Summing up the running pods changes no plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from model.gang import GangKey
+from model.resources import Resources
+from model.snapshot import RunningPod
+from solver.batch import solve
+from solver.condense import condensed
+from tests.instances import random_snapshot
+
+
+def test_pods_without_gpus_count_once_a_node() -> None:
+    """Two small pods of different namespaces become one that asks for both; others stay apart."""
+    small = Resources(cpu=500, memory=1, pods=1)
+    whole = Resources(gpus=8, pods=1)
+    gang = GangKey("ml", "g")
+    running = (
+        RunningPod("a", "x", "n0", small),
+        RunningPod("b", "y", "n0", small),
+        RunningPod("a", "z", "n1", small),
+        RunningPod("ml", "g-0", "n0", whole, gang, ours=True),
+        RunningPod("ml", "h-0", "n1", whole, GangKey("ml", "h"), ours=True),
+    )
+    found = condensed(running)
+    assert [(pod.node, pod.gang, pod.request) for pod in found] == [
+        ("n0", None, Resources(cpu=1000, memory=2, pods=2)),
+        ("n1", None, small),
+        ("n0", gang, whole),
+        ("n1", GangKey("ml", "h"), whole),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_the_plan_is_the_same(seed: int) -> None:
+    """Placements, objective and bound do not depend on whether pods were summed up."""
+    snapshot = random_snapshot(seed)
+    plan = solve(snapshot)
+    other = solve(replace(snapshot, running=condensed(snapshot.running)))
+    assert plan is not None
+    assert other is not None
+    assert other.placements == plan.placements
+    assert (other.objective, other.bound) == (plan.objective, plan.bound)
+    assert other.phantoms == plan.phantoms
