@@ -21,7 +21,7 @@ from benchmarks.throughput.bare import Bare, bare
 from benchmarks.throughput.contenders import Contender, Native, Ours
 from benchmarks.throughput.figures import phase_rows, request_rows, rows, wait_rows
 from benchmarks.throughput.load import CASES
-from benchmarks.throughput.sustained import SUSTAINED, sustained
+from benchmarks.throughput.sustained import LARGEST, SUSTAINED, sustained
 from benchmarks.throughput.turn import Turn, take_turn
 
 RUNS = {"64": 3, "1000": 3, "1000-shuffled": 3, "5000": 1, SUSTAINED: 1}
@@ -76,7 +76,7 @@ def main(
     broken: list[str] = []
     for name in names:
         if name == SUSTAINED:
-            text, breaches = _sustained(runs or RUNS[name], only)
+            text, breaches = _sustained(only)
         else:
             text, breaches = _case(name, runs or RUNS[name], only, not created)
         parts += text
@@ -131,11 +131,11 @@ def _turn(name: str, contender: Contender, run: int, released: bool) -> Turn:
     return turn
 
 
-def _sustained(runs: int, only: Only | None) -> tuple[list[str], list[str]]:
+def _sustained(only: Only | None) -> tuple[list[str], list[str]]:
     if only is Only.NATIVE:
         return [f"`{SUSTAINED}` is measured with ours alone."], []
-    found = [sustained(seed) for seed in range(runs)]
-    header = ["figure", *(f"run {number + 1}" for number in range(runs))]
+    found = [sustained(0, largest) for largest in LARGEST]
+    header = ["figure", *(f"gangs of up to {largest}" for largest in LARGEST)]
     lines = [list(line) for line in zip(*(one.figures() for one in found), strict=True)]
     table = [[same[0][0], *(value for _, value in same)] for same in lines]
     text = [f"### Sustained\n\n{getdoc(sustained)}", *_show([("", header, table)])]

@@ -28,7 +28,9 @@ RATE = 100
 """Gangs a second that are wanted."""
 
 SECONDS = 25
-LARGEST = 4
+LARGEST = (1, 4)
+"""Most pods of a gang: gangs have from one to that many, each as often."""
+
 LIFE = 2.0
 """Seconds from the binding of a whole gang until its pods are deleted."""
 
@@ -73,8 +75,8 @@ class Sustained:
         ]
 
 
-def sustained(seed: int) -> Sustained:
-    """Ours alone: 1000 nodes, 10,000 bound pods of others, 100 gangs a second of 1 to 4 pods.
+def sustained(seed: int, largest: int) -> Sustained:
+    """Ours alone: 1000 nodes, 10,000 bound pods of others, 100 gangs a second.
 
     Gangs name themselves by annotation, each pod takes a node, and two seconds after the last
     of a gang was bound its pods are deleted.
@@ -88,7 +90,7 @@ def sustained(seed: int) -> Sustained:
         asyncio.run(_foreign(control.kubeconfig(), [n["metadata"]["name"] for n in nodes]))
         running = Ours().start(control, Path(folder))
         try:
-            return asyncio.run(_Stream(running, nodes, seed).run(control.kubeconfig()))
+            return asyncio.run(_Stream(running, nodes, seed, largest).run(control.kubeconfig()))
         finally:
             running.process.stop()
 
@@ -106,12 +108,14 @@ async def _foreign(kubeconfig: Path, nodes: list[str]) -> None:
 
 
 class _Stream:
-    def __init__(self, running: Running, nodes: Sequence[dict[str, Any]], seed: int) -> None:
+    def __init__(
+        self, running: Running, nodes: Sequence[dict[str, Any]], seed: int, largest: int
+    ) -> None:
         self._running = running
         self._nodes = nodes
         dice = random.Random(seed)  # noqa: S311 - sizes, not secrets
         self._gangs = [
-            Gang(f"s{number:05}", dice.randint(1, LARGEST)) for number in range(RATE * SECONDS)
+            Gang(f"s{number:05}", dice.randint(1, largest)) for number in range(RATE * SECONDS)
         ]
         self._waits: dict[str, float] = {}
         self._waiting = 0
@@ -145,6 +149,7 @@ class _Stream:
                 in_time = sum(at <= end for at in self._bound.values())
                 await asyncio.sleep(max(0.0, self._until - end))
                 watching.cancel()
+            await self._all_whole()
             return Sustained(
                 came=len(self._gangs),
                 bound=len(self._bound),
@@ -204,8 +209,15 @@ class _Stream:
         for name in gang.pods():
             await self._caller.request("DELETE", f"{PODS}/{name}")
 
+    async def _all_whole(self) -> None:
+        """Wait while gangs are bound in part: what is decided is bound within this time."""
+        for _ in range(100):
+            if not self._partial():
+                return
+            await asyncio.sleep(0.1)
+
     def _partial(self) -> list[str]:
-        """Gangs that are bound in part after the drain: long enough for whatever was decided."""
+        """Gangs that are bound in part."""
         return [
             f"{gang.name}: {gang.size - self._missing[gang.name]} of {gang.size} pods are bound"
             for gang in self._gangs
