@@ -7,24 +7,20 @@ where ours broke a law.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from enum import StrEnum
-from inspect import getdoc
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.results import markdown, write_section
+from benchmarks.results import write_section
 from benchmarks.throughput.bare import Bare, bare
 from benchmarks.throughput.contenders import Contender, Native, Ours
 from benchmarks.throughput.figures import phase_rows, request_rows, rows, wait_rows
 from benchmarks.throughput.load import CASES
-from benchmarks.throughput.sustained import LARGEST, SUSTAINED, sustained
+from benchmarks.throughput.showing import show
 from benchmarks.throughput.turn import Turn, take_turn
 
-RUNS = {"64": 3, "1000": 3, "1000-shuffled": 3, "5000": 1, SUSTAINED: 1}
+RUNS = {"64": 3, "1000": 3, "1000-shuffled": 3, "5000": 1}
 PATIENCE = {"64": 15.0, "1000": 20.0, "1000-shuffled": 20.0, "5000": 90.0}
 """Seconds without any binding after which a turn ends, by case."""
 
@@ -75,10 +71,7 @@ def main(
     parts = [NOTE.format(load=CREATED if created else RELEASED, average=os.getloadavg()[0])]
     broken: list[str] = []
     for name in names:
-        if name == SUSTAINED:
-            text, breaches = _sustained(only)
-        else:
-            text, breaches = _case(name, runs or RUNS[name], only, not created)
+        text, breaches = _case(name, runs or RUNS[name], only, not created)
         parts += text
         broken += breaches
     for line in broken:
@@ -117,7 +110,7 @@ def _case(name: str, runs: int, only: Only | None, released: bool) -> tuple[list
         seconds = "Seconds of all of our cycles by phase:"
         tables.append((seconds, ["phase", "s"], phase_rows(turns["ours"])))
     breaches = [line for turn in turns.get("ours", ()) for line in turn.verdict.breaches]
-    return [words, *_show(tables)], breaches
+    return [words, *show(tables)], breaches
 
 
 def _turn(name: str, contender: Contender, run: int, released: bool) -> Turn:
@@ -129,29 +122,6 @@ def _turn(name: str, contender: Contender, run: int, released: bool) -> Turn:
         flush=True,
     )
     return turn
-
-
-def _sustained(only: Only | None) -> tuple[list[str], list[str]]:
-    if only is Only.NATIVE:
-        return [f"`{SUSTAINED}` is measured with ours alone."], []
-    found = [sustained(0, largest) for largest in LARGEST]
-    header = ["figure", *(f"gangs of up to {largest}" for largest in LARGEST)]
-    lines = [list(line) for line in zip(*(one.figures() for one in found), strict=True)]
-    table = [[same[0][0], *(value for _, value in same)] for same in lines]
-    text = [f"### Sustained\n\n{getdoc(sustained)}", *_show([("", header, table)])]
-    return text, [line for one in found for line in one.breaches]
-
-
-def _show(tables: Sequence[tuple[str, list[str], list[list[str]]]]) -> list[str]:
-    """Print the tables; the same as Markdown."""
-    parts = []
-    for words, header, lines in tables:
-        shown = Table(*header)
-        for line in lines:
-            shown.add_row(*line)
-        Console(width=120).print(words, shown)
-        parts += [*([words] if words else []), markdown(header, lines)]
-    return parts
 
 
 if __name__ == "__main__":

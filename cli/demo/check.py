@@ -59,9 +59,9 @@ def _records(twin: Twin) -> Iterator[str]:
         elif kind == PAGE:
             content = orjson.loads(record.metadata["annotations"][CONTENT])
             for entry in content["entries"]:
-                if entry["lease"]:
+                if entry.get("lease"):
                     yield f"page {name} still points to {entry['lease']}"
-                written.update(member["uid"] for member in entry["members"])
+                written.update(uid for _, uid, *_ in entry["members"])
     live = Counter(_uid(pod) for pod in twin.live())
     for uid in live - written:
         yield f"pod {uid} runs but is on no page"

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from k8s_bridge.cluster.protocol import Body, Target
 from k8s_bridge.ledger.names import CONTENT, GANG, PAGE, RECORD, page_name
+from k8s_bridge.ledger.ranges import numbers, ranges
 from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
 from model.gang import GangKey
 
@@ -27,33 +28,26 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
 
-class _Member(_Strict):
-    pod: str
-    uid: str
-    version: str
-    node: str
-    devices: list[int]
+_Row = tuple[str, str, str, str, str]
+"""A member: pod, UID, version, node, devices as numbers and ranges (`0-3,6`)."""
 
-    @classmethod
-    def of(cls, member: Member) -> dict[str, Any]:
-        return {
-            "pod": member.pod.name,
-            "uid": member.pod.uid,
-            "version": member.pod.version,
-            "node": member.node,
-            "devices": member.devices,
-        }
 
-    def made(self, namespace: str) -> Member:
-        pod = Target(namespace, self.pod, self.uid, self.version)
-        return Member(pod, self.node, tuple(self.devices))
+def _row(member: Member) -> _Row:
+    pod = member.pod
+    return (pod.name, pod.uid, pod.version, member.node, ranges(member.devices))
+
+
+def _member(namespace: str, row: _Row) -> Member:
+    pod, uid, version, node, devices = row
+    return Member(Target(namespace, pod, uid, version), node, numbers(devices))
 
 
 class _Entry(_Strict):
+    """Records travel often, so `lease` and `phase` are left out where they are the usual ones."""
+
     commit: str
-    namespace: str
     gang: str
-    members: list[_Member]
+    members: list[_Row]
     lease: str = ""
     phase: str = Phase.COMMITTED.value
 
@@ -67,10 +61,9 @@ class _Page(_Strict):
 
 class _Gang(_Strict):
     commit: str
-    namespace: str
     gang: str
     phase: str
-    members: list[_Member]
+    members: list[_Row]
     pages: list[str]
 
 
@@ -85,6 +78,8 @@ def _lease(name: str, record: str, version: str, epoch: int, writer: str, conten
     }
     if version:
         metadata["resourceVersion"] = version
+        # Asks the API to keep no list of who owns which field, which would double the answer.
+        metadata["managedFields"] = [{}]
     return {
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
@@ -99,17 +94,7 @@ def page_body(page: Page, writer: str) -> Body:
         "leaf": page.leaf,
         "part": page.part,
         "nodes": page.nodes,
-        "entries": [
-            {
-                "commit": entry.commit,
-                "namespace": entry.gang.namespace,
-                "gang": entry.gang.name,
-                "members": [_Member.of(member) for member in entry.members],
-                "lease": entry.lease,
-                "phase": entry.phase.value,
-            }
-            for entry in page.entries
-        ],
+        "entries": [_entry(entry) for entry in page.entries],
     }
     name = page_name(page.leaf, page.part)
     return _lease(name, PAGE, page.version, page.epoch, writer, content)
@@ -119,10 +104,9 @@ def gang_body(lease: GangLease, writer: str) -> Body:
     """The Lease that a gang lease is written as. Raises `BadRecord` where it is too large."""
     content = {
         "commit": lease.commit,
-        "namespace": lease.gang.namespace,
-        "gang": lease.gang.name,
+        "gang": str(lease.gang),
         "phase": lease.phase.value,
-        "members": [_Member.of(member) for member in lease.members],
+        "members": [_row(member) for member in lease.members],
         "pages": lease.pages,
     }
     return _lease(lease.name, GANG, lease.version, lease.epoch, writer, content)
@@ -134,16 +118,7 @@ def read_page(body: Body) -> Page:
     name = _name(body)
     if page_name(found.leaf, found.part) != name:
         raise BadRecord(f"lease {name} holds the page of leaf {found.leaf}, part {found.part}")
-    entries = tuple(
-        Entry(
-            entry.commit,
-            GangKey(entry.namespace, entry.gang),
-            tuple(member.made(entry.namespace) for member in entry.members),
-            entry.lease,
-            _phase(name, entry.phase),
-        )
-        for entry in found.entries
-    )
+    entries = tuple(_read_entry(name, entry) for entry in found.entries)
     return Page(found.leaf, found.part, tuple(found.nodes), entries, _epoch(body), _version(body))
 
 
@@ -151,16 +126,50 @@ def read_gang(body: Body) -> GangLease:
     """The gang lease that a Lease holds. Raises `BadRecord`."""
     found = _content(body, _Gang)
     name = _name(body)
+    gang = _key(name, found.gang)
     return GangLease(
         name=name,
         commit=found.commit,
-        gang=GangKey(found.namespace, found.gang),
+        gang=gang,
         phase=_phase(name, found.phase),
-        members=tuple(member.made(found.namespace) for member in found.members),
+        members=_members(name, gang, found.members),
         pages=tuple(found.pages),
         epoch=_epoch(body),
         version=_version(body),
     )
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "commit": entry.commit,
+        "gang": str(entry.gang),
+        "members": [_row(member) for member in entry.members],
+    }
+    if entry.lease:
+        found["lease"] = entry.lease
+    if entry.phase is not Phase.COMMITTED:
+        found["phase"] = entry.phase.value
+    return found
+
+
+def _read_entry(name: str, entry: _Entry) -> Entry:
+    gang = _key(name, entry.gang)
+    members = _members(name, gang, entry.members)
+    return Entry(entry.commit, gang, members, entry.lease, _phase(name, entry.phase))
+
+
+def _key(name: str, text: str) -> GangKey:
+    namespace, slash, gang = text.partition("/")
+    if not slash:
+        raise BadRecord(f"lease {name}: gang {text!r} is not NAMESPACE/NAME")
+    return GangKey(namespace, gang)
+
+
+def _members(name: str, gang: GangKey, rows: list[_Row]) -> tuple[Member, ...]:
+    try:
+        return tuple(_member(gang.namespace, row) for row in rows)
+    except ValueError as error:
+        raise BadRecord(f"lease {name}: devices: {error}") from None
 
 
 def _content(body: Body, model: type[_Model]) -> _Model:

@@ -63,9 +63,9 @@ def _records(live: list[dict[str, Any]], leases: list[dict[str, Any]]) -> list[s
         elif record == "page":
             content = json.loads(lease["metadata"]["annotations"][CONTENT])
             for entry in content["entries"]:
-                if entry["lease"]:
+                if entry.get("lease"):
                     found.append(f"page {name} still points to {entry['lease']}")
-                written.update(member["uid"] for member in entry["members"])
+                written.update(uid for _, uid, *_ in entry["members"])
     bound = Counter(pod["metadata"]["uid"] for pod in live if holds(pod))
     found += [f"pod {uid} is bound but on no page" for uid in bound - written]
     found += [f"pod {uid} is on a page but not bound" for uid in written - bound]

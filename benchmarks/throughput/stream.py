@@ -19,7 +19,6 @@ from benchmarks.throughput.judge import judge
 from benchmarks.throughput.load import NAMESPACE, Gang, fabric, pod
 from tests.controlplane.fleet import create_nodes
 
-SUSTAINED = "sustained"
 NODES = 1000
 FOREIGN = 10_000
 """Pods of others without GPUs, ten on each node."""
