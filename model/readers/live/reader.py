@@ -21,7 +21,7 @@ from model.readers.live.bodies import (
     what_counts,
 )
 from model.readers.live.ground import Ground
-from model.readers.live.reading import NOBODY, GangFacts, Held, LiveReading, Runners, facts_of
+from model.readers.live.reading import GangFacts, LiveReading, Runners, facts_of
 from model.readers.live.standing import NOTHING, Kept, Standing
 from model.readers.live.table import PodTable
 from model.readers.manifest import Body
@@ -109,15 +109,10 @@ class LiveReader:
             self._ground.configure(config)
             self._table.read_all_anew()
 
-    def reading(self, now: float, held: Held = NOBODY) -> LiveReading:
-        """The cluster as it is known now, `now` in seconds since the epoch.
-
-        Gangs of which a waiting pod is `held` are left out, and what is held counts as
-        running; no other gang is touched by that.
-        """
+    def reading(self, now: float) -> LiveReading:
+        """The cluster as it is known now, `now` in seconds since the epoch."""
         with without_collection():
-            reading = self._settled(now)
-        return reading if held is NOBODY else reading.holding(held)
+            return self._settled(now)
 
     def _settled(self, now: float) -> LiveReading:
         last, table = self._reading, self._table

@@ -43,17 +43,6 @@ class GangFacts:
     waiting: tuple[Member, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What is being committed: pods that count as running, and UIDs that are not to be planned."""
-
-    running: tuple[RunningPod, ...] = ()
-    uids: frozenset[str] = frozenset()
-
-
-NOBODY = Held()
-
-
 @dataclass(frozen=True)
 class Runners:
     """The running pods: their UIDs by namespace and name, and who is where."""
@@ -102,27 +91,6 @@ class LiveReading:
         snapshot = copy(self.snapshot)
         object.__setattr__(snapshot, "now", now)
         return replace(self, snapshot=snapshot)
-
-    def holding(self, held: Held) -> LiveReading:
-        """The same without gangs of which a waiting pod is held, and with what is held running.
-
-        A held pod that is seen to run already counts once, as it is seen.
-        """
-        gangs = {
-            key: facts
-            for key, facts in self.gangs.items()
-            if not any(member.uid in held.uids for member in facts.waiting)
-        }
-        extra = {(pod.namespace, pod.name): pod for pod in held.running}
-        more = tuple(pod for at, pod in extra.items() if at not in self.uids)
-        if len(gangs) == len(self.gangs) and not more:
-            return self
-        snapshot = replace(
-            self.snapshot,
-            running=self.snapshot.running + more,
-            gangs=tuple(gang for gang in self.snapshot.gangs if gang.key in gangs),
-        )
-        return replace(self, snapshot=snapshot, gangs=gangs)
 
 
 def facts_of(drafts: Iterable[Draft]) -> dict[GangKey, GangFacts]:

@@ -11,10 +11,9 @@ import pytest
 from model.config import SchedulerConfig
 from model.gang import GangKey
 from model.readers.groups import Dialect
-from model.readers.live import Held, LiveReader, LiveReading, Member
+from model.readers.live import LiveReader, LiveReading, Member
 from model.readers.owners import OwnerRef
 from model.reasons import ReasonKind
-from model.snapshot import RunningPod
 from tests.model.readers.objects import Body, config, group, job, node, owned, pod
 
 NOW = 1_800_000_000.0
@@ -103,28 +102,6 @@ def test_nothing_is_assumed_of_a_pod_that_is_not_there() -> None:
     made.assume("uid-p", "n1")
     tell(made, pod("p"))
     assert names(made.reading(NOW)) == {"ml/p": ""}
-
-
-def test_held_gangs_disappear_and_no_other_gang_changes() -> None:
-    """A gang in commit is not planned, its pods take their room once, others are the same."""
-    made = reader(node(), pod_group(2), member("a-0"), member("a-1"), pod("other"))
-    before = made.reading(NOW)
-    running = [
-        RunningPod("ml", name, "n1", role.request, GangKey("ml", "g"), ours=True)
-        for gang in before.snapshot.gangs
-        for role in gang.roles
-        for name in role.pods
-        if gang.key.name == "g"
-    ]
-    held = Held(tuple(running), frozenset({"uid-a-0", "uid-a-1"}))
-    reading = made.reading(NOW, held)
-    assert reading.snapshot.gangs == (before.snapshot.gangs[1],)
-    assert reading.snapshot.gangs[0] is before.snapshot.gangs[1]
-    assert list(reading.gangs) == [GangKey("ml", "other")]
-    assert set(reading.snapshot.running) == set(running)
-    tell(made, member("a-0", nodeName="n1"))
-    counted = [one.name for one in made.reading(NOW, held).snapshot.running]
-    assert sorted(counted) == ["a-0", "a-1"]
 
 
 def test_heartbeats_keep_the_fabric_and_all_that_was_read() -> None:
