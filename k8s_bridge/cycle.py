@@ -40,8 +40,8 @@ class Report:
 
     @property
     def again(self) -> bool:
-        """Whether something is to be planned again at once."""
-        return bool(self.late) or any(one.conflict for one in self.outcome.dropped)
+        """Whether something is to be planned again without waiting for a change."""
+        return bool(self.late or self.outcome.dropped)
 
 
 class Teller(Protocol):

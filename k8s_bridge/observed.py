@@ -40,7 +40,6 @@ class Observed:
         self._complete: dict[Kind, int] = {}
         self._ready: dict[str, bool] = {}
         self._listeners: list[OnPod] = []
-        self._reading: LiveReading | None = None
         self._last_change = clock.monotonic()
 
     def listen(self, on_pod: OnPod) -> None:

@@ -8,6 +8,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 import structlog
 
@@ -39,7 +40,7 @@ from k8s_bridge.election.election import Election, Timing
 from k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
 from k8s_bridge.following import ConfigFollower
 from k8s_bridge.leading import Leading, Pace
-from k8s_bridge.ledger.binding import DryRun, DryRunMode
+from k8s_bridge.ledger.binding import DryRun
 from k8s_bridge.ledger.fence import Fenced
 from k8s_bridge.ledger.names import LEADER
 from k8s_bridge.observed import Observed
@@ -65,6 +66,9 @@ SUBJECTS = (
     VOLCANO_POD_GROUPS,
 )
 """What a plan depends on, wherever it is."""
+
+DryRunMode = Literal["always", "never", "auto"]
+"""When gangs are tried out; `auto`: where somebody else's admission looks at bindings."""
 
 STALE = 90.0
 """Seconds after which a watch that has said nothing, not even a bookmark, counts as out of date."""
@@ -192,14 +196,14 @@ class Scheduler:
         return plan
 
     async def _dry_run(self) -> DryRun:
-        mode = self.options.dry_run
-        if mode == "auto":
-            try:
-                mode = "always" if await somebody_looks_at_bindings(self.cluster) else "never"
-            except ClusterError as error:
-                self._log.warning("admission_unknown", why=str(error), dry_run="always")
-                mode = "always"
-        return DryRun(self.gated, mode)
+        if self.options.dry_run != "auto":
+            return DryRun(self.gated, self.options.dry_run == "always")
+        try:
+            wanted = await somebody_looks_at_bindings(self.cluster)
+        except ClusterError as error:
+            self._log.warning("admission_unknown", why=str(error), dry_run="always")
+            wanted = True
+        return DryRun(self.gated, wanted)
 
     def _subjects(self) -> list[Kind | Subject]:
         config = Subject(CONFIG_MAPS, namespace=self.options.config_namespace)

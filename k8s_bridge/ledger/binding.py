@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
 
 from k8s_bridge.backoff import Backoff
 from k8s_bridge.clock import Clock
@@ -23,8 +22,6 @@ from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.names import COMMIT, DEVICES
 from k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
 from k8s_bridge.ledger.records import Member
-
-DryRunMode = Literal["always", "never", "auto"]
 
 
 class Bound(StrEnum):
@@ -126,18 +123,14 @@ def binding(commit: str, member: Member, pod: Target) -> Binding:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Asks the API whether it would bind, before anything is decided.
-
-    `auto` asks where somebody else's admission looks at bindings, as `others_look` says.
-    """
+    """Asks the API whether it would bind, before anything is decided, where that is `wanted`."""
 
     cluster: Cluster
-    mode: DryRunMode = "auto"
-    others_look: bool = False
+    wanted: bool
 
     async def refusal(self, members: Sequence[Member]) -> str:
         """Why the members cannot be bound, "" where they can or nobody was asked."""
-        if self.mode == "never" or (self.mode == "auto" and not self.others_look):
+        if not self.wanted:
             return ""
         answers = await together(self._try_out(member) for member in members)
         return next(filter(None, answers), "")

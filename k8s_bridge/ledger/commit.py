@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from k8s_bridge.ledger.again import lease_again, page_again
 from k8s_bridge.ledger.binding import DryRun
 from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
+from k8s_bridge.ledger.codec import BadRecord
 from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.fence import check_epoch
 from k8s_bridge.ledger.names import gang_lease_name
 from k8s_bridge.ledger.pods import Pods
 from k8s_bridge.ledger.records import Entry, GangLease, Member, Phase
@@ -168,25 +168,12 @@ class Committer:
                 if not draft.wide:
                     self.decided(draft.commit)
         except (Conflict, NotFound) as error:
-            await self._read_again(name)
+            await page_again(self.records, self.book, self.epoch, name)
             for draft in drafts:
                 draft.fail(f"page {name} has changed: {error}", conflict=True)
         except (ClusterError, BadRecord) as error:
             for draft in drafts:
                 draft.fail(f"page {name} was not written: {error}")
-
-    async def _read_again(self, name: str) -> None:
-        body = await self.records.read(name)
-        if body is None:
-            self.book.drop_page(name)
-            return
-        try:
-            page = read_page(body)
-        except BadRecord:
-            self.book.drop_page(name)
-            return
-        check_epoch(self.epoch, page.epoch, f"page {name}")
-        self.book.put_page(page)
 
     async def _decide(self, draft: _Draft, lease: GangLease) -> None:
         """Commit a wide gang: the one write that counts."""
@@ -196,19 +183,9 @@ class Committer:
             self.decided(draft.commit)
         except (Conflict, NotFound) as error:
             draft.fail(f"gang lease {lease.name} has changed: {error}", conflict=True)
-            draft.lease = await self._lease_again(lease)
+            draft.lease = await lease_again(self.records, self.book, self.epoch, lease.name)
         except ClusterError as error:
             draft.fail(f"gang lease {lease.name} was not committed: {error}")
-
-    async def _lease_again(self, lease: GangLease) -> GangLease | None:
-        body = await self.records.read(lease.name)
-        if body is None:
-            self.book.drop_lease(lease.name)
-            return None
-        found = read_gang(body)
-        check_epoch(self.epoch, found.epoch, f"gang lease {lease.name}")
-        self.book.put_lease(found)
-        return found
 
     async def _withdraw(self, lease: GangLease) -> None:
         """Delete the gang lease of a gang that did not take; its entries are void from then on."""

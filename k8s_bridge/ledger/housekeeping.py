@@ -13,11 +13,12 @@ from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
 from k8s_bridge.cluster.kinds import PODS
 from k8s_bridge.cluster.protocol import Body, Cluster
+from k8s_bridge.ledger.again import lease_again, page_again
 from k8s_bridge.ledger.binding import Answer, Binder, Bound
 from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
+from k8s_bridge.ledger.codec import BadRecord
 from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.fence import Fenced, check_epoch
+from k8s_bridge.ledger.fence import Fenced
 from k8s_bridge.ledger.names import FENCE, page_name
 from k8s_bridge.ledger.pages import relaid
 from k8s_bridge.ledger.pods import Pods, is_bound
@@ -183,7 +184,7 @@ class Housekeeping:
             try:
                 await self.records.delete(lease.name, lease.version)
             except Conflict:
-                await self._read_lease(lease)
+                await lease_again(self.records, self.book, self.epoch, lease.name)
             except ClusterError as error:
                 self._log.warning("lease_not_deleted", lease=lease.name, why=str(error))
             else:
@@ -203,36 +204,13 @@ class Housekeeping:
         try:
             self.book.put_page(await self.records.write_page(replace(page, epoch=self.epoch)))
         except (Conflict, NotFound):
-            await self.read_page(name)
+            await page_again(self.records, self.book, self.epoch, name)
         except (ClusterError, BadRecord) as error:
             self._log.warning("page_not_written", page=name, why=str(error))
-
-    async def read_page(self, name: str) -> None:
-        """Read a page again. Raises `Fenced` where a later leader wrote it."""
-        body = await self.records.read(name)
-        try:
-            page = read_page(body) if body is not None else None
-        except BadRecord as error:
-            self._log.error("page_unreadable", page=name, why=str(error))
-            page = None
-        if page is None:
-            self.book.drop_page(name)
-            return
-        check_epoch(self.epoch, page.epoch, f"page {name}")
-        self.book.put_page(page)
 
     async def _put_lease(self, lease: GangLease) -> None:
         try:
             written = await self.records.write_lease(replace(lease, epoch=self.epoch))
             self.book.put_lease(written)
         except (Conflict, NotFound):
-            await self._read_lease(lease)
-
-    async def _read_lease(self, lease: GangLease) -> None:
-        body = await self.records.read(lease.name)
-        if body is None:
-            self.book.drop_lease(lease.name)
-            return
-        found = read_gang(body)
-        check_epoch(self.epoch, found.epoch, f"gang lease {lease.name}")
-        self.book.put_lease(found)
+            await lease_again(self.records, self.book, self.epoch, lease.name)

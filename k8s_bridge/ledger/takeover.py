@@ -13,10 +13,10 @@ from typing import TypeVar
 
 from k8s_bridge.cluster.errors import Conflict, NotFound
 from k8s_bridge.cluster.protocol import Body
+from k8s_bridge.ledger.again import lease_again, page_again
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
 from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.fence import check_epoch
 from k8s_bridge.ledger.names import GANGS, PAGES, page_name
 from k8s_bridge.ledger.records import GangLease, Page, Phase
 from k8s_bridge.ledger.writes import Records
@@ -87,22 +87,15 @@ class Takeover:
                 await self.records.delete(now.name, now.version)
                 now = None
             except Conflict:
-                now = await self._lease(lease.name)
+                now = await lease_again(self.records, self.book, self.epoch, lease.name)
         if now is None:
             self.book.drop_lease(lease.name)
         else:
             self.book.put_lease(now)
 
-    async def _lease(self, name: str) -> GangLease | None:
-        body = await self.records.read(name)
-        if body is None:
-            return None
-        found = read_gang(body)
-        check_epoch(self.epoch, found.epoch, f"gang lease {name}")
-        return found
-
     async def _claim(self, page: Page) -> None:
         """Write the page in our epoch, without entries that point to nothing."""
+        name = page_name(page.leaf, page.part)
         now: Page | None = page
         while now is not None:
             await self._settle_unknown(now)
@@ -116,27 +109,15 @@ class Takeover:
                     replace(now, entries=kept, epoch=self.epoch)
                 )
             except (Conflict, NotFound):
-                now = await self._page(page_name(page.leaf, page.part))
+                now = await page_again(self.records, self.book, self.epoch, name)
             else:
                 self.book.put_page(written)
                 return
-        self.book.drop_page(page_name(page.leaf, page.part))
 
     async def _settle_unknown(self, page: Page) -> None:
         """Look up gang leases that the page names and that were not there when we listed."""
         for name in {entry.lease for entry in page.entries if entry.lease}:
             if self.book.lease(name) is None:
-                lease = await self._lease(name)
+                lease = await lease_again(self.records, self.book, self.epoch, name)
                 if lease is not None:
                     await self._settle(lease)
-
-    async def _page(self, name: str) -> Page | None:
-        body = await self.records.read(name)
-        if body is None:
-            return None
-        try:
-            page = read_page(body)
-        except BadRecord:
-            return None
-        check_epoch(self.epoch, page.epoch, f"page {name}")
-        return page

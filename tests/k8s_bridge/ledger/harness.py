@@ -227,7 +227,7 @@ class Leader:
         await Takeover(self.records, self.book, self.epoch).fence(found)
         pods = self.world.true_pods
         binder = Binder(self.cluster, pods, self.world.clock)
-        dry = DryRun(self.cluster, "never")
+        dry = DryRun(self.cluster, wanted=False)
         self.committer = Committer(self.records, self.book, pods, self.epoch, dry, self._decided)
         self.keeping = Housekeeping(
             self.cluster,

@@ -208,3 +208,19 @@ async def test_a_page_that_makes_no_sense_holds_its_leaf_back(world: World) -> N
     assert unread[0]["metadata"]["annotations"]["alloc.gpu.scheduling/content"] == "{"
     assert len([read_page(one) for one in listing.items if one not in unread]) == 3
     assert leader.book.page(name) is not None
+
+
+async def test_a_gang_lease_that_makes_no_sense_stops_nobody(world: World) -> None:
+    """A page points to an unreadable gang lease: the entry is void, and the leaf can be used."""
+    first = await Leader(world, "a").take_over()
+    wide = await world.gang("wide", on(0, 1))
+    await first.decide(wide)
+    lease = Target(SYSTEM, world.gang_leases()[0].name)
+    spoilt = {"metadata": {"annotations": {"alloc.gpu.scheduling/content": "{"}}}
+    await world.cluster.patch(LEASES, lease, spoilt)
+    second = await Leader(world, "b").take_over()
+    await second.rest()
+    outcome = await second.commit(wide)
+    await second.rest()
+    assert not outcome.dropped
+    assert all(body["spec"].get("nodeName") for body in world.pods())
