@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types contracts unit bench clean
+.PHONY: help install demo test lint types contracts unit mutants bench clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ contracts: $(STAMP) ## Which room may import which (import-linter)
 
 unit: $(STAMP) ## Tests in random order, with coverage
 	@.venv/bin/pytest -q -n 2 --cov
+
+mutants: $(STAMP) ## Take out one safeguard after the other; a named test has to fail each time
+	@.venv/bin/python -m tests.mutants
 
 bench: $(STAMP) ## Run every benchmark, one after the other
 	@for name in $(BENCHES); do .venv/bin/python -m benchmarks.$$name || exit; done

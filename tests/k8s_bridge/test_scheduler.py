@@ -50,10 +50,12 @@ class Bench:
         self.kubelets = Kubelets(self.cluster.store)
         self.tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(self.kubelets.run())]
 
-    async def start(self, name: str = "a", solve: Any = greedy) -> Scheduler:
+    async def start(
+        self, name: str = "a", solve: Any = greedy, client: MemoryCluster | None = None
+    ) -> Scheduler:
         """Start a scheduler, and let it take the lead where that is free."""
         options = Options(identity=name, dry_run="never")
-        client = self.cluster.client(name)
+        client = client or self.cluster.client(name)
         scheduler = Scheduler(
             client, self.clock, solve, options, lambda one: Reporter(one, Metrics())
         )

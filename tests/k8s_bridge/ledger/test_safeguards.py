@@ -1,0 +1,217 @@
+"""Each safeguard of the commit protocol has a case that only it saves."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused
+from k8s_bridge.cluster.kinds import PODS, Kind
+from k8s_bridge.cluster.memory import MemoryCluster
+from k8s_bridge.cluster.memory.actors import gang, submit
+from k8s_bridge.cluster.memory.requests import Request
+from k8s_bridge.cluster.protocol import Binding, Listing
+from k8s_bridge.ledger.binding import DryRun
+from k8s_bridge.ledger.fence import Fenced
+from k8s_bridge.ledger.writes import Records
+from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Leader, World, on
+
+
+@pytest.fixture
+async def world() -> World:
+    """Four leaves of four nodes."""
+    return await World().start()
+
+
+def bound(world: World) -> dict[str, str]:
+    """The nodes of all bound pods, by the pods' names."""
+    return {
+        body["metadata"]["name"]: body["spec"]["nodeName"]
+        for body in world.pods()
+        if body["spec"].get("nodeName")
+    }
+
+
+@dataclass
+class Late:
+    """Loses the first binding of `pod` on its way, and keeps it: it may still arrive."""
+
+    pod: str
+    kept: list[Binding] = field(default_factory=list)
+
+    async def before(self, request: Request) -> None:
+        """Lose the binding."""
+        if isinstance(request.body, Binding) and request.target.name == self.pod and not self.kept:
+            self.kept.append(request.body)
+            raise Ambiguous("no answer")
+
+    async def after(self, request: Request, answer: Any) -> None:
+        """Answers arrive."""
+
+
+class Held:
+    """Holds requests of one verb and kind until `go` is set; `met` says that one has come."""
+
+    def __init__(self, verb: str, prefix: str) -> None:
+        self.verb = verb
+        self.prefix = prefix
+        self.met = asyncio.Event()
+        self.go = asyncio.Event()
+
+    async def before(self, request: Request) -> None:
+        """Hold the request."""
+        if request.verb == self.verb and request.target.name.startswith(self.prefix):
+            self.met.set()
+            await self.go.wait()
+
+    async def after(self, request: Request, answer: Any) -> None:
+        """Answers arrive."""
+
+
+class RefusesDryRuns:
+    """What somebody's webhook does to the dry run of one pod's binding."""
+
+    def __init__(self, pod: str) -> None:
+        self.pod = pod
+        self.writes = 0
+
+    async def before(self, request: Request) -> None:
+        """Refuse the dry run."""
+        self.writes += request.writes
+        if request.dry_run and request.target.name == self.pod:
+            raise Refused("admission webhook denied the request", 403, "Forbidden")
+
+    async def after(self, request: Request, answer: Any) -> None:
+        """Answers arrive."""
+
+
+class OldCache(MemoryCluster):
+    """A server that answers reads from its cache with nothing: it has only just started."""
+
+    async def list(
+        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+    ) -> Listing:
+        """An empty list, unless a quorum read is asked for."""
+        if cached:
+            return Listing([], "1")
+        return await super().list(kind, namespace, labels)
+
+
+async def test_a_pod_of_the_same_name_is_not_bound_in_its_place(world: World) -> None:
+    """A member is made anew while its binding is under way: the new pod is none of the commit's."""
+    held = Held("create", "g-2")
+    leader = Leader(world, "a")
+    leader.cluster.interceptors.append(held)
+    await leader.take_over()
+    plan = await world.gang("g", on(0))
+    await leader.commit(plan)
+    await held.met.wait()
+    await world.cluster.delete(PODS, plan.members[2].pod)
+    await submit(world.cluster, TEAM, gang("g", 4)[2:3])
+    held.go.set()
+    await leader.rest()
+    assert sorted(bound(world)) == ["g-0", "g-1", "g-3"]
+    world.check()
+
+
+async def test_a_binding_that_arrives_late_finds_its_pod_fenced(world: World) -> None:
+    """The first try is lost, the node dies, the gang goes back: then the first try arrives."""
+    late = Late("g-0")
+    leader = Leader(world, "a")
+    leader.cluster.interceptors.append(late)
+    await leader.take_over()
+    plan = await world.gang("g", on(0))
+    await leader.decide(plan)
+    leader.keeping.forward(leader.book.open_commits()[0].name)
+    while not late.kept:
+        await asyncio.sleep(0)
+    world.true_pods.dead_nodes.update(on(0))
+    await leader.rest()
+    assert leader.rolled
+    with pytest.raises(Conflict):
+        await world.cluster.bind(late.kept[0])
+    world.check([plan])
+
+
+async def test_who_refuses_in_the_dry_run_is_heard_before_anything_is_written(
+    world: World,
+) -> None:
+    """One member of eight is refused: no record and no binding is written, others go on."""
+    refuses = RefusesDryRuns("wide-5")
+    leader = Leader(world, "a")
+    leader.cluster.interceptors.append(refuses)
+    await leader.take_over()
+    leader.committer.dry_run = DryRun(leader.cluster, wanted=True)
+    wide, narrow = await world.gang("wide", on(0, 1)), await world.gang("narrow", on(2))
+    refuses.writes = 0
+    outcome = await leader.commit(wide, narrow)
+    await leader.rest()
+    assert ["webhook denied" in one.why for one in outcome.dropped] == [True]
+    assert sorted(bound(world)) == [f"narrow-{i}" for i in range(4)]
+    assert refuses.writes == 1 + 4
+    world.check([wide, narrow])
+
+
+async def test_a_takeover_reads_what_was_written_last(world: World) -> None:
+    """The server's cache is old, and a gang is bound but for one member: that one follows."""
+    held = Held("create", "wide-5")
+    old = Leader(world, "old")
+    old.cluster.interceptors.append(held)
+    await old.take_over()
+    plan = await world.gang("wide", on(0, 1))
+    await old.commit(plan)
+    await held.met.wait()
+    await old.stop()
+    new = Leader(world, "new")
+    new.cluster = OldCache(world.cluster.store, identity="new")
+    new.records = Records(new.cluster, SYSTEM, "new", world.clock)
+    await new.take_over()
+    await new.rest()
+    world.check([plan])
+    assert len(bound(world)) == 8
+
+
+async def test_what_a_successor_has_killed_is_not_committed(world: World) -> None:
+    """The old leader stops before the deciding write; its room is another's when it goes on."""
+    held = Held("update", "gang-")
+    old = Leader(world, "old")
+    old.cluster.interceptors.append(held)
+    await old.take_over()
+    wide = await world.gang("wide", on(0, 1))
+    commit = asyncio.ensure_future(old.commit(wide))
+    await held.met.wait()
+    new = await Leader(world, "new").take_over()
+    other = await world.gang("other", on(0))
+    await new.commit(other)
+    held.go.set()
+    with contextlib.suppress(Fenced):
+        assert not (await commit).committed
+    await asyncio.gather(*old.tasks, return_exceptions=True)
+    await new.rest()
+    world.check([wide, other])
+    assert sorted(bound(world)) == [f"other-{i}" for i in range(4)]
+
+
+async def test_nothing_is_bound_on_a_page_that_was_taken_over(world: World) -> None:
+    """The old leader stops before it writes its page; a successor gives the place to another."""
+    held = Held("update", "page-")
+    old = Leader(world, "old")
+    await old.take_over()
+    old.cluster.interceptors.append(held)
+    first = await world.gang("first", on(0))
+    commit = asyncio.ensure_future(old.commit(first))
+    await held.met.wait()
+    new = await Leader(world, "new").take_over()
+    second = await world.gang("second", on(0))
+    await new.commit(second)
+    await new.rest()
+    held.go.set()
+    with contextlib.suppress(Fenced):
+        await commit
+    await asyncio.gather(*old.tasks, return_exceptions=True)
+    world.check([first, second])
+    assert sorted(bound(world)) == [f"second-{i}" for i in range(4)]

@@ -1,0 +1,1 @@
+"""Proof that the safeguards are tested: without any one of them, a named test fails."""

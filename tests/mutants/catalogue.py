@@ -1,0 +1,187 @@
+"""Every safeguard, how to take it out, and the test that notices."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
+BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
+LAG = "tests/k8s_bridge/test_lag.py"
+
+
+def _insisting(read: str, name: str, version: str) -> str:
+    """A write of a record that takes no refusal: it is repeated over whatever is there."""
+    return f"""try:
+            return {read}(await self._write({name}, {version}, body))
+        except (Conflict, NotFound):
+            found = await self.read({name})
+            body["metadata"].pop("resourceVersion", None)
+            version = found["metadata"]["resourceVersion"] if found else ""
+            return {read}(await self._write({name}, version, body))"""
+
+
+MUTANTS = (
+    Mutant(
+        "UID precondition: binding",
+        "a pod made anew under the same name is bound in the place of the one that was planned",
+        "k8s_bridge/cluster/live/client.py",
+        'metadata: dict[str, Any] = {"name": pod.name, "namespace": pod.namespace, '
+        "**_identity(pod)}",
+        'metadata: dict[str, Any] = {"name": pod.name, "namespace": pod.namespace, '
+        '**_identity(Target("", "", "", pod.version))}',
+        f"{BINDINGS}::test_other_uid[real-wet]",
+    ),
+    Mutant(
+        "UID precondition: reading after a conflict",
+        "a pod made anew under the same name is taken for the member that was committed",
+        "k8s_bridge/ledger/binding.py",
+        "return seen if seen.pod.uid == pod.uid and not seen.finished else None",
+        "return None if seen.finished else seen",
+        f"{SAFEGUARDS}::test_a_pod_of_the_same_name_is_not_bound_in_its_place",
+    ),
+    Mutant(
+        "UID precondition: eviction",
+        "a pod made anew under the same name is evicted instead of the one that was meant",
+        "k8s_bridge/cluster/live/client.py",
+        '"deleteOptions": _options(Target(pod.namespace, pod.name, pod.uid)),',
+        '"deleteOptions": _options(Target(pod.namespace, pod.name)),',
+        "tests/k8s_bridge/cluster/contract/test_evictions.py::test_another_pod[real]",
+    ),
+    Mutant(
+        "version precondition: binding",
+        "a binding that was under way when its gang was rolled back takes effect all the same",
+        "k8s_bridge/ledger/binding.py",
+        "return Binding(pod, member.node, annotations)",
+        "return Binding(Target(pod.namespace, pod.name, pod.uid), member.node, annotations)",
+        f"{SAFEGUARDS}::test_a_binding_that_arrives_late_finds_its_pod_fenced",
+    ),
+    Mutant(
+        "version precondition: on the wire",
+        "the API is not told which version of the pod was planned",
+        "k8s_bridge/cluster/live/client.py",
+        'found = {"uid": target.uid, "resourceVersion": target.version}',
+        'found = {"uid": target.uid, "resourceVersion": ""}',
+        f"{BINDINGS}::test_other_version[real-wet]",
+    ),
+    Mutant(
+        "dry run",
+        "a webhook that refuses one member leaves the gang half bound, to be rolled back",
+        "k8s_bridge/ledger/commit.py",
+        "        if refusal:\n            draft.fail(refusal)",
+        "        if not refusal:\n            return",
+        f"{SAFEGUARDS}::test_who_refuses_in_the_dry_run_is_heard_before_anything_is_written",
+    ),
+    Mutant(
+        "fence: epoch",
+        "a leader that was replaced goes on committing after it has met its successor's records",
+        "k8s_bridge/ledger/fence.py",
+        "if found > ours:",
+        "if found < 0 > ours:",
+        "tests/k8s_bridge/ledger/test_commit.py::test_a_paused_leader_cannot_commit",
+    ),
+    Mutant(
+        "fence: unbound members of a gang that goes back",
+        "a delayed binding takes a member whose room was freed",
+        "k8s_bridge/ledger/tidy.py",
+        "return fenced or is_gone(pods, member) or is_elsewhere(pods, member)",
+        "return (seen is not None and not seen.node) or is_gone(pods, member)",
+        f"{SAFEGUARDS}::test_a_binding_that_arrives_late_finds_its_pod_fenced",
+    ),
+    Mutant(
+        "quorum list: takeover",
+        "a new leader misses what its predecessor wrote last, and frees it",
+        "k8s_bridge/ledger/writes.py",
+        "return (await self._cluster.list(LEASES, self._namespace, labels)).items",
+        "return (await self._cluster.list(LEASES, self._namespace, labels, cached=True)).items",
+        f"{SAFEGUARDS}::test_a_takeover_reads_what_was_written_last",
+    ),
+    Mutant(
+        "rewriting pages at takeover",
+        "a paused predecessor writes a page after its successor has read it",
+        "k8s_bridge/ledger/takeover.py",
+        "await together(self._claim(page) for page in found.pages)",
+        "await together(self._settle_unknown(page) for page in found.pages)",
+        "tests/k8s_bridge/ledger/test_commit.py::test_a_paused_leader_cannot_commit",
+    ),
+    Mutant(
+        "killing what is only prepared at takeover",
+        "a gang lease that its leader gave up, or never decided, holds room for good",
+        "k8s_bridge/ledger/takeover.py",
+        "while now is not None and now.phase is Phase.PREPARED:",
+        "while now is not None and now.phase is None:",
+        f"{SAFEGUARDS}::test_what_a_successor_has_killed_is_not_committed",
+    ),
+    Mutant(
+        "read-your-writes",
+        "room that was given away is given away again until the watch has told of it",
+        "model/readers/live/reader.py",
+        "        self._table.assume(uid, node)",
+        "        del uid, node",
+        f"{LAG}::test_room_that_was_just_given_away_is_not_given_again",
+    ),
+    Mutant(
+        "page compare-and-swap",
+        "two leaders give the same node away",
+        "k8s_bridge/ledger/writes.py",
+        "return read_page(await self._write(name, page.version, body))",
+        _insisting("read_page", "name", "page.version"),
+        f"{SAFEGUARDS}::test_nothing_is_bound_on_a_page_that_was_taken_over",
+    ),
+    Mutant(
+        "phase compare-and-swap",
+        "a gang that a successor has killed is committed after all",
+        "k8s_bridge/ledger/writes.py",
+        "return read_gang(await self._write(lease.name, lease.version, body))",
+        _insisting("read_gang", "lease.name", "lease.version"),
+        f"{SAFEGUARDS}::test_what_a_successor_has_killed_is_not_committed",
+    ),
+    Mutant(
+        "write gate",
+        "a leader whose lease has run out goes on writing",
+        "k8s_bridge/election/gate.py",
+        "        if not self.is_open:\n            raise",
+        "        if self.is_open is None:\n            raise",
+        "tests/k8s_bridge/election/test_election.py"
+        "::test_the_gate_shuts_before_others_may_take_over",
+    ),
+    Mutant(
+        "validator",
+        "an illegal plan of a solver process that lies is committed",
+        "solver/client.py",
+        "        if breaches:\n            raise Fault",
+        "        if breaches is None:\n            raise Fault",
+        "tests/solver/test_client.py::test_bad_child_costs_optimality_alone",
+    ),
+    Mutant(
+        "looking again before the commit",
+        "others land on a node while the solver runs, and it is given away twice",
+        "k8s_bridge/wanting.py",
+        "        why = why or room.take(placement, gangs[placement.gang])\n",
+        "",
+        "tests/k8s_bridge/test_scheduler.py::test_room_taken_while_solving_is_noticed",
+    ),
+    Mutant(
+        "completed members: room",
+        "what has ended keeps its devices for ever",
+        "k8s_bridge/ledger/pods.py",
+        "return seen is None or seen.finished or (seen.deleting and not seen.node)",
+        "return seen is None or (seen.deleting and not seen.node)",
+        "tests/k8s_bridge/ledger/test_commit.py::test_what_ended_is_freed",
+    ),
+    Mutant(
+        "completed members: size",
+        "a gang of which one member has ended waits for ever for a member that never comes",
+        "model/readers/gangs.py",
+        'done = sum(1 for pod in members if pod.phase == "Succeeded")',
+        "done = 0",
+        "tests/model/readers/test_gangs.py::test_finished_members_count_and_hold_nothing",
+    ),
+    Mutant(
+        "orphan proof",
+        "a new leader frees the room of pods of which its watch has not told it yet",
+        "k8s_bridge/leading.py",
+        "        self.observed.take_all(PODS, await self.cluster.list(PODS))\n",
+        "",
+        f"{LAG}::test_a_new_leader_asks_before_it_takes_pods_for_gone",
+    ),
+)
