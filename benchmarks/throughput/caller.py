@@ -74,13 +74,17 @@ class Caller:
             raise RequestError(f"{method} {path}: {answer.status} {got[:300].decode()}")
         return orjson.loads(got)
 
+    async def text(self, path: str) -> str:
+        """What the API server answers to a read, as it is."""
+        async with self._session.get(self._host + path) as answer:
+            return await answer.text()
+
     async def answered(self) -> Counter[str]:
         """Requests that the API server has answered so far, as `VERB resource/subresource`.
 
         Whoever sent them; a watch counts when it ends.
         """
-        async with self._session.get(f"{self._host}/metrics") as answer:
-            text = await answer.text()
+        text = await self.text("/metrics")
         found: Counter[str] = Counter()
         for labels, value in _ANSWERED.findall(text):
             named = dict(_LABEL.findall(labels))

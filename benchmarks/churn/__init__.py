@@ -1,0 +1,1 @@
+"""Half an hour of churn, to see whether anything grows."""
