@@ -28,11 +28,16 @@ class Wants:
 def wants(plan: Plan, solved: Snapshot, observed: Observed, book: Book) -> Wants:
     """The placements of `plan`, made for `solved`, that still hold for what is observed now."""
     gangs = {gang.key: gang for gang in solved.gangs}
-    room = _Room(observed.reading().snapshot)
+    now = observed.reading().snapshot
+    present = {gang.key: gang for gang in now.gangs}
+    room = _Room(now)
     good: list[tuple[Placement, list[PodSeen]]] = []
     late: list[Dropped] = []
     for placement in plan.placements:
         pods, why = _pods(placement, observed)
+        if not why and present.get(placement.gang) != gangs[placement.gang]:
+            why = f"gang {placement.gang} has changed meanwhile"
+        why = why or _changed_nodes(placement, solved, now)
         why = why or room.take(placement, gangs[placement.gang])
         if why:
             late.append(Dropped(placement.gang, why, conflict=True))
@@ -54,6 +59,14 @@ def _pods(placement: Placement, observed: Observed) -> tuple[list[PodSeen], str]
             return [], f"node {node} is no longer ready"
         found.append(seen)
     return found, ""
+
+
+def _changed_nodes(placement: Placement, solved: Snapshot, now: Snapshot) -> str:
+    """Which node of a placement is not what it was planned for: cordoned, relabelled, made anew."""
+    for _, node in placement.pods:
+        if now.fabric.nodes.get(node) != solved.fabric.nodes[node]:
+            return f"node {node} has changed meanwhile"
+    return ""
 
 
 class _Room:

@@ -181,6 +181,63 @@ async def test_room_taken_while_solving_is_noticed(bench: Bench) -> None:
     assert len(set(places.values())) == 5
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"spec": {"unschedulable": True}},
+        {"metadata": {"labels": {"fabric.topograph.run/tier-0": "leaf-0-3"}}},
+        {"spec": {"taints": [{"key": "repair", "effect": "NoSchedule"}]}},
+    ],
+    ids=["cordoned", "relabelled", "tainted"],
+)
+async def test_a_node_that_changed_while_solving_is_planned_again(
+    bench: Bench, change: Body
+) -> None:
+    """A planned node is changed during the first solve: the gang goes to a leaf without it."""
+    changed: list[str] = []
+
+    async def slow(snapshot: Snapshot) -> Plan:
+        plan = await greedy(snapshot)
+        if plan.placements and not changed:
+            changed.append(plan.placements[0].pods[0][1])
+            await bench.cluster.patch(NODES, Target("", changed[0]), change)
+            await bench.clock.sleep(0.5)
+        return plan
+
+    await bench.start(solve=slow)
+    await submit(bench.cluster, TEAM, gang("four", 4))
+    await bench.clock.advance(8)
+    places = await bench.places()
+    assert len({node.split("-")[2] for node in places.values()}) == 1
+    assert len(places) == 4
+    assert changed[0] not in places.values()
+
+
+async def test_a_gang_that_grew_while_solving_is_planned_again(bench: Bench) -> None:
+    """A gang of two becomes one of four during the first solve: it is bound as four, at once."""
+    grown = False
+
+    async def slow(snapshot: Snapshot) -> Plan:
+        nonlocal grown
+        plan = await greedy(snapshot)
+        if plan.placements and not grown:
+            grown = True
+            size = {"metadata": {"annotations": {"topology.scheduler/gang-size": "4"}}}
+            for name in ("g-0", "g-1"):
+                await bench.cluster.patch(PODS, Target(TEAM, name), size)
+            await bench.clock.sleep(0.5)
+        return plan
+
+    await bench.start(solve=slow)
+    await submit(bench.cluster, TEAM, gang("g", 2))
+    await bench.clock.advance(4)
+    assert not await bench.places()
+    await submit(bench.cluster, TEAM, gang("g", 4)[2:])
+    await bench.clock.advance(4)
+    assert len({node.split("-")[2] for node in (await bench.places()).values()}) == 1
+    assert len(await bench.places()) == 4
+
+
 async def test_a_standby_takes_over_from_a_killed_leader(bench: Bench) -> None:
     """The standby leads after the Lease has ended, and binds what came meanwhile."""
     await bench.start("a")

@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
+SCHEDULER = "tests/k8s_bridge/test_scheduler.py"
 LAG = "tests/k8s_bridge/test_lag.py"
 
 
@@ -153,12 +154,28 @@ MUTANTS = (
         "tests/solver/test_client.py::test_bad_child_costs_optimality_alone",
     ),
     Mutant(
-        "looking again before the commit",
+        "looking again at the room",
         "others land on a node while the solver runs, and it is given away twice",
         "k8s_bridge/wanting.py",
         "        why = why or room.take(placement, gangs[placement.gang])\n",
         "",
-        "tests/k8s_bridge/test_scheduler.py::test_room_taken_while_solving_is_noticed",
+        f"{SCHEDULER}::test_room_taken_while_solving_is_noticed",
+    ),
+    Mutant(
+        "looking again at the gang",
+        "a gang that grew while the solver ran is bound in part",
+        "k8s_bridge/wanting.py",
+        "if not why and present.get(placement.gang) != gangs[placement.gang]:",
+        "if not why and placement.gang not in gangs:",
+        f"{SCHEDULER}::test_a_gang_that_grew_while_solving_is_planned_again",
+    ),
+    Mutant(
+        "looking again at the nodes",
+        "pods are bound to a node that was cordoned or moved to another leaf meanwhile",
+        "k8s_bridge/wanting.py",
+        "        why = why or _changed_nodes(placement, solved, now)\n",
+        "",
+        f"{SCHEDULER}::test_a_node_that_changed_while_solving_is_planned_again",
     ),
     Mutant(
         "completed members: room",
