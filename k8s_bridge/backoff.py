@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from k8s_bridge.chance import chance as source
 from k8s_bridge.clock import Clock
 
 FIRST = 0.05
@@ -25,7 +26,7 @@ class Backoff:
         self._clock = clock
         self._first = first
         self._most = most
-        self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
+        self._chance = chance or source()
         self._tries = 0
 
     def next(self, least: float | None = None) -> float:

@@ -12,6 +12,8 @@ from k8s_bridge.ledger.commit import Committer, Dropped, Outcome, Wanted
 from k8s_bridge.ledger.pods import is_bound, is_gone
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.observed import Observed
+from k8s_bridge.refusals import Refusals
+from k8s_bridge.returning import held, returning
 from k8s_bridge.wanting import Wants, wants
 from model.plan import Plan
 from model.readers.live import LiveReading
@@ -28,7 +30,7 @@ class Report:
     """One cycle: what was read, planned, committed; seconds by phase.
 
     `late` are gangs for which the plan came too late, `dropped` those whose commit did not
-    take; both are planned again.
+    take; both are planned again, those that the API refused after a while.
     """
 
     number: int
@@ -41,7 +43,7 @@ class Report:
     @property
     def again(self) -> bool:
         """Whether something is to be planned again without waiting for a change."""
-        return bool(self.late or self.outcome.dropped)
+        return bool(self.late or any(one.conflict for one in self.outcome.dropped))
 
 
 class Teller(Protocol):
@@ -70,6 +72,7 @@ class Cycle:
     solve: Solve
     teller: Teller
     clock: Clock
+    refusals: Refusals
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
 
@@ -87,18 +90,26 @@ class Cycle:
         watch.lap("check")
         outcome = await self.committer.commit(wanted.wanted)
         watch.lap("commit")
+        self._note_refusals(outcome)
         self._number += 1
         report = Report(self._number, reading, plan, wanted.late, outcome, watch.laps)
         self.teller.cycle(report)
         return report
 
     async def _planned(self, snapshot: Snapshot) -> Plan | None:
-        return await self.solve(snapshot) if snapshot.gangs else None
+        if not snapshot.gangs:
+            return None
+        return await self.solve(held(self.refusals.held(snapshot), returning(self.book)))
 
     def _still_wanted(self, plan: Plan | None, snapshot: Snapshot) -> Wants:
         if plan is None or not plan.placements:
             return Wants((), ())
         return wants(plan, snapshot, self.observed, self.book)
+
+    def _note_refusals(self, outcome: Outcome) -> None:
+        for one in outcome.dropped:
+            if not one.conflict:
+                self.refusals.note(one.gang, one.why)
 
     def _count_own_commits(self) -> None:
         """Let members that are on their way count as standing where they go."""

@@ -20,10 +20,12 @@ from k8s_bridge.ledger.book import Book, Commit
 from k8s_bridge.ledger.commit import Committer
 from k8s_bridge.ledger.housekeeping import Housekeeping
 from k8s_bridge.ledger.pages import laid_out
-from k8s_bridge.ledger.records import Member
+from k8s_bridge.ledger.records import Member, Page
 from k8s_bridge.ledger.takeover import Takeover, find
 from k8s_bridge.ledger.writes import Records
 from k8s_bridge.observed import Observed
+from k8s_bridge.refusals import Refusals
+from k8s_bridge.returning import returning
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,8 @@ class Pace:
     """Seconds. A cycle starts once nothing has changed for `settle`, after `longest` at most.
 
     Where the last cycle placed nothing, the next one waits for `idle`. Pages are tidied every
-    `tidy` while nothing is bound, and at least every `untidy`; they are compared with all that
-    runs every `audit`.
+    `tidy` while nothing is bound, and at least every `untidy`; every `audit` they are compared
+    with all that runs, and gang leases that nobody knows of are looked for.
     """
 
     settle: float = 0.02
@@ -69,8 +71,12 @@ class Leading:
     dry_run: DryRun
     pace: Pace = field(default_factory=Pace)
     book: Book = field(default_factory=Book)
+    refusals: Refusals = field(init=False)
     _keeping: Housekeeping | None = None
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self.refusals = Refusals(self.clock)
 
     @property
     def busy(self) -> bool:
@@ -85,7 +91,7 @@ class Leading:
             tasks.create_task(self.election.hold())
             epoch = await self._take_over(records, epoch)
             self._keeping = keeping = self._housekeeping(records, epoch, tasks)
-            await keeping.lay_out(laid_out(self.observed.reading().snapshot.fabric))
+            await keeping.lay_out(self._layout())
             self.observed.nodes_changed.clear()
             committer = Committer(
                 records, self.book, self.observed, epoch, self.dry_run, keeping.forward
@@ -97,6 +103,7 @@ class Leading:
                 self.solve,
                 self.witness,
                 self.clock,
+                self.refusals,
             )
             self.observed.listen(self.book.wake)
             try:
@@ -106,6 +113,9 @@ class Leading:
                 await self._cycles(cycle)
             finally:
                 self.observed.mute(self.book.wake)
+
+    def _layout(self) -> list[Page]:
+        return laid_out(self.observed.reading().snapshot.fabric, self.book)
 
     async def _take_over(self, records: Records, epoch: int) -> int:
         """Fence whoever led before; read all pods after that, so that none is missed."""
@@ -176,15 +186,22 @@ class Leading:
 
     async def _keep(self, keeping: Housekeeping) -> None:
         tidied = audited = self.clock.monotonic()
+        back = returning(self.book)
         while True:
             now = self.clock.monotonic()
-            if self.observed.nodes_changed.is_set() or now - audited >= self.pace.audit:
-                self.observed.nodes_changed.clear()
+            audit = now - audited >= self.pace.audit
+            if audit:
                 audited = now
-                await keeping.lay_out(laid_out(self.observed.reading().snapshot.fabric))
+                await keeping.sweep()
+            if audit or self.observed.nodes_changed.is_set():
+                self.observed.nodes_changed.clear()
+                await keeping.lay_out(self._layout())
             tidy = now - tidied >= (self.pace.untidy if self.busy else self.pace.tidy)
             await keeping.run_once(tidy)
             tidied = now if tidy else tidied
+            before, back = back, returning(self.book)
+            if self.refusals.came_due() or before - back:
+                self.observed.changed.set()
             await self.clock.sleep(self.pace.tidy / 5)
 
     def took(self, body: Body) -> None:
@@ -197,5 +214,6 @@ class Leading:
         self.witness.bound(commit, member)
 
     def rolled_back(self, commit: Commit, why: str) -> None:
-        """A commit goes back."""
+        """A commit goes back; what made it impossible may do so again."""
+        self.refusals.note(commit.gang, why)
         self.witness.rolled_back(commit, why)

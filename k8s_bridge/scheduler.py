@@ -117,7 +117,6 @@ class Scheduler:
             cluster, options.namespace, LEADER, options.identity, clock, self.gate, options.timing
         )
         self.reflectors = Reflectors(cluster, clock, self._subjects(), self._on_change)
-        self.epoch = 0
         self.leading = False
         self._term: Leading | None = None
         self._solve = solve
@@ -139,6 +138,11 @@ class Scheduler:
                 await self._terms()
             finally:
                 await self.election.release()
+
+    @property
+    def epoch(self) -> int:
+        """The epoch in which this process leads, or last led; 0 where it never did."""
+        return self.election.epoch
 
     @property
     def binding(self) -> bool:
@@ -183,7 +187,7 @@ class Scheduler:
             dry_run=await self._dry_run(),
             pace=self.options.pace,
         )
-        self.epoch, self.leading, self._term = epoch, True, leading
+        self.leading, self._term = True, leading
         await leading.lead(epoch)
 
     async def _plan(self, snapshot: Snapshot) -> Plan:

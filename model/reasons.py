@@ -20,6 +20,7 @@ class ReasonKind(StrEnum):
     NO_MATCHING_NODES = "NoMatchingNodes"
     TOO_LARGE = "TooLarge"
     BOUND_ELSEWHERE = "BoundElsewhere"
+    REFUSED = "Refused"
     NO_FREE_CAPACITY = "NoFreeCapacity"
     NO_ADJACENT_LEAVES = "NoAdjacentLeaves"
     UPLINK_FULL = "UplinkFull"

@@ -86,6 +86,8 @@ def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
         case ReasonKind.BOUND_ELSEWHERE:
             text = "members that run already stand where no legal location can include them"
             return _with(text, detail)
+        case ReasonKind.REFUSED:
+            return _with("the API refused to bind it", detail)
         case ReasonKind.NO_FREE_CAPACITY:
             return _with(f"short of {detail}" if detail else "not enough is free", _room(count))
         case ReasonKind.NO_ADJACENT_LEAVES:

@@ -59,6 +59,11 @@ class Election:
         """Who holds the Lease, as last seen; "" for nobody."""
         return self._seen.holder if self._seen else ""
 
+    @property
+    def epoch(self) -> int:
+        """The epoch in which this process leads, or last led; 0 where it never did."""
+        return self._epoch
+
     async def campaign(self) -> int:
         """Wait until this process leads; its epoch."""
         backoff = Backoff(self._clock, first=0.2, most=self._timing.renew)
@@ -75,8 +80,7 @@ class Election:
 
     async def raise_epoch(self, epoch: int) -> None:
         """Lead in `epoch`, which is above the present one. Raises `NotLeader`."""
-        self._epoch = epoch
-        await self._renew()
+        await self._renew(epoch)
 
     async def hold(self) -> None:
         """Renew until that is no longer possible, then raise `NotLeader`."""
@@ -85,7 +89,7 @@ class Election:
             await self._clock.sleep(pause)
             pause = self._timing.renew
             try:
-                await self._renew()
+                await self._renew(self._epoch)
             except (Conflict, NotFound):
                 await self._learn()
                 pause = self._timing.renew / 10
@@ -101,7 +105,7 @@ class Election:
         if seen is None or seen.holder != self.identity:
             return
         try:
-            await self._write("", seen)
+            await self._write("", seen, self._epoch)
         except ClusterError as error:
             self._log.warning("lease_not_released", why=str(error))
 
@@ -115,10 +119,9 @@ class Election:
         others = seen is not None and seen.holder not in ("", self.identity)
         if seen is not None and others and not self._expired(seen):
             return False
-        self._epoch = (seen.transitions if seen else 0) + 1
         sent = self._clock.monotonic()
         try:
-            await self._write(self.identity, seen)
+            await self._write(self.identity, seen, (seen.transitions if seen else 0) + 1)
         except Conflict:
             return False
         self._extend(sent)
@@ -129,13 +132,13 @@ class Election:
             self._seen, self._seen_at = lease, self._clock.monotonic()
 
     def _expired(self, lease: LeaderLease) -> bool:
-        held = max(lease.seconds, 1.0)
+        held = lease.seconds or self._timing.hold
         return self._clock.monotonic() >= self._seen_at + held
 
-    async def _renew(self) -> None:
+    async def _renew(self, epoch: int) -> None:
         self._gate.check()
         sent = self._clock.monotonic()
-        await self._write(self.identity, self._seen)
+        await self._write(self.identity, self._seen, epoch)
         self._extend(sent)
 
     async def _learn(self) -> None:
@@ -154,18 +157,19 @@ class Election:
     def _extend(self, sent: float) -> None:
         self._gate.open_until(sent + self._timing.hold - self._timing.margin)
 
-    async def _write(self, holder: str, seen: LeaderLease | None) -> None:
+    async def _write(self, holder: str, seen: LeaderLease | None, epoch: int) -> None:
         same = seen is not None and seen.holder == self.identity
         body = lease_body(
             self._target.name,
             holder,
             self._timing.hold,
-            self._epoch,
+            epoch,
             self._clock.wall(),
             acquired=seen.acquired if seen and same else "",
             version=seen.version if seen else "",
         )
         self._look(read_lease(await self._send(body, seen)))
+        self._epoch = epoch
 
     async def _send(self, body: Body, seen: LeaderLease | None) -> Body:
         if seen is None:

@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from k8s_bridge.cluster.protocol import Body
+from k8s_bridge.ledger.fence import epoch_read
+
+LONGEST = 60
+"""Seconds that a Lease of ours may hold, by the command's own limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderLease:
-    """The Lease as read. `holder` is "" where it was given back; `seconds` is how long it holds."""
+    """The Lease as read. `holder` is "" where it was given back.
+
+    `seconds` is how long it holds, 0 where it does not say.
+    """
 
     holder: str
     seconds: float
@@ -21,13 +28,13 @@ class LeaderLease:
 
 
 def read_lease(body: Body) -> LeaderLease:
-    """What a Lease says; what is missing or of another kind counts as not given."""
+    """What a Lease says; what is missing, of another kind or out of range counts as not given."""
     spec = body.get("spec") or {}
-    seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    seconds = spec.get("leaseDurationSeconds")
     return LeaderLease(
         holder=str(spec.get("holderIdentity") or ""),
-        seconds=float(seconds) if isinstance(seconds, int) else 0.0,
-        transitions=transitions if isinstance(transitions, int) else 0,
+        seconds=float(seconds) if isinstance(seconds, int) and 0 < seconds <= LONGEST else 0.0,
+        transitions=epoch_read(spec.get("leaseTransitions")),
         version=str(body["metadata"]["resourceVersion"]),
         acquired=str(spec.get("acquireTime") or ""),
         renewed=str(spec.get("renewTime") or ""),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,6 +22,17 @@ from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.names import COMMIT, DEVICES
 from k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
 from k8s_bridge.ledger.records import Member
+
+FOR_GOOD = 5.0
+"""Seconds that a server must forbid a binding before that counts: one that has just started
+forbids everything until it has read who may do what, and a webhook may have a bad moment."""
+
+PASSING = frozenset({401, 403})
+"""The status of refusals that may pass."""
+
+
+Stands = Callable[[], Awaitable[bool]]
+"""Says whether the record of a commit, read now, says that it is committed."""
 
 
 class Bound(StrEnum):
@@ -54,10 +65,14 @@ class Binder:
     pods: Pods
     clock: Clock
 
-    async def bind(self, commit: str, member: Member) -> Answer:
-        """Bind `member` for `commit`, however long that takes."""
+    async def bind(self, commit: str, member: Member, stands: Stands) -> Answer:
+        """Bind `member` for `commit`, however long that takes.
+
+        Where the pod has changed since it was planned, it is bound only if the commit `stands`.
+        """
         backoff = Backoff(self.clock)
         pod = member.pod
+        until: float | None = None
         while True:
             if not self.pods.usable(member.node):
                 return await self._unless_bound(commit, member)
@@ -71,7 +86,11 @@ class Binder:
                 # What was sent may still be under way: read only after a while.
                 await backoff.wait(error.retry_after)
             except Refused as error:
-                return Answer(member, Bound.IMPOSSIBLE, str(error))
+                until = until or self.clock.monotonic() + FOR_GOOD
+                if error.status not in PASSING or self.clock.monotonic() >= until:
+                    return Answer(member, Bound.IMPOSSIBLE, str(error))
+                await backoff.wait()
+                continue
             except (Conflict, NotFound):
                 pass
             seen = await self._read(pod, backoff)
@@ -80,6 +99,10 @@ class Binder:
                 return answer or Answer(member, Bound.GONE)
             if seen.pod.version == pod.version:
                 await backoff.wait()
+            elif not await stands():
+                # Its fence may have been written over since by that of a later commit.
+                fenced = Answer(member, Bound.FENCED, f"commit {commit} no longer stands")
+                return judged(commit, member, await self._read(pod, backoff)) or fenced
             pod = seen.pod
 
     async def _unless_bound(self, commit: str, member: Member) -> Answer:

@@ -8,6 +8,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from k8s_bridge.cluster.protocol import Body, Target
+from k8s_bridge.ledger.fence import epoch_read
 from k8s_bridge.ledger.names import CONTENT, GANG, PAGE, RECORD, page_name
 from k8s_bridge.ledger.ranges import numbers, ranges
 from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
@@ -15,6 +16,9 @@ from model.gang import GangKey
 
 LARGEST = 250 * 1024
 """Bytes of a record; the API refuses annotations of more than 256 KiB."""
+
+RESERVE = 10 * 1024
+"""Bytes of a page that no new entry takes: entries grow when their commits roll back."""
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -90,14 +94,18 @@ def _lease(name: str, record: str, version: str, epoch: int, writer: str, conten
 
 def page_body(page: Page, writer: str) -> Body:
     """The Lease that `page` is written as. Raises `BadRecord` where it is too large."""
-    content = {
-        "leaf": page.leaf,
-        "part": page.part,
-        "nodes": page.nodes,
-        "entries": [_entry(entry) for entry in page.entries],
-    }
     name = page_name(page.leaf, page.part)
-    return _lease(name, PAGE, page.version, page.epoch, writer, content)
+    return _lease(name, PAGE, page.version, page.epoch, writer, _page(page))
+
+
+def room_on(page: Page) -> int:
+    """Bytes that further entries of `page` may take."""
+    return LARGEST - RESERVE - len(orjson.dumps(_page(page)))
+
+
+def entry_size(entry: Entry) -> int:
+    """Bytes that `entry` takes on its page."""
+    return len(orjson.dumps(_entry(entry))) + len(",")
 
 
 def gang_body(lease: GangLease, writer: str) -> Body:
@@ -137,6 +145,15 @@ def read_gang(body: Body) -> GangLease:
         epoch=_epoch(body),
         version=_version(body),
     )
+
+
+def _page(page: Page) -> dict[str, Any]:
+    return {
+        "leaf": page.leaf,
+        "part": page.part,
+        "nodes": page.nodes,
+        "entries": [_entry(entry) for entry in page.entries],
+    }
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
@@ -198,5 +215,4 @@ def _version(body: Body) -> str:
 
 
 def _epoch(body: Body) -> int:
-    epoch = (body.get("spec") or {}).get("leaseTransitions")
-    return epoch if isinstance(epoch, int) else 0
+    return epoch_read((body.get("spec") or {}).get("leaseTransitions"))

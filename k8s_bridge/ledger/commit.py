@@ -6,19 +6,19 @@ write to its gang lease, once all its pages have taken.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from k8s_bridge.chance import chance
 from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from k8s_bridge.ledger.again import lease_again, page_again
 from k8s_bridge.ledger.binding import DryRun
 from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import BadRecord
+from k8s_bridge.ledger.codec import BadRecord, entry_size, room_on
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.names import gang_lease_name
 from k8s_bridge.ledger.pods import Pods
-from k8s_bridge.ledger.records import Entry, GangLease, Member, Phase
+from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
 from k8s_bridge.ledger.tidy import tidied
 from k8s_bridge.ledger.writes import Records
 from model.gang import GangKey
@@ -79,7 +79,7 @@ class Committer:
     epoch: int
     dry_run: DryRun
     decided: Callable[[str], None]
-    new_name: Callable[[], str] = field(default=lambda: secrets.token_hex(6))
+    new_name: Callable[[], str] = field(default=lambda: f"{chance().getrandbits(48):012x}")
 
     async def commit(self, plan: Sequence[Wanted]) -> Outcome:
         """Write the records of all gangs of `plan`; each takes as a whole or not at all.
@@ -152,15 +152,9 @@ class Committer:
                 draft.fail(f"page {name} is not there", conflict=True)
             return
         kept = tidied(page, self.book, self.pods)
-        added = tuple(
-            Entry(
-                commit=draft.commit,
-                gang=draft.wanted.gang,
-                members=draft.parts[name],
-                lease=draft.lease.name if draft.lease else "",
-            )
-            for draft in drafts
-        )
+        added, drafts = _fitting(name, kept, drafts)
+        if not added:
+            return
         new = replace(kept, entries=(*kept.entries, *added), epoch=self.epoch)
         try:
             self.book.put_page(await self.records.write_page(new))
@@ -195,6 +189,22 @@ class Committer:
             # It stays Prepared and in the book: housekeeping comes back to it.
             return
         self.book.drop_lease(lease.name)
+
+
+def _fitting(name: str, page: Page, drafts: Sequence[_Draft]) -> tuple[list[Entry], list[_Draft]]:
+    """The entries for which the page has room, and whose they are; the others fail."""
+    room = room_on(page)
+    added, fitting = [], []
+    for draft in drafts:
+        lease = draft.lease.name if draft.lease else ""
+        entry = Entry(draft.commit, draft.wanted.gang, draft.parts[name], lease)
+        if entry_size(entry) > room:
+            draft.fail(f"page {name} is full until its nodes are shared out among more pages")
+            continue
+        room -= entry_size(entry)
+        added.append(entry)
+        fitting.append(draft)
+    return added, fitting
 
 
 def _sound(drafts: Sequence[_Draft]) -> list[_Draft]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 import structlog
@@ -19,10 +20,11 @@ from k8s_bridge.ledger.book import Book, Commit
 from k8s_bridge.ledger.codec import BadRecord
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.fence import Fenced
-from k8s_bridge.ledger.names import FENCE, page_name
-from k8s_bridge.ledger.pages import relaid
+from k8s_bridge.ledger.names import FENCE, GANGS, page_name
+from k8s_bridge.ledger.pages import abandoned, relaid
 from k8s_bridge.ledger.pods import Pods, is_bound
 from k8s_bridge.ledger.records import GangLease, Member, Page, Phase
+from k8s_bridge.ledger.standing import stands
 from k8s_bridge.ledger.steps import Action, next_step
 from k8s_bridge.ledger.tidy import tidied
 from k8s_bridge.ledger.writes import Records
@@ -79,6 +81,7 @@ class Housekeeping:
         Raises `Fenced` where another leader has taken over.
         """
         untidy: set[str] = set()
+        over: list[str] = []
         for commit in self.book.open_commits():
             if commit.name in self._binding:
                 continue
@@ -93,9 +96,12 @@ class Housekeeping:
                 case Action.TIDY:
                     untidy.update(commit.pages)
                 case Action.WITHDRAW | Action.DROP:
-                    await self._delete(commit.name)
+                    over.append(commit.name)
                 case Action.WAIT:
                     pass
+        if over:
+            async with self.book.writing:
+                await together(self._delete(name) for name in over)
         if tidy and untidy:
             await self.tidy(untidy)
 
@@ -104,11 +110,27 @@ class Housekeeping:
         async with self.book.writing:
             await together(self._tidy(name) for name in sorted(names))
 
-    async def lay_out(self, wanted: Iterable[Page]) -> None:
-        """Make the pages list the nodes of `wanted`; take on pods that no entry holds."""
+    async def sweep(self) -> None:
+        """Take up gang leases that nobody here knows of.
+
+        A request to create one may be delivered again when it has long been deleted.
+        """
         async with self.book.writing:
-            for round_of_pages in relaid(list(wanted), self.book, self.pods):
+            for body in await self.records.list(GANGS):
+                name = body["metadata"]["name"]
+                if self.book.lease(name) is None:
+                    await lease_again(self.records, self.book, self.epoch, name)
+
+    async def lay_out(self, wanted: Iterable[Page]) -> None:
+        """Make the pages list the nodes of `wanted`; take on pods that no entry holds.
+
+        Pages of leaves that are gone are deleted once they hold nothing.
+        """
+        pages = list(wanted)
+        async with self.book.writing:
+            for round_of_pages in relaid(pages, self.book, self.pods):
                 await together(self._put(page) for page in round_of_pages)
+            await together(self._discard(page) for page in abandoned(pages, self.book))
 
     def _start(self, commit: Commit, members: tuple[Member, ...]) -> None:
         task = self.start(self._forward(commit, members))
@@ -125,7 +147,8 @@ class Housekeeping:
                 return
 
     async def _bind(self, commit: Commit, member: Member) -> Answer:
-        answer = await self.binder.bind(commit.name, member)
+        standing = partial(stands, self.records, self.book, self.epoch, commit.name)
+        answer = await self.binder.bind(commit.name, member, standing)
         if answer.result is Bound.BOUND:
             self.listener.bound(commit, member)
         self.book.wake(member.pod.uid)
@@ -173,22 +196,22 @@ class Housekeeping:
             self._log.warning("not_let_go", pod=str(member.pod), why=str(error))
 
     async def _delete(self, name: str) -> None:
-        async with self.book.writing:
-            commit = self.book.commit(name)
-            lease = commit.lease if commit else None
-            if commit is None or lease is None:
-                return
-            step = next_step(commit, self.book, self.pods)
-            if step.action not in (Action.WITHDRAW, Action.DROP):
-                return
-            try:
-                await self.records.delete(lease.name, lease.version)
-            except Conflict:
-                await lease_again(self.records, self.book, self.epoch, lease.name)
-            except ClusterError as error:
-                self._log.warning("lease_not_deleted", lease=lease.name, why=str(error))
-            else:
-                self.book.drop_lease(lease.name)
+        """Delete the gang lease of a commit, if that is still what is to be done for it."""
+        commit = self.book.commit(name)
+        lease = commit.lease if commit else None
+        if commit is None or lease is None:
+            return
+        step = next_step(commit, self.book, self.pods)
+        if step.action not in (Action.WITHDRAW, Action.DROP):
+            return
+        try:
+            await self.records.delete(lease.name, lease.version)
+        except Conflict:
+            await lease_again(self.records, self.book, self.epoch, lease.name)
+        except ClusterError as error:
+            self._log.warning("lease_not_deleted", lease=lease.name, why=str(error))
+        else:
+            self.book.drop_lease(lease.name)
 
     async def _tidy(self, name: str) -> None:
         page = self.book.page(name)
@@ -197,6 +220,18 @@ class Housekeeping:
         clean = tidied(page, self.book, self.pods)
         if clean.entries != page.entries:
             await self._put(clean)
+
+    async def _discard(self, page: Page) -> None:
+        """Delete a page under its version: whoever has written to it meanwhile keeps it."""
+        name = page_name(page.leaf, page.part)
+        try:
+            await self.records.delete(name, page.version)
+        except Conflict:
+            await page_again(self.records, self.book, self.epoch, name)
+        except ClusterError as error:
+            self._log.warning("page_not_deleted", page=name, why=str(error))
+        else:
+            self.book.drop_page(name)
 
     async def _put(self, page: Page) -> None:
         """Write `page` and take the answer into the book, whatever it is."""

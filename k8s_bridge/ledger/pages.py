@@ -7,10 +7,12 @@ with members that are not bound yet stays where it is, for their commit is recor
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from k8s_bridge.ledger.book import Book
+from k8s_bridge.ledger.codec import entry_size
 from k8s_bridge.ledger.names import page_name
 from k8s_bridge.ledger.pods import Pods, is_bound, is_gone
 from k8s_bridge.ledger.records import Entry, Member, Page
@@ -23,22 +25,44 @@ POD_BYTES = 400
 """What a pod takes on a page, with a name of the usual length."""
 PAGE_BYTES = 200 * 1024
 """What a page may take when all its nodes are full of pods."""
+FEW_PODS = 64
+"""Pods on the pages of a leaf that say nothing yet about how large its pods are."""
+STEP = 200
+"""Bytes."""
 
 
-def laid_out(fabric: Fabric) -> list[Page]:
-    """Empty pages for all nodes of `fabric`: one a leaf, more where one might grow too large."""
+def laid_out(fabric: Fabric, book: Book | None = None) -> list[Page]:
+    """Empty pages for all nodes of `fabric`: one a leaf, more where one might grow too large.
+
+    Where `book` shows that the pods of a leaf have long names, its pages are the smaller.
+    """
+    sizes = {} if book is None else _pod_sizes(book)
     pages = []
     for leaf in fabric.leaves:
-        for part, nodes in enumerate(_parts(leaf.nodes)):
+        for part, nodes in enumerate(_parts(leaf.nodes, sizes.get(leaf.name, POD_BYTES))):
             pages.append(Page(leaf.name, part, nodes))
     return pages
 
 
-def _parts(nodes: Sequence[Node]) -> Iterator[tuple[str, ...]]:
+def _pod_sizes(book: Book) -> dict[str, int]:
+    """Leaf -> the bytes that a pod takes on its pages, in steps, so that layouts last."""
+    entries: dict[str, list[Entry]] = {}
+    for page in book.pages:
+        entries.setdefault(page.leaf, []).extend(page.entries)
+    found = {}
+    for leaf, held in entries.items():
+        count = sum(len(entry.members) for entry in held)
+        if count >= FEW_PODS:
+            mean = sum(map(entry_size, held)) / count
+            found[leaf] = max(POD_BYTES, STEP * math.ceil(mean / STEP))
+    return found
+
+
+def _parts(nodes: Sequence[Node], pod_bytes: int) -> Iterator[tuple[str, ...]]:
     names: list[str] = []
     size = 0
     for node in nodes:
-        room = POD_BYTES * node.allocatable.pods
+        room = pod_bytes * node.allocatable.pods
         if names and size + room > PAGE_BYTES:
             yield tuple(names)
             names, size = [], 0
@@ -57,6 +81,19 @@ def relaid(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterator[list[Page
     """
     yield list(_without_strangers(wanted, book, pods))
     yield list(_with_newcomers(wanted, book, pods))
+
+
+def abandoned(wanted: Sequence[Page], book: Book) -> list[Page]:
+    """The pages that list no node, hold nothing, and are not of `wanted`.
+
+    Who lists such a leaf again has to create its page, which succeeds for one of all who try.
+    """
+    names = {page_name(page.leaf, page.part) for page in wanted}
+    return [
+        page
+        for page in book.pages
+        if not page.nodes and not page.entries and page_name(page.leaf, page.part) not in names
+    ]
 
 
 def _without_strangers(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterator[Page]:

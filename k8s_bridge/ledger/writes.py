@@ -12,7 +12,6 @@ from typing import TypeVar
 from k8s_bridge.backoff import Backoff
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.errors import (
-    AlreadyExists,
     Ambiguous,
     Conflict,
     NotFound,
@@ -87,20 +86,17 @@ class Records:
 
     async def _write(self, name: str, version: str, body: Body) -> Body:
         backoff = Backoff(self._clock)
-        lost = False
         while True:
             try:
                 if version:
                     target = Target(self._namespace, name, "", version)
                     return await self._cluster.replace(LEASES, target, body)
                 return await self._cluster.create(LEASES, self._namespace, body)
-            except Throttled as error:
+            except (Ambiguous, Throttled) as error:
                 await backoff.wait(error.retry_after)
-            except Ambiguous as error:
-                lost = True
-                await backoff.wait(error.retry_after)
-            except (Conflict, AlreadyExists):
-                found = await self.read(name) if lost else None
+            except Conflict:
+                # Proxies and connections repeat requests too, and tell of the last one alone.
+                found = await self.read(name)
                 if found is not None and _same(found, body):
                     return found
                 raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -16,7 +17,7 @@ from k8s_bridge.reflect.lists import list_anew
 from k8s_bridge.reflect.versions import Seen
 
 FORBIDDEN = 403
-"""The status of what only a person can allow, which takes a while."""
+"""The status of what only a person can allow, unless the server has just started."""
 
 
 async def mirror(
@@ -24,15 +25,17 @@ async def mirror(
 ) -> AsyncGenerator[Replaced | Put | Removed]:
     """The objects of one kind, for as long as the cluster serves it. Raises `NotFound`.
 
-    What the server refuses is logged once, and asked for again now and then.
+    What the server refuses is logged once, and asked for again ever more rarely.
     """
     log = structlog.get_logger(__name__).bind(kind=kind.plural, group=kind.group)
-    cached, complaint = context.subject.cached, ""
+    cached, complaint, forbidden = context.subject.cached, "", context.patience.refused_first
     while True:
         context.pulse.listing(kind)
+        followed = math.inf
         try:
             # kept in no variable, which would hold on to objects long after they are gone
             yield await _all(context, kind, seen, cached)
+            followed = context.clock.monotonic()
             async with aclosing(follow(context, kind, seen)) as events:
                 async for event in events:
                     complaint = ""
@@ -45,8 +48,11 @@ async def mirror(
                 complaint = str(error)
                 log.warning("refused", why=complaint, advice="check the scheduler's ClusterRole")
             context.pulse.refused(error)
+            if context.clock.monotonic() - followed >= context.patience.steady_after:
+                forbidden = context.patience.refused_first
             if error.status == FORBIDDEN:
-                await context.pause(context.patience.refused_again)
+                await context.pause(forbidden)
+                forbidden = min(2 * forbidden, context.patience.refused_again)
             else:
                 # a token that is being renewed, or a version that only a list can replace
                 await context.backoff.wait()

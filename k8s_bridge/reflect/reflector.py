@@ -10,6 +10,7 @@ from contextlib import aclosing
 import structlog
 
 from k8s_bridge.backoff import Backoff
+from k8s_bridge.chance import chance as source
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.errors import NotFound
 from k8s_bridge.cluster.kinds import Kind
@@ -39,7 +40,7 @@ async def reflect(
     """
     subject = subject_of(what)
     patience = patience or Patience()
-    chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
+    chance = chance or source()
     context = Context(
         cluster,
         subject,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,25 @@ def grant(plane: Plane, *roles: str) -> None:
 
 
 class Replica(Process):
-    """One `fourleaf run` as `role`."""
+    """One `fourleaf run` as `role`.
 
-    def __init__(self, plane: Plane, role: str, folder: Path, *more: str) -> None:
+    It reads `kubeconfig` instead of the plane's where that is given, and is started by `prefix`
+    (`env NAME=VALUE`).
+    """
+
+    def __init__(
+        self,
+        plane: Plane,
+        role: str,
+        folder: Path,
+        *more: str,
+        kubeconfig: Path | None = None,
+        prefix: Sequence[str] = (),
+    ) -> None:
         self.port = free_ports(1)[0]
         main = "from cli.main import main; main()"
-        command = [sys.executable, "-c", main, "run", "--kubeconfig", str(plane.kubeconfig(role))]
+        path = kubeconfig or plane.kubeconfig(role)
+        command = [*prefix, sys.executable, "-c", main, "run", "--kubeconfig", str(path)]
         command += ["--listen", f"127.0.0.1:{self.port}", *more]
         super().__init__(f"fourleaf {role}", command, folder / f"{role}-{self.port}.log")
 

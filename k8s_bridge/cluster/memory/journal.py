@@ -25,7 +25,7 @@ class Journal:
         self._keep = keep
         self._first = 0
         self._round = 0
-        self._waiting: set[asyncio.Event] = set()
+        self._waiting: dict[asyncio.Event, None] = {}
 
     def add(self, change: Change) -> None:
         """Add the newest change and wake whoever waits for it."""
@@ -59,7 +59,7 @@ class Journal:
             raise _gone(version, self.compacted)
         position = self._first + bisect_right(self._changes, version, key=attrgetter("version"))
         started, wake = self._round, asyncio.Event()
-        self._waiting.add(wake)
+        self._waiting[wake] = None
         try:
             while started == self._round:
                 if position < self._first:
@@ -75,7 +75,7 @@ class Journal:
                 if event is not None:
                     yield event
         finally:
-            self._waiting.discard(wake)
+            self._waiting.pop(wake, None)
 
     def _event(self, change: Change, namespace: str, selector: Selector) -> Event | None:
         def seen(record: Record | None) -> bool:

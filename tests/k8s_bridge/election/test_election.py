@@ -93,6 +93,7 @@ async def test_the_first_leads_at_once(cluster: MemoryCluster, clock: VirtualClo
     b = Candidate(cluster, clock, "b").start()
     await clock.advance(60)
     assert (a.epochs, b.epochs) == ([1], [])
+    assert (a.election.epoch, b.election.epoch) == (1, 0)
     assert a.gate.is_open
     assert not b.gate.is_open
     await a.stop()
@@ -188,9 +189,34 @@ async def test_the_epoch_can_be_raised(cluster: MemoryCluster, clock: VirtualClo
     await clock.advance(0.1)
     await a.election.raise_epoch(41)
     await clock.advance(10)
+    assert a.election.epoch == 41
     await a.stop()
     await a.election.release()
     b = Candidate(cluster, clock, "b").start()
     await clock.advance(1)
     assert b.epochs == [42]
     await b.stop()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"holderIdentity": "nobody-we-know", "leaseDurationSeconds": 2**31 - 1},
+        {"holderIdentity": "nobody-we-know", "leaseDurationSeconds": 61},
+        {"holderIdentity": "nobody-we-know"},
+        {"holderIdentity": "nobody-we-know", "leaseTransitions": 2**31 - 1},
+    ],
+    ids=["holds for ever", "holds too long", "does not say", "no higher epoch"],
+)
+async def test_nonsense_holds_no_longer_than_our_own(
+    cluster: MemoryCluster, clock: VirtualClock, spec: dict[str, Any]
+) -> None:
+    """Whoever writes nonsense into the Lease keeps it for our 6 s; the epoch stays writable."""
+    admin = cluster.client("admin")
+    await admin.create(LEASES, SYSTEM, {"metadata": {"name": LEASE.name}, "spec": spec})
+    a = Candidate(cluster, clock, "a").start()
+    await clock.advance(5.5)
+    assert not a.epochs
+    await clock.advance(1.5)
+    assert a.epochs == [1]
+    await a.stop()

@@ -94,8 +94,11 @@ async def test_an_upgrade_moves_on_to_the_other_alternative() -> None:
         ]
 
 
-async def test_a_refusal_is_logged_once_and_tried_rarely() -> None:
-    """A role that is granted after four minutes: one warning, a list each 75 s, then follows."""
+async def test_a_refusal_is_logged_once_and_tried_ever_more_rarely() -> None:
+    """A role that is granted after four minutes: one warning, few lists, then it follows.
+
+    The waits of 1, 2, 4, ... s up to a minute are each a quarter longer by chance.
+    """
     clock = VirtualClock()
     cluster = Scripted(clock, {PODS: Script([FORBIDDEN])})
     pulse = Pulse(PODS, clock)
@@ -103,11 +106,11 @@ async def test_a_refusal_is_logged_once_and_tried_rarely() -> None:
         async with reading(cluster, PODS, clock, pulse=pulse) as changes:
             await clock.advance(240)
             assert changes == []
-            assert cluster.times(LIST) == [0, 75, 150, 225]
+            assert cluster.times(LIST) == [0, 1.25, 3.75, 8.75, 18.75, 38.75, 78.75, 153.75, 228.75]
             assert pulse.read().state is State.REFUSED
             assert pulse.read().last_error == "pods is forbidden"
             cluster.scripts[PODS].lists = [listing(5)]
-            await clock.advance(60)
+            await clock.advance(75)
             assert told(changes) == ["="]
             assert pulse.read().state is State.FOLLOWING
     assert [(log["log_level"], log["event"]) for log in logs] == [("warning", "refused")]
@@ -128,14 +131,24 @@ async def test_a_token_that_is_being_renewed_costs_no_minute() -> None:
     assert [log["event"] for log in logs] == ["refused"]
 
 
-async def test_a_watch_that_is_refused_lists_anew_and_rarely() -> None:
-    """Where lists are allowed and watches not, the state is refreshed each 75 s, with one line."""
+async def test_a_watch_that_is_refused_lists_anew_ever_more_rarely() -> None:
+    """Where lists are allowed and watches not, the state is refreshed rarely, with one line."""
     clock = VirtualClock()
     script = Script([listing(5)], [[FORBIDDEN], [FORBIDDEN], [put("a", 6), SILENCE]])
     cluster = Scripted(clock, {PODS: script})
     with capture_logs() as logs:
         async with reading(cluster, PODS, clock) as changes:
-            await clock.advance(200)
-            assert cluster.times(WATCH) == [0, 75, 150]
+            await clock.advance(100)
+            assert cluster.times(WATCH) == [0, 1.25, 3.75]
             assert told(changes) == ["=", "=", "=", "+a@6"]
     assert [log["event"] for log in logs] == ["refused"]
+
+
+async def test_a_server_that_has_just_started_costs_no_minute() -> None:
+    """Watches that are forbidden for a moment, each after a good while: a list soon each time."""
+    clock = VirtualClock()
+    script = Script([listing(5)], [[100.0, FORBIDDEN], [100.0, FORBIDDEN], [SILENCE]])
+    cluster = Scripted(clock, {PODS: script})
+    async with reading(cluster, PODS, clock):
+        await clock.advance(300)
+        assert cluster.times(WATCH) == [0, 101.25, 202.5]

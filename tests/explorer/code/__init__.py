@@ -1,0 +1,1 @@
+"""The ledger's own code, every request of it a choice point."""

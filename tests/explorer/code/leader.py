@@ -1,0 +1,278 @@
+"""One leader: the real ledger, and a plan of what it does with it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+
+from k8s_bridge.cluster.errors import ClusterError
+from k8s_bridge.cluster.kinds import LEASES
+from k8s_bridge.cluster.memory import MemoryCluster
+from k8s_bridge.cluster.protocol import Body
+from k8s_bridge.ledger.binding import Binder, DryRun
+from k8s_bridge.ledger.book import Book, Commit
+from k8s_bridge.ledger.codec import read_page
+from k8s_bridge.ledger.commit import Committer, Wanted
+from k8s_bridge.ledger.devices import held_devices
+from k8s_bridge.ledger.fence import Fenced
+from k8s_bridge.ledger.housekeeping import Housekeeping
+from k8s_bridge.ledger.names import GANG, RECORD
+from k8s_bridge.ledger.pods import PodSeen
+from k8s_bridge.ledger.records import Member, Page
+from k8s_bridge.ledger.takeover import Takeover, find
+from k8s_bridge.ledger.writes import Records
+from model.gang import GangKey
+from tests.explorer.code.door import Door
+from tests.explorer.code.scenario import Act, Dies, Keep, Place, Rest, TakeOver
+from tests.explorer.code.store import CountingStore
+from tests.explorer.code.turns import Turns
+from tests.explorer.code.view import View
+from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM
+
+QUIET = structlog.wrap_logger(structlog.ReturnLogger(), processors=[lambda *_: ""])
+
+
+class StandingClock:
+    """A clock that stands: every sleep is over at once, and nothing takes time."""
+
+    def monotonic(self) -> float:
+        """Always the same."""
+        return 1000.0
+
+    def wall(self) -> float:
+        """Always the same."""
+        return 1000.0
+
+    async def sleep(self, seconds: float) -> None:
+        """Give way once."""
+        await asyncio.sleep(0)
+
+
+class Leader:
+    """The ledger of one process, and what is left of its plan.
+
+    `history` tells apart all that may have happened in the process: it is what the process was
+    told by each answer, or, when nothing runs but the plan itself, what its book says.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        store: CountingStore,
+        loop: Turns,
+        late: list[Any],
+        layout: Sequence[Page],
+    ) -> None:
+        self.name = name
+        self.loop = loop
+        self.layout = layout
+        self.door = Door(loop, late)
+        self.view = View(store)
+        self.clock = StandingClock()
+        self.cluster = MemoryCluster(store).client(name, self.door)
+        self.records = Records(self.cluster, SYSTEM, name, self.clock)
+        self.book = Book()
+        self.epoch = 1
+        self.end = ""
+        self.history = b""
+        self.seen = b""
+        self.asked = True
+        self._tasks: list[asyncio.Task[None]] = []
+        self._names = 0
+        self._act = 0
+        self._keeps = False
+        self._pods: dict[str, PodSeen | None] = {}
+
+    def start(self, plan: Sequence[Act]) -> None:
+        """Set out on `plan`."""
+        self.main = self.loop.create_task(self._run(plan))
+
+    def know(self, records: Sequence[Body]) -> None:
+        """Lead already, with all pages as they stand."""
+        for body in records:
+            self.book.put_page(read_page(body))
+        self._work()
+
+    def check(self) -> None:
+        """Raise what has ended the process, unless the ledger means it to end so."""
+        if self.main.done() and not self.main.cancelled():
+            self.main.result()
+
+    @property
+    def idle(self) -> bool:
+        """Whether another look would show nothing new."""
+        return not self.asked and self.seen == self._sight()
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Tells apart all that the process may know."""
+        return self.end, self.history, self.asked, self.seen
+
+    def note(self, *what: bytes) -> None:
+        """Remember what the process was told."""
+        self.history = hashlib.blake2b(b"\0".join((self.history, *what)), digest_size=16).digest()
+
+    async def _run(self, plan: Sequence[Act]) -> None:
+        try:
+            for number, act in enumerate(plan):
+                self._act = number
+                self._at_rest()
+                await self._do(act)
+            self.end = "done"
+        except Fenced:
+            self.end = "fenced"
+        except ClusterError as error:
+            self.end = f"failed: {error}"
+        except asyncio.CancelledError:
+            self.end = self.end or "killed"
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    async def _do(self, act: Act) -> None:
+        match act:
+            case TakeOver():
+                await self._take_over()
+            case Place(gang, nodes):
+                await self._place(gang, nodes)
+            case Rest():
+                await self._rest()
+            case Keep():
+                self._keeps = True
+                while True:
+                    await self._rest()
+                    if self._strangers():
+                        await self.keeping.sweep()
+                    else:
+                        await self.door.look()
+            case Dies(nodes):
+                self.view.dead = set(nodes)
+
+    async def _take_over(self) -> None:
+        found = await find(self.records)
+        self.epoch = found.epoch + 1
+        await Takeover(self.records, self.book, self.epoch).fence(found)
+        self._work()
+        await self.keeping.lay_out(self.layout)
+
+    def _work(self) -> None:
+        binder = Binder(self.cluster, self.view, self.clock)
+        self.keeping = Housekeeping(
+            self.cluster,
+            self.records,
+            self.book,
+            self.view,
+            binder,
+            self.clock,
+            self.epoch,
+            self,
+            self._start,
+            _log=QUIET,
+        )
+        self.committer = Committer(
+            self.records,
+            self.book,
+            self.view,
+            self.epoch,
+            DryRun(self.cluster, wanted=False),
+            self.keeping.forward,
+            self._new_name,
+        )
+
+    async def _place(self, gang: str, nodes: Sequence[str]) -> None:
+        """Plan as the planner does: pods that wait, nodes that nobody holds."""
+        await self.keeping.run_once(tidy=False)
+        waiting = [
+            pod
+            for record in self.view.store.pods()
+            if record.metadata["annotations"]["topology.scheduler/gang"] == gang
+            and (pod := self.view.seen(record.metadata["uid"])) is not None
+            and not pod.node
+            and not pod.deleting
+            and self.book.commit_of(pod.pod.uid) is None
+        ]
+        held = held_devices(self.book, self.view, nodes)
+        if len(waiting) < len(nodes) or any(held.values()):
+            return
+        members = tuple(
+            Member(pod.pod, node, (0,)) for pod, node in zip(waiting, nodes, strict=True)
+        )
+        await self.committer.commit([Wanted(GangKey(TEAM, gang), members)])
+
+    async def _rest(self) -> None:
+        while True:
+            while self._tasks:
+                await self._tasks.pop()
+            self._at_rest()
+            self._wake()
+            if not self.book.open_commits():
+                self.seen, self.asked = self._sight(), False
+                return
+            self.seen, self.asked = self._sight(), False
+            await self.keeping.run_once()
+            if not self._tasks and self.book.open_commits():
+                await self.door.look()
+
+    def _strangers(self) -> list[str]:
+        """Gang leases that only a sweep would find; sweeps come by the clock, and only read."""
+        leases = self.view.store.records(LEASES, SYSTEM)
+        gangs = [one.metadata["name"] for one in leases if one.labels.get(RECORD) == GANG]
+        return [name for name in gangs if self._keeps and self.book.lease(name) is None]
+
+    def _wake(self) -> None:
+        """What a watch would tell: pods have changed that commits are about."""
+        for page in self.book.pages:
+            for member in (member for entry in page.entries for member in entry.members):
+                seen = self.view.seen(member.pod.uid)
+                if self._pods.get(member.pod.uid, seen) != seen:
+                    self.book.wake(member.pod.uid)
+                self._pods[member.pod.uid] = seen
+
+    def _at_rest(self) -> None:
+        """Nothing but the plan runs: its place and the book are all that the process knows."""
+        if all(task.done() for task in self._tasks):
+            self.history = b""
+            self.note(f"{self._act} {self._names}".encode(), self._sight())
+
+    def _known(self) -> bytes:
+        book = self.book
+        known = (list(book.pages), list(book.leases), list(book.commits()), sorted(book._open))
+        pods = sorted(self._pods.items())
+        return f"{known} {pods} {sorted(self.view.dead)} {self.epoch}".encode()
+
+    def _sight(self) -> bytes:
+        sight = self.view.store.digest_of_pods() + self._known() + repr(self._strangers()).encode()
+        return hashlib.blake2b(sight, digest_size=16).digest()
+
+    def _new_name(self) -> str:
+        self._names += 1
+        return f"{self.name}{self._names}"
+
+    def _start(self, coroutine: Any) -> asyncio.Task[None]:
+        task = self.loop.create_task(coroutine)
+        self._tasks.append(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A process in which one task has failed ends as a whole."""
+        error = None if task.cancelled() else task.exception()
+        if error is None or self.end:
+            return
+        if not isinstance(error, Fenced | ClusterError):
+            raise error
+        self.end = "fenced" if isinstance(error, Fenced) else f"failed: {error}"
+        self.main.cancel()
+
+    def took(self, body: Body) -> None:
+        """The view knows."""
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """The view knows."""
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """Nobody is told."""

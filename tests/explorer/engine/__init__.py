@@ -1,0 +1,1 @@
+"""A search through all states of a system, and what it found."""

@@ -1,0 +1,1 @@
+"""A model of the commit protocol, written from its description and not from its code."""

@@ -1,0 +1,1 @@
+"""Scenarios: each module lists its own in `SCENARIOS`."""

@@ -1,0 +1,1 @@
+"""The laws that a history must keep, one a file."""

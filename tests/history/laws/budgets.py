@@ -1,0 +1,88 @@
+"""No disruption budget is broken by an eviction of ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tests.history import pods
+from tests.history.history import History
+from tests.history.replay import Change, replay
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Counts the ready pods of a budget when one that we evicted begins to die."""
+
+    name: str = "disruption budgets are kept"
+
+    def breaches(self, history: History) -> list[str]:
+        """Every eviction of ours after which fewer pods were ready than a budget demands."""
+        evicted = {
+            (request.sent or {}).get("deleteOptions", {}).get("preconditions", {}).get("uid", "")
+            for request in history.our_requests
+            if request.is_eviction and request.ok
+        }
+        found: list[str] = []
+        for change in replay(history):
+            if _begins_to_die(change) and pods.uid(change.version.body) in evicted:
+                found += _broken(change)
+        return found
+
+
+def _begins_to_die(change: Change) -> bool:
+    """Whether a pod that was ready is now deleted, at once or with grace."""
+    version, before = change.version, change.before
+    return (
+        version.kind == "pods"
+        and before is not None
+        and pods.ready(before)
+        and not pods.dying(before)
+        and (version.deleted or pods.dying(version.body))
+    )
+
+
+def _broken(change: Change) -> Iterable[str]:
+    pod = change.version.body
+    for budget in change.state.budgets.values():
+        if budget["metadata"]["namespace"] != pod["metadata"]["namespace"]:
+            continue
+        if not _selects(budget, pod):
+            continue
+        peers = [one for one in change.state.pods.values() if _peers(budget, one)]
+        healthy = sum(pods.ready(one) and not pods.dying(one) for one in peers)
+        needed = _needed(budget["spec"], len(peers) + change.version.deleted)
+        if healthy < needed:
+            yield (
+                f"revision {change.version.revision}: {pods.named(pod)} was evicted, and budget "
+                f"{budget['metadata']['name']} has {healthy} ready pods of {needed}"
+            )
+
+
+def _peers(budget: Body, pod: Body) -> bool:
+    same = budget["metadata"]["namespace"] == pod["metadata"]["namespace"]
+    return same and _selects(budget, pod) and not pods.ended(pod)
+
+
+def _selects(budget: Body, pod: Body) -> bool:
+    """Whether the budget's `matchLabels` select the pod; the scenarios use nothing else."""
+    wanted = (budget["spec"].get("selector") or {}).get("matchLabels") or {}
+    labels = pod["metadata"].get("labels") or {}
+    return bool(wanted) and all(labels.get(key) == value for key, value in wanted.items())
+
+
+def _needed(spec: Body, count: int) -> int:
+    if "minAvailable" in spec:
+        return _amount(spec["minAvailable"], count)
+    return count - _amount(spec.get("maxUnavailable", 0), count)
+
+
+def _amount(given: int | str, count: int) -> int:
+    """A number or a percentage of `count`, rounded up as the API does."""
+    if isinstance(given, str) and given.endswith("%"):
+        return math.ceil(int(given[:-1]) * count / 100)
+    return int(given)

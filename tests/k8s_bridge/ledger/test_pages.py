@@ -1,0 +1,135 @@
+"""Pages that come to the end of their room, and pages of leaves that are gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from k8s_bridge.cluster.errors import Refused
+from k8s_bridge.cluster.kinds import NODES, PODS
+from k8s_bridge.cluster.memory.requests import Request
+from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.ledger import codec
+from k8s_bridge.ledger.binding import FOR_GOOD, Binder, Bound
+from k8s_bridge.ledger.book import Book
+from k8s_bridge.ledger.codec import RESERVE, entry_size, page_body, room_on
+from k8s_bridge.ledger.names import CONTENT
+from k8s_bridge.ledger.pages import laid_out
+from k8s_bridge.ledger.records import Entry, Member, Page
+from model.gang import GangKey
+from model.readers import Source, read
+from tests.k8s_bridge.ledger.harness import TEAM, Leader, World, on
+
+LONG = "g" * 250
+
+
+@pytest.fixture
+async def world() -> World:
+    """Four leaves of four nodes."""
+    return await World().start()
+
+
+def entry(number: int, node: str, name: str = LONG) -> Entry:
+    """A gang of one pod with that name."""
+    pod = Target(TEAM, name, f"{number:036}", "1000")
+    return Entry(f"{number:012}", GangKey(TEAM, name), (Member(pod, node),))
+
+
+def test_room_is_what_is_left_of_the_largest_record() -> None:
+    """An entry takes from the room of a page exactly what it adds to its Lease."""
+    page = Page("l", 0, ("n",), (entry(1, "n"),))
+    more = entry(2, "n")
+    longer = page.with_entries((*page.entries, more))
+    assert room_on(page) - room_on(longer) == entry_size(more)
+    content = page_body(page, "w")["metadata"]["annotations"][CONTENT]
+    assert room_on(page) == codec.LARGEST - RESERVE - len(content)
+
+
+async def test_what_no_longer_fits_is_dropped_alone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three gangs on one leaf, whose page has room for one, one is bound and two are not."""
+    leader = await Leader(world, "a").take_over()
+    plan = [await world.gang(f"one-{i}", [on(0)[i]]) for i in range(3)]
+    page = next(page for page in leader.book.pages if page.leaf == "leaf-0-0")
+    size = entry_size(Entry("c" * 12, plan[0].gang, plan[0].members))
+    left = room_on(page) - size - size // 2
+    monkeypatch.setattr(codec, "LARGEST", codec.LARGEST - left)
+    outcome = await leader.commit(*plan)
+    await leader.rest()
+    assert [str(one.gang) for one in outcome.dropped] == ["ml/one-1", "ml/one-2"]
+    assert all("is full" in one.why for one in outcome.dropped)
+    world.check(plan)
+
+
+async def test_a_leaf_whose_pods_have_long_names_gets_more_pages(world: World) -> None:
+    """At 400 bytes a pod four nodes of 110 pods fit on a page; at 800 bytes two do."""
+    objects = [{"apiVersion": "v1", "kind": "Node", **body} for body in world.records_of(NODES)]
+    fabric = read([Source("world", objects=objects)]).snapshot.fabric
+    leaf = fabric.leaves[0]
+    assert {node.allocatable.pods for node in leaf.nodes} == {110}
+    names = tuple(node.name for node in leaf.nodes)
+    book = Book()
+    book.put_page(Page(leaf.name, 0, names, tuple(entry(i, names[0]) for i in range(63))))
+    assert [page.nodes for page in laid_out(fabric, book) if page.leaf == leaf.name] == [names]
+    book.put_page(Page(leaf.name, 0, names, tuple(entry(i, names[0]) for i in range(64))))
+    halves = [names[:2], names[2:]]
+    assert [page.nodes for page in laid_out(fabric, book) if page.leaf == leaf.name] == halves
+    short = tuple(entry(i, names[0], "short") for i in range(64))
+    book.put_page(Page(leaf.name, 0, names, short))
+    assert [page.nodes for page in laid_out(fabric, book) if page.leaf == leaf.name] == [names]
+
+
+async def test_the_page_of_a_leaf_that_is_gone_is_deleted_once_it_holds_nothing(
+    world: World,
+) -> None:
+    """Its nodes are gone: it stays while a pod of ours is left there, and goes after that."""
+    leader = await Leader(world, "a").take_over()
+    gang = await world.gang("g", on(0)[:1])
+    await leader.commit(gang)
+    await leader.rest()
+    for node in on(0):
+        await world.cluster.delete(NODES, Target("", node))
+    await leader.keeping.lay_out(world.fabric_pages())
+    assert [page.nodes for page in world.pages() if page.leaf == "leaf-0-0"] == [(on(0)[0],)]
+    pod = gang.members[0].pod
+    ended = {"status": {"phase": "Succeeded"}}
+    await world.cluster.patch(PODS, Target(pod.namespace, pod.name), ended, "status")
+    leader.book.wake(pod.uid)
+    await leader.rest()
+    await leader.keeping.lay_out(world.fabric_pages())
+    assert [page.leaf for page in world.pages()] == ["leaf-0-1", "leaf-0-2", "leaf-0-3"]
+
+
+class Forbidding:
+    """Forbids bindings until a moment of the clock."""
+
+    def __init__(self, world: World, until: float) -> None:
+        self.world = world
+        self.until = until
+
+    async def before(self, request: Request) -> None:
+        """Forbid."""
+        if request.subresource == "binding" and self.world.clock.now < self.until:
+            raise Refused("forbidden", 403, "Forbidden")
+
+    async def after(self, request: Request, answer: Any) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "result"), [(FOR_GOOD / 2, Bound.BOUND), (2 * FOR_GOOD, Bound.IMPOSSIBLE)]
+)
+async def test_what_is_forbidden_for_a_moment_is_not_forbidden_for_good(
+    world: World, seconds: float, result: Bound
+) -> None:
+    """A server that forbids for 2.5 s costs time; one that does for 10 s ends the commit."""
+    gang = await world.gang("g", on(0)[:1])
+    cluster = world.cluster.client("a", Forbidding(world, world.clock.now + seconds))
+
+    async def stands() -> bool:
+        return True
+
+    answer = await Binder(cluster, world.true_pods, world.clock).bind("c", gang.members[0], stands)
+    assert answer.result is result

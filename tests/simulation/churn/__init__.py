@@ -1,0 +1,1 @@
+"""What users, operators and other schedulers do to a cluster meanwhile."""

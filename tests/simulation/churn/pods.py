@@ -1,0 +1,170 @@
+"""Gangs that come, change and go; members that are replaced; pods of others."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from k8s_bridge.cluster.errors import ClusterError
+from k8s_bridge.cluster.kinds import PODS
+from k8s_bridge.cluster.memory import pods as binding
+from k8s_bridge.cluster.memory.actors import GANG_SIZE, pod, target
+from k8s_bridge.cluster.protocol import Binding, Target
+from tests.simulation.jobs import TEAM, Job, bound, ended
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+MOST_JOBS = 14
+"""How many jobs there may be at a time."""
+
+
+def strike(world: World, chance: random.Random) -> None:
+    """Do something to the pods."""
+    ways = (submit,) * 6 + (finish,) * 3 + (delete,) * 2 + (foreign, resize, end_one, steal, retire)
+    way = chance.choice(ways)
+    if way(world, chance):
+        world.story.did(f"pods {way.__name__}")
+
+
+def submit(world: World, chance: random.Random) -> bool:
+    """A new gang, or a new single pod."""
+    if len(world.jobs.wanted) >= MOST_JOBS:
+        return False
+    world.job_number += 1
+    name = f"g{world.job_number}"
+    match chance.randrange(4):
+        case 0:
+            job = Job(name, 1, chance.choice((1, 2, 4, 8)), single=True)
+        case 1:
+            job = Job(name, chance.randint(2, 6), chance.choice((1, 2, 4)))
+        case _:
+            job = Job(name, chance.choice((1, 2, 2, 3, 4, 4, 5, 8)), 8)
+    world.jobs.submit(job)
+    return True
+
+
+def finish(world: World, chance: random.Random) -> bool:
+    """A job that runs as a whole ends."""
+    running = [
+        job
+        for job in world.jobs.wanted.values()
+        if all(record.body["status"]["phase"] == "Running" for record in world.jobs.members(job))
+    ]
+    if not running:
+        return False
+    job = chance.choice(running)
+    world.jobs.kubelets.finish(TEAM, [r.metadata["name"] for r in world.jobs.members(job)])
+    world.later(chance.uniform(0, 3), lambda: world.jobs.retire(job))
+    return True
+
+
+def retire(world: World, chance: random.Random) -> bool:
+    """A job is deleted, whatever it is doing."""
+    if not world.jobs.wanted:
+        return False
+    world.jobs.retire(chance.choice(list(world.jobs.wanted.values())))
+    return True
+
+
+def delete(world: World, chance: random.Random) -> bool:
+    """A member is deleted; another of the same name takes its place, at once or soon."""
+    if not world.jobs.wanted:
+        return False
+    job = chance.choice(list(world.jobs.wanted.values()))
+    members = world.jobs.members(job)
+    if not members:
+        return False
+    job.spoiled = True
+    record = chance.choice(members)
+    world.store.remove(record, binding.grace(record) if chance.random() < 0.5 else 0)
+    if chance.random() < 0.5:
+        world.jobs.make_up()
+    return True
+
+
+def end_one(world: World, chance: random.Random) -> bool:
+    """One member ends before the others."""
+    members = [
+        (job, record)
+        for job in world.jobs.wanted.values()
+        for record in world.jobs.members(job)
+        if record.body["status"]["phase"] == "Running"
+    ]
+    if not members:
+        return False
+    job, record = chance.choice(members)
+    job.spoiled = True
+    phase = chance.choice(("Succeeded", "Failed"))
+    world.jobs.kubelets.finish(TEAM, [record.metadata["name"]], phase)
+    return True
+
+
+def foreign(world: World, chance: random.Random) -> bool:
+    """Another scheduler puts a pod onto a node, without asking anybody."""
+    world.job_number += 1
+    name = f"other{world.job_number}"
+    body = pod(name, chance.choice((1, 4, 8)), scheduler="default-scheduler")
+    made = world.store.create(PODS, TEAM, body)
+    node = chance.choice(sorted(world.fleet))
+    binding.bind(world.store, Binding(target(made.whole()), node), dry_run=False)
+
+    def leave() -> None:
+        record = world.jobs.find(name)
+        if record is not None:
+            world.store.remove(record)
+
+    world.later(chance.uniform(5, 20), leave)
+    return True
+
+
+def steal(world: World, chance: random.Random) -> bool:
+    """Somebody binds one of our own pods by hand."""
+    free = [
+        (job, record)
+        for job in world.jobs.wanted.values()
+        for record in world.jobs.members(job)
+        if not bound(record) and not ended(record)
+    ]
+    if not free:
+        return False
+    job, record = chance.choice(free)
+    job.spoiled = True
+    node = chance.choice(sorted(world.fleet))
+    try:
+        binding.bind(world.store, Binding(target(record.whole()), node), dry_run=False)
+    except ClusterError:
+        return False
+    return True
+
+
+def resize(world: World, chance: random.Random) -> bool:
+    """The size that a gang's members state changes, on all or on some of them."""
+    gangs = [job for job in world.jobs.wanted.values() if not job.single]
+    if not gangs:
+        return False
+    job = chance.choice(gangs)
+    job.spoiled = True
+    size = max(1, job.size + chance.choice((-2, -1, 1, 2)))
+    some = chance.random() < 0.3
+    for record in world.jobs.members(job):
+        if not some or chance.random() < 0.5:
+            state_size(world, record.metadata["name"], size)
+    return True
+
+
+def state_size(world: World, name: str, size: int) -> None:
+    """Let a pod state the size of its gang."""
+    patch = {"metadata": {"annotations": {GANG_SIZE: str(size)}}}
+    world.patch(PODS, Target(TEAM, name), patch)
+
+
+def heal(world: World) -> None:
+    """Let every gang be what its owner wants, and no pod of others be in the way."""
+    for job in world.jobs.wanted.values():
+        if not job.single:
+            for record in world.jobs.members(job):
+                state_size(world, record.metadata["name"], job.size)
+    for record in list(world.store.records(PODS, TEAM)):
+        if record.metadata["name"].startswith("other"):
+            world.store.remove(record)

@@ -1,0 +1,37 @@
+"""Requests that never arrive, and answers that never come back."""
+
+from __future__ import annotations
+
+import random
+
+from k8s_bridge.cluster.errors import Ambiguous
+from k8s_bridge.cluster.memory.requests import Request
+from tests.simulation.faults.fault import Family, Fate, Scene, Spells
+
+
+class LostBefore(Family):
+    """The request is lost on its way; the sender waits for nothing."""
+
+    def __init__(self, chance: random.Random, scene: Scene) -> None:
+        self._spells = Spells(chance, scene, 0.4)
+
+    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+        """Lose it."""
+        if not self._spells.strikes(identity, now):
+            return None
+        wait = self._spells.chance.choice((0.01, 1.0, 8.0))
+        return Fate("lost before", arrives=False, back=wait, answer=Ambiguous("no answer"))
+
+
+class LostAfter(Family):
+    """The request is done, and the answer is lost."""
+
+    def __init__(self, chance: random.Random, scene: Scene) -> None:
+        self._spells = Spells(chance, scene, 0.4)
+
+    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+        """Do it and say nothing."""
+        if not self._spells.strikes(identity, now):
+            return None
+        wait = self._spells.chance.choice((0.01, 1.0, 8.0))
+        return Fate("lost after", back=wait, answer=Ambiguous("no answer"))

@@ -1,0 +1,56 @@
+"""Which families strike in a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from tests.simulation.chance import stream
+from tests.simulation.faults.answers import Broken, Busy, RefusedBinding, SpuriousConflict
+from tests.simulation.faults.fault import Fault, Scene
+from tests.simulation.faults.lost import LostAfter, LostBefore
+from tests.simulation.faults.machines import Crash, CutOff, Jump, Pause, Suspend
+from tests.simulation.faults.rivals import SecondLeader
+from tests.simulation.faults.server import Compaction
+from tests.simulation.faults.slow import Slow
+from tests.simulation.faults.stale import StaleList
+from tests.simulation.faults.twice import Twice
+from tests.simulation.faults.watches import Cut, Expired, Reordered, Repeated, Stalled
+
+FAMILIES: dict[str, Callable[[Random, Scene], Fault]] = {
+    family.__name__: family
+    for family in (
+        LostBefore,
+        LostAfter,
+        Slow,
+        Twice,
+        SpuriousConflict,
+        Busy,
+        Broken,
+        RefusedBinding,
+        Cut,
+        Stalled,
+        Reordered,
+        Repeated,
+        Expired,
+        StaleList,
+        Crash,
+        Pause,
+        Suspend,
+        Jump,
+        CutOff,
+        SecondLeader,
+        Compaction,
+    )
+}
+"""Every family by its name."""
+
+
+def drawn(seed: int, scene: Scene, fewest: int, most: int) -> dict[str, Fault]:
+    """The faults of a seed: some of the families, each from a stream of its own."""
+    chance = stream(seed, "families")
+    names = chance.sample(sorted(FAMILIES), chance.randint(fewest, most))
+    if StaleList.__name__ in names and Expired.__name__ not in names:
+        # without it hardly anything is listed again
+        names.append(Expired.__name__)
+    return {name: FAMILIES[name](stream(seed, "fault", name), scene) for name in names}

@@ -1,0 +1,93 @@
+"""What has to hold once everything is at rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from k8s_bridge.cluster.kinds import LEASES, PODS
+from k8s_bridge.cluster.memory.actors import OURS
+from k8s_bridge.ledger.records import Phase
+from tests.simulation.faults.rivals import LEASE
+from tests.simulation.jobs import bound, ended
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+
+def unrest(world: World) -> str:
+    """What does not hold yet, "" where everything is at rest."""
+    return next(_problems(world), "")
+
+
+def _problems(world: World) -> Iterator[str]:
+    yield from _leaders(world)
+    yield from _records(world)
+    yield from _pages(world)
+    yield from _commits(world)
+    yield from _gangs(world)
+
+
+def _leaders(world: World) -> Iterator[str]:
+    leaders = [one.identity for one in world.replicas.values() if one.leads]
+    if len(leaders) != 1:
+        yield f"not one leader: {leaders}"
+        return
+    holder = world.store.find(LEASES, LEASE).body["spec"].get("holderIdentity")
+    if holder != leaders[0]:
+        yield f"{leaders[0]} leads, {holder} holds the lease"
+
+
+def _records(world: World) -> Iterator[str]:
+    for name, lease in world.books.leases.items():
+        yield f"gang lease {name} is left over, {lease.phase}"
+    for name, page in world.books.pages.items():
+        for entry in page.entries:
+            if entry.lease or entry.phase is not Phase.COMMITTED:
+                yield f"page {name}: {entry.gang} is {entry.phase}, lease {entry.lease!r}"
+
+
+def _pages(world: World) -> Iterator[str]:
+    """Pages say exactly which pods of ours run where."""
+    written = Counter(
+        (member.pod.uid, member.node)
+        for page in world.books.pages.values()
+        for entry in page.entries
+        for member in entry.members
+    )
+    live = Counter(
+        (record.metadata["uid"], record.body["spec"]["nodeName"])
+        for record in world.store.records(PODS)
+        if bound(record) and not ended(record) and record.body["spec"]["schedulerName"] == OURS
+    )
+    for uid, node in live - written:
+        seen = world.books.pods[uid]
+        yield f"{seen.pod} runs on {node} and is on no page"
+    for uid, node in written - live:
+        known = world.books.pods.get(uid)
+        yield f"a page says that {known.pod if known else uid} runs on {node}"
+
+
+def _commits(world: World) -> Iterator[str]:
+    """Each commit is bound as a whole, less what is gone, or not at all."""
+    for name, members in world.books.decided.items():
+        there = [
+            member
+            for uid, member in members.items()
+            if (seen := world.books.pods.get(uid)) is not None and not seen.finished
+        ]
+        on = [member for member in there if world.books.bound_by[member.pod.uid] == name]
+        if on and len(on) < len(there):
+            pods = [str(member.pod) for member in there if member not in on]
+            yield f"commit {name}: bound {len(on)} of {len(there)}, not {pods}"
+        if on and name in world.books.undone:
+            yield f"commit {name} went back, and {on[0].pod} is still bound"
+
+
+def _gangs(world: World) -> Iterator[str]:
+    """A gang that nobody has meddled with is bound as a whole or not at all."""
+    for job in world.jobs.wanted.values():
+        count = sum(bound(record) for record in world.jobs.members(job))
+        if not job.spoiled and count not in (0, job.size):
+            yield f"{job.name}: {count} of {job.size} bound"

@@ -1,0 +1,190 @@
+"""Each law can be broken, and is seen to be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from k8s_bridge.cluster.kinds import LEASES, PODS
+from k8s_bridge.cluster.memory import pods as binding
+from k8s_bridge.cluster.protocol import Binding, Body, Target
+from k8s_bridge.ledger.codec import gang_body, page_body
+from k8s_bridge.ledger.names import COMMIT, DEVICES, FENCE, page_name
+from k8s_bridge.ledger.pods import pod_seen
+from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from k8s_bridge.virtual_clock import VirtualClock
+from model.gang import GangKey
+from tests.simulation.jobs import TEAM, Job
+from tests.simulation.laws import rest
+from tests.simulation.story import Story
+from tests.simulation.world import World
+
+NODE, OTHER = "n-0-0-0", "n-0-0-1"
+LEAF = "leaf-0-0"
+GANG = GangKey(TEAM, "g")
+ALL = tuple(range(8))
+
+
+class Court:
+    """A cluster without schedulers: every write here plays the part of one."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.story = Story(self.clock)
+        self.world = World(0, self.story, self.clock)
+        self.store = self.world.store
+        self.world.set_up()
+        self.job = Job("g", 2, 8)
+        self.world.jobs.submit(self.job)
+
+    @property
+    def broken(self) -> set[str]:
+        """The laws that were broken."""
+        return {breach.law for breach in self.story.breaches}
+
+    def member(self, number: int, node: str = NODE) -> Member:
+        """A member as it stands, to go to `node`."""
+        record = self.world.jobs.find(f"g-{number}")
+        assert record is not None
+        return Member(pod_seen(record.body).pod, node, ALL)
+
+    def bind(self, member: Member, commit: str) -> None:
+        """A replica binds a member."""
+        said = {COMMIT: commit, DEVICES: ",".join(map(str, member.devices))}
+        self.store.writer = "a1"
+        binding.bind(self.store, Binding(member.pod, member.node, said), dry_run=False)
+        self.store.writer = ""
+
+    def write(self, body: Body) -> None:
+        """A replica writes a record."""
+        target = Target("kube-system", body["metadata"]["name"])
+        body["metadata"].pop("resourceVersion", None)
+        there = [r for r in self.store.records(LEASES) if r.metadata["name"] == target.name]
+        if there:
+            self.store.update(LEASES, there[0], body)
+        else:
+            self.store.create(LEASES, target.namespace, body)
+
+    def page(self, *entries: Entry, epoch: int = 1, leaf: str = LEAF) -> None:
+        """Write a page of two nodes."""
+        self.write(page_body(Page(leaf, 0, (NODE, OTHER), entries, epoch), "a1"))
+
+    def entry(self, commit: str, *members: Member, phase: Phase = Phase.COMMITTED) -> Entry:
+        """An entry that is its own record."""
+        return Entry(commit, GANG, members, phase=phase)
+
+
+@pytest.fixture
+def court() -> Court:
+    """A cluster and a gang of two."""
+    return Court()
+
+
+def test_what_is_recorded_may_be_bound(court: Court) -> None:
+    """Two members on two nodes, as their page says: no law is broken."""
+    members = court.member(0), court.member(1, OTHER)
+    court.page(court.entry("c", *members))
+    for member in members:
+        court.bind(member, "c")
+    assert not court.broken
+    assert not list(rest._commits(court.world))
+
+
+def test_a_device_in_two_live_pods(court: Court) -> None:
+    """Two pods with the same eight devices of one node, which therefore holds sixteen GPUs."""
+    court.bind(court.member(0), "c")
+    court.bind(court.member(1), "d")
+    assert {"no device in two live pods", "no node is given twice"} <= court.broken
+
+
+def test_a_device_may_be_given_again_once_its_pod_has_ended(court: Court) -> None:
+    """The first pod has succeeded before the second one comes."""
+    court.page(court.entry("c", court.member(0)), court.entry("d", court.member(1)))
+    assert court.broken == {"a device is given once"}
+    court.story.breaches.clear()
+    court.bind(court.member(0), "c")
+    court.world.jobs.kubelets.finish(TEAM, ["g-0"])
+    court.bind(court.member(1), "d")
+    assert not court.broken
+
+
+def test_a_binding_without_a_record(court: Court) -> None:
+    """No page holds the pod; or it says another node."""
+    court.bind(court.member(0), "c")
+    court.page(court.entry("d", court.member(1)))
+    court.bind(court.member(1, OTHER), "d")
+    assert [b.law for b in court.story.breaches] == ["a binding belongs to its commit"] * 2
+
+
+def test_a_binding_by_a_commit_that_was_taken_off_its_page(court: Court) -> None:
+    """A takeover has dropped the entry before the binding arrives."""
+    court.page(court.entry("c", court.member(0)))
+    court.page(epoch=2)
+    court.bind(court.member(0), "c")
+    assert court.broken == {"a binding belongs to its commit"}
+
+
+def test_a_binding_of_a_pod_that_its_commit_has_fenced(court: Court) -> None:
+    """The commit goes back and has fenced the pod; then its binding comes after all."""
+    court.page(court.entry("c", court.member(0), phase=Phase.ROLLING_BACK))
+    patch = {"metadata": {"annotations": {FENCE: "c"}}}
+    court.world.patch(PODS, Target(TEAM, "g-0"), patch)
+    court.bind(court.member(0), "c")
+    assert court.broken == {"a binding belongs to its commit"}
+
+
+def test_a_binding_of_a_wide_gang_that_was_only_prepared(court: Court) -> None:
+    """The page points to a gang lease that nobody has committed."""
+    member = court.member(0)
+    lease = GangLease("gang-g-c", "c", GANG, Phase.PREPARED, (member,), (page_name(LEAF, 0),), 1)
+    court.write(gang_body(lease, "a1"))
+    court.page(replace(court.entry("c", member), lease=lease.name))
+    court.bind(member, "c")
+    assert court.broken == {"a binding belongs to its commit"}
+
+
+def test_an_epoch_that_falls(court: Court) -> None:
+    """A leader that was replaced still writes a page."""
+    court.page(epoch=2)
+    court.page(epoch=1)
+    assert court.broken == {"epochs never fall"}
+
+
+def test_a_node_on_two_pages(court: Court) -> None:
+    """Another page takes up a node that the first one still lists."""
+    court.page()
+    court.page(leaf="leaf-0-1")
+    assert court.broken == {"a node is on one page"}
+
+
+def test_an_eviction_of_what_goes_forward(court: Court) -> None:
+    """A replica evicts a member whose commit stands."""
+    member = court.member(0)
+    court.page(court.entry("c", member))
+    court.bind(member, "c")
+    court.store.writer = "a1"
+    binding.evict(court.store, member.pod)
+    assert court.broken == {"only what goes back is evicted"}
+
+
+def test_half_a_commit_is_unrest(court: Court) -> None:
+    """One of two members is bound; then the other one's pod is gone, and that is a whole."""
+    members = court.member(0), court.member(1, OTHER)
+    court.page(court.entry("c", *members))
+    court.bind(members[0], "c")
+    assert len(list(rest._commits(court.world))) == 1
+    assert len(list(rest._gangs(court.world))) == 1
+    assert any("a page says" in one for one in rest._pages(court.world))
+    record = court.world.jobs.find("g-1")
+    assert record is not None
+    court.store.remove(record)
+    assert not list(rest._commits(court.world))
+
+
+def test_a_gang_lease_that_is_left_is_unrest(court: Court) -> None:
+    """It is named with its phase."""
+    members = (court.member(0),)
+    lease = GangLease("gang-g-c", "c", GANG, Phase.PREPARED, members, (page_name(LEAF, 0),), 1)
+    court.write(gang_body(lease, "a1"))
+    assert list(rest._records(court.world)) == ["gang lease gang-g-c is left over, Prepared"]

@@ -1,0 +1,25 @@
+"""Whether everything that can be bound is bound, as somebody who only looks at the end sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from k8s_bridge.cluster.kinds import NODES, PODS
+from model.readers.live import LiveReader
+from solver.greedy import greedy_plan
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+
+def feasible(world: World) -> list[str]:
+    """Gangs that wait although they fit, read anew from the store; none where all is bound."""
+    leader = world.leader
+    reader = LiveReader()
+    if leader is not None and leader.scheduler is not None:
+        reader.configure(leader.scheduler.config.state.config)
+    for kind in (NODES, PODS):
+        bodies = [record.listed() for record in world.store.records(kind)]
+        reader.replace_all(kind.group, kind.name, bodies)
+    snapshot = reader.reading(world.clock.wall()).snapshot
+    return [str(placement.gang) for placement in greedy_plan(snapshot).placements]

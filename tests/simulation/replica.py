@@ -1,0 +1,93 @@
+"""One replica of the scheduler, on a machine of its own, started again under a new name."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from k8s_bridge.chance import seeded
+from k8s_bridge.leading import Pace
+from k8s_bridge.metrics import Metrics
+from k8s_bridge.reporting import Reporter
+from k8s_bridge.scheduler import DryRunMode, Options, Scheduler
+from model.plan import Plan
+from model.snapshot import Snapshot
+from solver.greedy import greedy_plan
+from tests.simulation.chance import stream
+from tests.simulation.clocks import MachineClock
+from tests.simulation.story import WHO
+from tests.simulation.wire import Wire
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+_DRY_RUNS: tuple[DryRunMode, ...] = ("never", "never", "always", "auto")
+
+_METRICS = Metrics()
+_PACE = Pace(settle=0.1, longest=0.5)
+"""Slower than usual: what looks around fifty times a second costs most of a simulation."""
+
+
+class Replica:
+    """A process that may die and come back. `rate` is how fast its clock runs."""
+
+    def __init__(self, world: World, name: str, rate: float) -> None:
+        self.name = name
+        self.identity = ""
+        self.machine = MachineClock(world.clock, rate)
+        self._rate = rate
+        self._world = world
+        self._starts = 0
+        self._wire: Wire | None = None
+        self.scheduler: Scheduler | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Whether it leads, as far as it knows."""
+        return self.scheduler is not None and self.scheduler.leading
+
+    def start(self) -> None:
+        """Start the process, unless it runs."""
+        if self._task is not None:
+            return
+        world = self._world
+        self._starts += 1
+        self.identity = f"{self.name}{self._starts}"
+        self.machine = MachineClock(world.clock, self._rate)
+        chance = stream(world.seed, "replica", self.identity)
+        self._wire = Wire(world, self.identity, self.machine, world.faults.values(), chance)
+        options = Options(identity=self.identity, dry_run=chance.choice(_DRY_RUNS), pace=_PACE)
+        token = WHO.set(self.identity)
+        with seeded(stream(world.seed, "waits", self.identity)):
+            self.scheduler = Scheduler(
+                self._wire, self.machine, self._solve, options, lambda s: Reporter(s, _METRICS)
+            )
+            self._task = asyncio.create_task(self.scheduler.run(), name=self.identity)
+        WHO.reset(token)
+        world.story.did("started", self.identity)
+
+    def crash(self) -> None:
+        """Kill the process: nothing that it would do from now on reaches the cluster."""
+        if self._task is None or self._wire is None:
+            return
+        self._wire.dead = True
+        self.machine.resume()
+        self._task.cancel()
+        self._world.ended.append(self._task)
+        self._task = self.scheduler = None
+        self._world.story.did("crashed", self.identity)
+
+    def check(self) -> None:
+        """Report a process that has ended by itself."""
+        if self._task is not None and self._task.done():
+            error = self._task.exception()
+            self._world.story.broken("no process ends by itself", f"{self.identity}: {error!r}")
+            self._task = None
+
+    async def _solve(self, snapshot: Snapshot) -> Plan:
+        """Plan greedily; the plan may come late."""
+        plan = greedy_plan(snapshot)
+        chance = stream(self._world.seed, "solve", self.identity, f"{self.machine.monotonic():.6f}")
+        await self.machine.sleep(chance.choice((0.001, 0.001, 0.05, 0.5, 2.0)))
+        return plan

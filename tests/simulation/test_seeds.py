@@ -1,0 +1,82 @@
+"""Five hundred seeds, half of them for safety alone, half for progress as well."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.simulation.run import Verdict, run
+
+CHUNK = 50
+"""Seeds that one test runs; each test on its own has to do enough."""
+
+FAULTS = (
+    "409",
+    "410",
+    "429",
+    "500",
+    "binding refused",
+    "clock jumped",
+    "compaction",
+    "crash",
+    "cut off",
+    "delayed",
+    "delivered twice",
+    "event repeated",
+    "leader's lease tampered with",
+    "lost after",
+    "lost before",
+    "machine suspended",
+    "pause",
+    "stale list",
+    "watch cut",
+    "watch stalled",
+    "watches reordered",
+)
+LEAST = 3
+"""How often each fault has to strike in a chunk."""
+
+ENOUGH = {
+    "committed": 500,
+    "bound": 1000,
+    "rolling back": 3,
+    "evicted": 5,
+    "took over": 70,
+    "crashed": 50,
+    "at rest": 2 * CHUNK,
+    "all bound": CHUNK,
+    "job done": 50,
+    "config bad": 10,
+    "config good": 10,
+    "node cordon": 20,
+    "node delete": 20,
+    "node create": 20,
+    "node shrink": 20,
+    "node fail": 20,
+    "node relabel": 20,
+    "pods delete": 20,
+    "pods end_one": 20,
+    "pods foreign": 20,
+    "pods resize": 20,
+    "pods steal": 20,
+}
+"""How often what has to happen for a chunk to mean anything."""
+
+
+@pytest.mark.parametrize("first", range(0, 500, CHUNK))
+def test_seeds(first: int) -> None:
+    """No law is broken under any plan of faults, and every plan does its work."""
+    verdicts = [_run(seed) for seed in range(first, first + CHUNK)]
+    broken = [str(verdict) for verdict in verdicts if verdict.breaches]
+    assert not broken, "\n" + "\n".join(broken)
+    injected = sum((verdict.injected for verdict in verdicts), Counter[str]())
+    happened = sum((verdict.happened for verdict in verdicts), Counter[str]())
+    rare = {name: injected[name] for name in FAULTS if injected[name] < LEAST}
+    assert not rare, f"faults that hardly struck: {rare}"
+    little = {name: happened[name] for name, least in ENOUGH.items() if happened[name] < least}
+    assert not little, f"what hardly happened: {little}"
+
+
+def _run(seed: int) -> Verdict:
+    return run(seed, "progress" if seed % 2 else "safety")

@@ -1,0 +1,151 @@
+"""Everything there is in one simulation: cluster, users, machines, replicas, faults, judges."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from typing import Any, TypeVar
+
+from k8s_bridge.cluster.errors import ClusterError, NotFound
+from k8s_bridge.cluster.kinds import NAMESPACES, NODES, Kind
+from k8s_bridge.cluster.memory import MemoryCluster
+from k8s_bridge.cluster.memory.actors import nodes
+from k8s_bridge.cluster.memory.merge import merged
+from k8s_bridge.cluster.protocol import Body, Target
+from k8s_bridge.virtual_clock import VirtualClock
+from tests.simulation.chance import stream
+from tests.simulation.faults.fault import Fault
+from tests.simulation.jobs import TEAM, Jobs
+from tests.simulation.laws.gangs import Gangs
+from tests.simulation.laws.pods import LivePods
+from tests.simulation.laws.records import Books
+from tests.simulation.past import Past
+from tests.simulation.replica import Replica
+from tests.simulation.store import WatchedStore
+from tests.simulation.story import Story
+
+T = TypeVar("T")
+
+RATES = (1.0, 1.0, 1.0, 1.3, 1 / 1.3)
+"""How fast monotonic clocks run."""
+
+
+class World:
+    """One cluster with its schedulers, as a seed makes it. `faults` strike until `calm`."""
+
+    def __init__(self, seed: int, story: Story, clock: VirtualClock) -> None:
+        chance = stream(seed, "world")
+        self.seed = seed
+        self.clock = clock
+        self.story = story
+        self.calm = False
+        self.faults: dict[str, Fault] = {}
+        self.store = WatchedStore(clock, seed)
+        self.admin = MemoryCluster(self.store, identity="admin")
+        self.jobs = Jobs(self.store)
+        self.job_number = 0
+        self.past = Past(clock)
+        self.books = Books(story)
+        self.books.listeners.append(Gangs(story, self.books, self.jobs).on_commit)
+        self.store.judges += [LivePods(story, self.books, self.store), self.books, self.past]
+        self.fleet = {
+            body["metadata"]["name"]: body
+            for body in nodes(chance.choice((1, 1, 2)), 4, chance.choice((2, 4, 4)))
+        }
+        self.replicas = {
+            name: Replica(self, name, chance.choice(RATES))
+            for name in ("a", "b", "c")[: chance.choice((2, 2, 3))]
+        }
+        self.ended: list[asyncio.Task[None]] = []
+        self._tasks: dict[asyncio.Task[Any], None] = {}
+
+    @property
+    def leader(self) -> Replica | None:
+        """A replica that thinks it leads."""
+        return next((one for one in self.replicas.values() if one.leads), None)
+
+    def replica(self, name: str) -> Replica:
+        """The replica of that name; without one, whoever leads, or the first."""
+        return self.replicas.get(name) or self.leader or next(iter(self.replicas.values()))
+
+    def striking(self, faults: Iterable[Fault]) -> Iterator[Fault]:
+        """Those that may strike now."""
+        return iter(()) if self.calm else iter(faults)
+
+    def set_up(self) -> None:
+        """Bring up the cluster."""
+        self.store.create(NAMESPACES, "", {"metadata": {"name": TEAM}})
+        for body in self.fleet.values():
+            self.store.create(NODES, "", body)
+
+    def start(self) -> None:
+        """Bring up the cluster, those who live in it, and the replicas."""
+        self.set_up()
+        self.spawn(self._live())
+        self.spawn(self._bookmarks())
+        for replica in self.replicas.values():
+            replica.start()
+
+    def patch(self, kind: Kind, target: Target, patch: Body, subresource: str = "") -> None:
+        """Let somebody patch an object, if it is there."""
+        try:
+            record = self.store.find(kind, target)
+        except NotFound:
+            return
+        self.store.update(kind, record, merged(record.body, patch), subresource)
+
+    def spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Let something happen beside everything else."""
+        task = asyncio.create_task(work)
+        self._tasks[task] = None
+        task.add_done_callback(self._over)
+        return task
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        """Requests may fail; nothing else may."""
+        self._tasks.pop(task, None)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, ClusterError):
+            trace = "".join(traceback.format_exception(error))
+            self.story.broken("the simulation itself works", trace)
+
+    def later(self, seconds: float, do: Callable[[], None]) -> None:
+        """Do something in so many seconds."""
+
+        async def wait() -> None:
+            await self.clock.sleep(seconds)
+            do()
+
+        self.spawn(wait())
+
+    def settle_down(self) -> None:
+        """Stop all faults; let every process run, kubelets included."""
+        self.calm = True
+        self.jobs.kubelets.silent.clear()
+        for replica in self.replicas.values():
+            replica.machine.resume()
+            replica.start()
+
+    async def close(self) -> None:
+        """End everything."""
+        for replica in self.replicas.values():
+            replica.crash()
+        tasks = [*self.ended, *self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _live(self) -> None:
+        """Kubelets, controllers and the collector of pods do their work."""
+        while True:
+            for _ in range(2):
+                self.jobs.kubelets.step()
+                await self.clock.sleep(0.5)
+            self.jobs.make_up()
+            self.jobs.collect(self.clock.monotonic())
+
+    async def _bookmarks(self) -> None:
+        while True:
+            await self.clock.sleep(30)
+            self.store.bookmark()
