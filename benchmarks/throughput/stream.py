@@ -16,7 +16,7 @@ from benchmarks.throughput.contenders import Ours, Running, event_to_model, plan
 from benchmarks.throughput.cost import Wire, cpu_seconds, family, peaks_mib
 from benchmarks.throughput.figures import percentile
 from benchmarks.throughput.judge import judge
-from benchmarks.throughput.load import NAMESPACE, Gang, fabric, pod
+from benchmarks.throughput.load import NAMESPACE, WHOLE, Gang, fabric, pod
 from tests.controlplane.fleet import create_nodes
 
 NODES = 1000
@@ -27,8 +27,22 @@ RATE = 100
 """Gangs a second that are wanted."""
 
 SECONDS = 25
-LARGEST = (1, 4)
-"""Most pods of a gang: gangs have from one to that many, each as often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Gangs of one pod to `largest`, each size as often; every pod wants so many `gpus`."""
+
+    largest: int
+    gpus: int
+
+    def __str__(self) -> str:
+        pods = "1 pod" if self.largest == 1 else f"1 to {self.largest} pods"
+        return f"{pods} of {self.gpus} GPU{'s' if self.gpus > 1 else ''}"
+
+
+LOADS = (Load(1, WHOLE), Load(4, 1), Load(4, WHOLE))
+"""Single whole nodes; gangs that the fabric has room for; gangs that want more than it has."""
 
 LIFE = 2.0
 """Seconds from the binding of a whole gang until its pods are deleted."""
@@ -74,11 +88,11 @@ class Sustained:
         ]
 
 
-def sustained(seed: int, largest: int) -> Sustained:
+def sustained(seed: int, load: Load) -> Sustained:
     """Ours alone: 1000 nodes, 10,000 bound pods of others, 100 gangs a second.
 
-    Gangs name themselves by annotation, each pod takes a node, and two seconds after the last
-    of a gang was bound its pods are deleted.
+    Gangs name themselves by annotation, and two seconds after the last pod of a gang was bound
+    its pods are deleted.
     """
     nodes = fabric(NODES)
     with tempfile.TemporaryDirectory(prefix="fourleaf-bench-") as folder, plane() as control:
@@ -89,7 +103,7 @@ def sustained(seed: int, largest: int) -> Sustained:
         asyncio.run(_foreign(control.kubeconfig(), [n["metadata"]["name"] for n in nodes]))
         running = Ours().start(control, Path(folder))
         try:
-            return asyncio.run(_Stream(running, nodes, seed, largest).run(control.kubeconfig()))
+            return asyncio.run(_Stream(running, nodes, seed, load).run(control.kubeconfig()))
         finally:
             running.process.stop()
 
@@ -108,13 +122,14 @@ async def _foreign(kubeconfig: Path, nodes: list[str]) -> None:
 
 class _Stream:
     def __init__(
-        self, running: Running, nodes: Sequence[dict[str, Any]], seed: int, largest: int
+        self, running: Running, nodes: Sequence[dict[str, Any]], seed: int, load: Load
     ) -> None:
         self._running = running
         self._nodes = nodes
+        self._gpus = load.gpus
         dice = random.Random(seed)  # noqa: S311 - sizes, not secrets
         self._gangs = [
-            Gang(f"s{number:05}", dice.randint(1, largest)) for number in range(RATE * SECONDS)
+            Gang(f"s{number:05}", dice.randint(1, load.largest)) for number in range(RATE * SECONDS)
         ]
         self._waits: dict[str, float] = {}
         self._waiting = 0
@@ -201,7 +216,7 @@ class _Stream:
             "topology.scheduler/gang-size": str(gang.size),
         }
         for name in gang.pods():
-            body = pod(name, Ours().scheduler, annotations=told)
+            body = pod(name, Ours().scheduler, annotations=told, gpus=self._gpus)
             await self._caller.request("POST", PODS, body)
 
     async def _delete(self, gang: Gang) -> None:
