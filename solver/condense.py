@@ -11,22 +11,23 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from model.resources import Resources, plus
+from model.resources import sums
 from model.snapshot import RunningPod
 
 
 def condensed(running: tuple[RunningPod, ...]) -> tuple[RunningPod, ...]:
     """The same room taken by fewer pods, in the order of the first of each."""
-    first: dict[Hashable, RunningPod] = {}
-    sums: dict[Hashable, Resources] = {}
-    for pod in running:
-        key: Hashable = pod.node
-        if pod.request.gpus or pod.bandwidth:
-            key = (pod.node, pod.namespace, pod.gang, pod.bandwidth)
-        if key in first:
-            sums[key] = plus(sums.get(key, first[key].request), pod.request)
-        else:
-            first[key] = pod
+    keys = [_alike(pod) for pod in running]
+    first = dict(zip(reversed(keys), reversed(running), strict=True))
+    total = sums((key, pod.request) for key, pod in zip(keys, running, strict=True))
     return tuple(
-        replace(pod, request=sums[key]) if key in sums else pod for key, pod in first.items()
+        first[key] if first[key].request is request else replace(first[key], request=request)
+        for key, request in total.items()
     )
+
+
+def _alike(pod: RunningPod) -> Hashable:
+    """The same for pods that count like one."""
+    if pod.request.gpus or pod.bandwidth:
+        return (pod.node, pod.namespace, pod.gang, pod.bandwidth)
+    return pod.node

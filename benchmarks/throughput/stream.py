@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import tempfile
 import time
@@ -13,7 +14,7 @@ from typing import Any
 
 from benchmarks.throughput.caller import PODS, Bindings, Caller, together
 from benchmarks.throughput.contenders import Ours, Running, event_to_model, plane
-from benchmarks.throughput.cost import Wire, cpu_seconds, family, peaks_mib
+from benchmarks.throughput.cost import Wire, all_cpu_seconds, cpu_seconds, family, peaks_mib
 from benchmarks.throughput.figures import percentile
 from benchmarks.throughput.judge import judge
 from benchmarks.throughput.load import NAMESPACE, WHOLE, Gang, fabric, pod
@@ -55,15 +56,20 @@ _FOREIGN_PODS = "/api/v1/namespaces/foreign/pods"
 
 @dataclass(frozen=True, slots=True)
 class Sustained:
-    """What came of it. Seconds, bytes, MiB; `waits` of gangs, from asked for to bound."""
+    """What came of it. Seconds, bytes, MiB; `waits` of gangs, from asked for to bound.
+
+    `rest_cpu` are CPU seconds of etcd and the API server, of this program, and of all else.
+    """
 
     came: int
     bound: int
     seconds: float
     bound_in_time: int
+    pods_in_time: int
     backlog: int
     waits: tuple[float, ...]
     cpu: float
+    rest_cpu: tuple[float, float, float]
     memory: tuple[float, ...]
     wire: int
     model: dict[str, float]
@@ -73,16 +79,20 @@ class Sustained:
         """Name and value of every figure."""
         waits = " / ".join(f"{percentile(self.waits, share):.2f}" for share in (0.5, 0.9, 0.99))
         memory = " + ".join(f"{one:.0f}" for one in self.memory)
+        rest = " / ".join(f"{one / self.seconds:.2f}" for one in self.rest_cpu)
         model = " / ".join(f"{seconds * 1000:g}" for seconds in self.model.values())
         return [
             ("gangs/s that came", f"{self.came / self.seconds:.1f}"),
             ("gangs/s bound while they came", f"{self.bound_in_time / self.seconds:.1f}"),
+            ("pods/s bound while they came", f"{self.pods_in_time / self.seconds:.1f}"),
             ("gangs never bound", str(self.came - self.bound)),
             ("most gangs waiting at once", str(self.backlog)),
             ("s from a gang's last create to its last binding, p50 / p90 / p99", waits),
             ("cores used by ours", f"{self.cpu / self.seconds:.2f}"),
+            (f"cores of {os.cpu_count()} used by control plane / this program / others", rest),
             ("peak MiB", f"{sum(self.memory):.0f} ({memory})"),
-            ("MiB/s on the wire", f"{self.wire / self.seconds / 2**20:.2f}"),
+            ("MB/s on the wire", f"{self.wire / self.seconds / 1e6:.2f}"),
+            ("kB on the wire for each pod bound", f"{self.wire / 1e3 / self.pods_in_time:.1f}"),
             ("ms from event to model, at most, p50 / p90 / p99", model),
             ("breaches", str(len(self.breaches))),
         ]
@@ -101,9 +111,11 @@ def sustained(seed: int, load: Load) -> Sustained:
             for name in (NAMESPACE, "foreign"):
                 api.create("/api/v1/namespaces", {"metadata": {"name": name}})
         asyncio.run(_foreign(control.kubeconfig(), [n["metadata"]["name"] for n in nodes]))
+        core = family(os.getpid())[1:]
         running = Ours().start(control, Path(folder))
         try:
-            return asyncio.run(_Stream(running, nodes, seed, load).run(control.kubeconfig()))
+            stream = _Stream(running, nodes, seed, load, core)
+            return asyncio.run(stream.run(control.kubeconfig()))
         finally:
             running.process.stop()
 
@@ -122,9 +134,15 @@ async def _foreign(kubeconfig: Path, nodes: list[str]) -> None:
 
 class _Stream:
     def __init__(
-        self, running: Running, nodes: Sequence[dict[str, Any]], seed: int, load: Load
+        self,
+        running: Running,
+        nodes: Sequence[dict[str, Any]],
+        seed: int,
+        load: Load,
+        core: Sequence[int],
     ) -> None:
         self._running = running
+        self._core = core
         self._nodes = nodes
         self._gpus = load.gpus
         dice = random.Random(seed)  # noqa: S311 - sizes, not secrets
@@ -147,7 +165,7 @@ class _Stream:
             pid = self._running.process.pid or 0
             wire = Wire()
             wire.look(family(pid))
-            carried, cpu, before = wire.carried, cpu_seconds(family(pid)), self._running.metrics()
+            carried, cpu, before = wire.carried, self._cpu(), self._running.metrics()
             breaches: list[str] = []
             start = time.perf_counter()
             self._until = start + SECONDS + DRAIN
@@ -157,10 +175,11 @@ class _Stream:
                     await asyncio.sleep(max(0.0, start + number / RATE - time.perf_counter()))
                     tasks.create_task(self._live(gang, bindings))
                 end = time.perf_counter()
-                cpu = cpu_seconds(family(pid)) - cpu
+                ours, *rest = (now - then for now, then in zip(self._cpu(), cpu, strict=True))
                 wire.look(family(pid))
                 carried = wire.carried - carried
                 in_time = sum(at <= end for at in self._bound.values())
+                pods_in_time = len(bindings.at) - 1
                 await asyncio.sleep(max(0.0, self._until - end))
                 watching.cancel()
             await self._all_whole()
@@ -169,14 +188,21 @@ class _Stream:
                 bound=len(self._bound),
                 seconds=end - start,
                 bound_in_time=in_time,
+                pods_in_time=pods_in_time,
                 backlog=self._backlog,
                 waits=tuple(self._waits.values()),
-                cpu=cpu,
+                cpu=ours,
+                rest_cpu=(rest[0], rest[1], rest[2] - ours - rest[0] - rest[1]),
                 memory=peaks_mib(family(pid)),
                 wire=carried,
                 model=event_to_model(before, self._running.metrics()),
                 breaches=(*breaches, *self._partial()),
             )
+
+    def _cpu(self) -> tuple[float, float, float, float]:
+        """CPU seconds so far: ours, the control plane's, this program's, and the machine's."""
+        ours = cpu_seconds(family(self._running.process.pid or 0))
+        return ours, cpu_seconds(self._core), time.process_time(), all_cpu_seconds()
 
     async def _warm_up(self, bindings: Bindings) -> None:
         gang = Gang("warm-up", 1)

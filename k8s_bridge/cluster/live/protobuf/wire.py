@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 Body = dict[str, Any]
@@ -20,6 +21,8 @@ Schema = Mapping[int, Take]
 """By tag: field number and wire type."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_REMEMBERED = 1024
+"""Objects of one field that are remembered: pods of one owner have the same containers."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -123,11 +126,15 @@ def one(number: int, name: str, *fields: tuple[int, Take]) -> tuple[int, Take]:
 
 
 def many(number: int, name: str, *fields: tuple[int, Take]) -> tuple[int, Take]:
-    """A list of objects."""
+    """A list of objects; those of equal bytes are one, and are read once."""
     schema = dict(fields)
 
+    @lru_cache(maxsize=_REMEMBERED)
+    def read(data: bytes) -> Body:
+        return message(schema, data, 0, len(data))
+
     def take(found: Body, data: bytes, at: int, end: int) -> None:
-        found.setdefault(name, []).append(message(schema, data, at, end))
+        found.setdefault(name, []).append(read(data[at:end]))
 
     return number << 3 | _BYTES, take
 
