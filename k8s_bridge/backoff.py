@@ -10,7 +10,6 @@ FIRST = 0.05
 """Seconds, at most, before the second attempt."""
 MOST = 5.0
 """Seconds, at most, before any attempt."""
-_CHANCE = random.Random()  # noqa: S311 - spreads load, hides nothing
 
 
 class Backoff:
@@ -26,7 +25,7 @@ class Backoff:
         self._clock = clock
         self._first = first
         self._most = most
-        self._chance = chance or _CHANCE
+        self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._tries = 0
 
     def next(self, least: float | None = None) -> float:

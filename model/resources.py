@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeVar
-
-Key = TypeVar("Key", bound=Hashable)
 
 PORT_PREFIX = "hostport/"
 """A host port is an extra resource of which every node has exactly one."""
@@ -70,26 +67,19 @@ def plus(a: Resources, b: Resources) -> Resources:
     )
 
 
-def sums(requests: Iterable[tuple[Key, Resources]]) -> dict[Key, Resources]:
-    """Key -> the sum of all requests that come with it, in the order of the first of each."""
-    groups: dict[Key, list[Resources]] = {}
-    for key, request in requests:
-        groups.setdefault(key, []).append(request)
-    return {key: _total(group) for key, group in groups.items()}
-
-
-def _total(group: list[Resources]) -> Resources:
-    """The sum of requests, at least one, without an object for each step."""
-    if len(group) == 1:
-        return group[0]
-    if any(one.extra for one in group):
-        return reduce(plus, group)
-    return Resources(
-        gpus=sum([one.gpus for one in group]),
-        cpu=sum([one.cpu or 0 for one in group]),
-        memory=sum([one.memory or 0 for one in group]),
-        pods=sum([one.pods for one in group]),
-    )
+def total(requests: Sequence[Resources]) -> Resources:
+    """The sum of requests, of which there is at least one: `plus`, but not one by one."""
+    if len(requests) == 1:
+        return requests[0]
+    gpus = cpu = memory = pods = 0
+    for one in requests:
+        if one.extra:
+            return reduce(plus, requests)
+        gpus += one.gpus
+        cpu += one.cpu or 0
+        memory += one.memory or 0
+        pods += one.pods
+    return Resources(gpus, cpu, memory, pods)
 
 
 def fits(free: Resources, request: Resources) -> int:

@@ -9,7 +9,7 @@ from functools import cached_property
 from model.config import SchedulerConfig
 from model.fabric import Fabric
 from model.gang import Gang, GangKey
-from model.resources import Resources, minus, sums
+from model.resources import Resources, minus, total
 
 DEFAULTS = SchedulerConfig()
 """The config where none is given."""
@@ -49,7 +49,10 @@ class Snapshot:
     @cached_property
     def used(self) -> Mapping[str, Resources]:
         """Node name -> what its running pods hold; nodes without pods are absent."""
-        return sums((pod.node, pod.request) for pod in self.running)
+        held: dict[str, list[Resources]] = {}
+        for pod in self.running:
+            held.setdefault(pod.node, []).append(pod.request)
+        return {node: total(requests) for node, requests in held.items()}
 
     @cached_property
     def free(self) -> Mapping[str, Resources]:

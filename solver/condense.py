@@ -11,18 +11,20 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from model.resources import sums
+from model.resources import total
 from model.snapshot import RunningPod
 
 
 def condensed(running: tuple[RunningPod, ...]) -> tuple[RunningPod, ...]:
     """The same room taken by fewer pods, in the order of the first of each."""
-    keys = [_alike(pod) for pod in running]
-    first = dict(zip(reversed(keys), reversed(running), strict=True))
-    total = sums((key, pod.request) for key, pod in zip(keys, running, strict=True))
+    groups: dict[Hashable, list[RunningPod]] = {}
+    for pod in running:
+        groups.setdefault(_alike(pod), []).append(pod)
     return tuple(
-        first[key] if first[key].request is request else replace(first[key], request=request)
-        for key, request in total.items()
+        group[0]
+        if len(group) == 1
+        else replace(group[0], request=total([p.request for p in group]))
+        for group in groups.values()
     )
 
 

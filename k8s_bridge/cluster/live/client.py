@@ -27,7 +27,7 @@ CONNECTIONS = 64 + 32
 """Connections at once: 64 requests, and as many watches as there are kinds."""
 
 PODS_WATCHED = f"{PROTOBUF};stream=watch, {JSON}"
-"""How pods are watched: half of what a scheduler reads, and a third of that nobody needs."""
+"""How pods are watched: most of what a scheduler reads, and a third shorter than as JSON."""
 
 WATCH_SECONDS = (300, 600)
 """How long a watch may last: at random, so that not all end at once."""

@@ -10,6 +10,7 @@ Source: https://protobuf.dev/programming-guides/encoding/
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -76,11 +77,11 @@ def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def text(number: int, name: str) -> tuple[int, Take]:
-    """A string."""
+    """A string; what is no UTF-8 in it is replaced, as it is in the API's JSON."""
 
     def take(found: Body, data: bytes, at: int, end: int) -> None:
         if at < end:
-            found[name] = data[at:end].decode()
+            found[name] = data[at:end].decode(errors="replace")
 
     return number << 3 | _BYTES, take
 
@@ -89,7 +90,7 @@ def texts(number: int, name: str) -> tuple[int, Take]:
     """A list of strings."""
 
     def take(found: Body, data: bytes, at: int, end: int) -> None:
-        found.setdefault(name, []).append(data[at:end].decode())
+        found.setdefault(name, []).append(data[at:end].decode(errors="replace"))
 
     return number << 3 | _BYTES, take
 
@@ -150,13 +151,15 @@ def inlined(number: int, *fields: tuple[int, Take]) -> tuple[int, Take]:
 
 
 def moment(number: int, name: str) -> tuple[int, Take]:
-    """A time, to the second."""
+    """A time, to the second; one that no calendar has is left out."""
     schema = dict((integer(1, "seconds"),))
 
     def take(found: Body, data: bytes, at: int, end: int) -> None:
         if at < end:
             seconds = message(schema, data, at, end).get("seconds", 0)
-            found[name] = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+            with suppress(OverflowError):
+                moment = _EPOCH + timedelta(seconds=seconds)
+                found[name] = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
     return number << 3 | _BYTES, take
 
