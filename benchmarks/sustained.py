@@ -12,13 +12,13 @@ import typer
 
 from benchmarks.results import write_section
 from benchmarks.throughput.showing import show
-from benchmarks.throughput.stream import LARGEST, sustained
+from benchmarks.throughput.stream import LOADS, sustained
 
 
 def main(write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False) -> None:
     """Measure single pods and small gangs, and print the figures side by side."""
-    found = [sustained(0, largest) for largest in LARGEST]
-    header = ["figure", *(f"gangs of up to {largest}" for largest in LARGEST)]
+    found = [sustained(0, load) for load in LOADS]
+    header = ["figure", *(f"gangs of {load}" for load in LOADS)]
     lines = [list(line) for line in zip(*(one.figures() for one in found), strict=True)]
     table = [[same[0][0], *(value for _, value in same)] for same in lines]
     parts = [str(getdoc(sustained)), *show([("", header, table)])]

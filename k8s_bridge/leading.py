@@ -41,7 +41,7 @@ class Pace:
     longest: float = 0.2
     idle: float = 1.0
     tidy: float = 1.0
-    untidy: float = 5.0
+    untidy: float = 15.0
     audit: float = 30.0
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 PORT_PREFIX = "hostport/"
 """A host port is an extra resource of which every node has exactly one."""
@@ -63,6 +65,21 @@ def plus(a: Resources, b: Resources) -> Resources:
         pods=a.pods + b.pods,
         extra=extra,
     )
+
+
+def total(requests: Sequence[Resources]) -> Resources:
+    """The sum of requests, of which there is at least one: `plus`, but not one by one."""
+    if len(requests) == 1:
+        return requests[0]
+    gpus = cpu = memory = pods = 0
+    for one in requests:
+        if one.extra:
+            return reduce(plus, requests)
+        gpus += one.gpus
+        cpu += one.cpu or 0
+        memory += one.memory or 0
+        pods += one.pods
+    return Resources(gpus, cpu, memory, pods)
 
 
 def fits(free: Resources, request: Resources) -> int:

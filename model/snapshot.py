@@ -9,7 +9,7 @@ from functools import cached_property
 from model.config import SchedulerConfig
 from model.fabric import Fabric
 from model.gang import Gang, GangKey
-from model.resources import Resources, minus, plus
+from model.resources import Resources, minus, total
 
 DEFAULTS = SchedulerConfig()
 """The config where none is given."""
@@ -49,11 +49,10 @@ class Snapshot:
     @cached_property
     def used(self) -> Mapping[str, Resources]:
         """Node name -> what its running pods hold; nodes without pods are absent."""
-        total: dict[str, Resources] = {}
+        held: dict[str, list[Resources]] = {}
         for pod in self.running:
-            held = total.get(pod.node)
-            total[pod.node] = pod.request if held is None else plus(held, pod.request)
-        return total
+            held.setdefault(pod.node, []).append(pod.request)
+        return {node: total(requests) for node, requests in held.items()}
 
     @cached_property
     def free(self) -> Mapping[str, Resources]:

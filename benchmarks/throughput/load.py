@@ -87,10 +87,14 @@ def fabric(count: int) -> list[dict[str, Any]]:
 
 
 def pod(
-    name: str, scheduler: str, group: str = "", annotations: Mapping[str, str] | None = None
+    name: str,
+    scheduler: str,
+    group: str = "",
+    annotations: Mapping[str, str] | None = None,
+    gpus: int = WHOLE,
 ) -> dict[str, Any]:
-    """A pod of one container that takes a whole node."""
-    container = {"name": "main", "image": "train", "resources": {"limits": {GPU: str(WHOLE)}}}
+    """A pod of one container, which takes a whole node unless it wants fewer `gpus`."""
+    container = {"name": "main", "image": "train", "resources": {"limits": {GPU: str(gpus)}}}
     spec: dict[str, Any] = {
         "schedulerName": scheduler,
         "containers": [container],

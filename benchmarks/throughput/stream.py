@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import tempfile
 import time
@@ -13,10 +14,10 @@ from typing import Any
 
 from benchmarks.throughput.caller import PODS, Bindings, Caller, together
 from benchmarks.throughput.contenders import Ours, Running, event_to_model, plane
-from benchmarks.throughput.cost import Wire, cpu_seconds, family, peaks_mib
+from benchmarks.throughput.cost import Wire, all_cpu_seconds, cpu_seconds, family, peaks_mib
 from benchmarks.throughput.figures import percentile
 from benchmarks.throughput.judge import judge
-from benchmarks.throughput.load import NAMESPACE, Gang, fabric, pod
+from benchmarks.throughput.load import NAMESPACE, WHOLE, Gang, fabric, pod
 from tests.controlplane.fleet import create_nodes
 
 NODES = 1000
@@ -27,8 +28,22 @@ RATE = 100
 """Gangs a second that are wanted."""
 
 SECONDS = 25
-LARGEST = (1, 4)
-"""Most pods of a gang: gangs have from one to that many, each as often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Gangs of one pod to `largest`, each size as often; every pod wants so many `gpus`."""
+
+    largest: int
+    gpus: int
+
+    def __str__(self) -> str:
+        pods = "1 pod" if self.largest == 1 else f"1 to {self.largest} pods"
+        return f"{pods} of {self.gpus} GPU{'s' if self.gpus > 1 else ''}"
+
+
+LOADS = (Load(1, WHOLE), Load(4, 1), Load(4, WHOLE))
+"""Single whole nodes; gangs that the fabric has room for; gangs that want more than it has."""
 
 LIFE = 2.0
 """Seconds from the binding of a whole gang until its pods are deleted."""
@@ -41,15 +56,20 @@ _FOREIGN_PODS = "/api/v1/namespaces/foreign/pods"
 
 @dataclass(frozen=True, slots=True)
 class Sustained:
-    """What came of it. Seconds, bytes, MiB; `waits` of gangs, from asked for to bound."""
+    """What came of it. Seconds, bytes, MiB; `waits` of gangs, from asked for to bound.
+
+    `rest_cpu` are CPU seconds of etcd and the API server, of this program, and of all else.
+    """
 
     came: int
     bound: int
     seconds: float
     bound_in_time: int
+    pods_in_time: int
     backlog: int
     waits: tuple[float, ...]
     cpu: float
+    rest_cpu: tuple[float, float, float]
     memory: tuple[float, ...]
     wire: int
     model: dict[str, float]
@@ -59,26 +79,35 @@ class Sustained:
         """Name and value of every figure."""
         waits = " / ".join(f"{percentile(self.waits, share):.2f}" for share in (0.5, 0.9, 0.99))
         memory = " + ".join(f"{one:.0f}" for one in self.memory)
+        rest = " / ".join(f"{one / self.seconds:.2f}" for one in self.rest_cpu)
         model = " / ".join(f"{seconds * 1000:g}" for seconds in self.model.values())
         return [
             ("gangs/s that came", f"{self.came / self.seconds:.1f}"),
             ("gangs/s bound while they came", f"{self.bound_in_time / self.seconds:.1f}"),
+            ("pods/s bound while they came", f"{self.pods_in_time / self.seconds:.1f}"),
             ("gangs never bound", str(self.came - self.bound)),
             ("most gangs waiting at once", str(self.backlog)),
             ("s from a gang's last create to its last binding, p50 / p90 / p99", waits),
             ("cores used by ours", f"{self.cpu / self.seconds:.2f}"),
+            (f"cores of {os.cpu_count()} used by control plane / this program / others", rest),
             ("peak MiB", f"{sum(self.memory):.0f} ({memory})"),
-            ("MiB/s on the wire", f"{self.wire / self.seconds / 2**20:.2f}"),
+            ("MB/s on the wire", f"{self.wire / self.seconds / 1e6:.2f}"),
+            (
+                "kB on the wire for each pod bound",
+                f"{self.wire / 1e3 / max(1, self.pods_in_time):.1f}",
+            ),
             ("ms from event to model, at most, p50 / p90 / p99", model),
             ("breaches", str(len(self.breaches))),
         ]
 
 
-def sustained(seed: int, largest: int) -> Sustained:
+def sustained(seed: int, load: Load) -> Sustained:
     """Ours alone: 1000 nodes, 10,000 bound pods of others, 100 gangs a second.
 
-    Gangs name themselves by annotation, each pod takes a node, and two seconds after the last
-    of a gang was bound its pods are deleted.
+    Gangs name themselves by annotation, and two seconds after the last pod of a gang was bound
+    its pods are deleted. What is under way when the last gang comes is not bound while they
+    come, so of 100 gangs a second that each take half a second 98 are bound in 25 seconds.
+    Bytes are the scheduler's, TLS included; most are those of its watch of all pods.
     """
     nodes = fabric(NODES)
     with tempfile.TemporaryDirectory(prefix="fourleaf-bench-") as folder, plane() as control:
@@ -87,9 +116,11 @@ def sustained(seed: int, largest: int) -> Sustained:
             for name in (NAMESPACE, "foreign"):
                 api.create("/api/v1/namespaces", {"metadata": {"name": name}})
         asyncio.run(_foreign(control.kubeconfig(), [n["metadata"]["name"] for n in nodes]))
+        core = family(os.getpid())[1:]
         running = Ours().start(control, Path(folder))
         try:
-            return asyncio.run(_Stream(running, nodes, seed, largest).run(control.kubeconfig()))
+            stream = _Stream(running, nodes, seed, load, core)
+            return asyncio.run(stream.run(control.kubeconfig()))
         finally:
             running.process.stop()
 
@@ -108,13 +139,20 @@ async def _foreign(kubeconfig: Path, nodes: list[str]) -> None:
 
 class _Stream:
     def __init__(
-        self, running: Running, nodes: Sequence[dict[str, Any]], seed: int, largest: int
+        self,
+        running: Running,
+        nodes: Sequence[dict[str, Any]],
+        seed: int,
+        load: Load,
+        core: Sequence[int],
     ) -> None:
         self._running = running
+        self._core = core
         self._nodes = nodes
+        self._gpus = load.gpus
         dice = random.Random(seed)  # noqa: S311 - sizes, not secrets
         self._gangs = [
-            Gang(f"s{number:05}", dice.randint(1, largest)) for number in range(RATE * SECONDS)
+            Gang(f"s{number:05}", dice.randint(1, load.largest)) for number in range(RATE * SECONDS)
         ]
         self._waits: dict[str, float] = {}
         self._waiting = 0
@@ -132,7 +170,7 @@ class _Stream:
             pid = self._running.process.pid or 0
             wire = Wire()
             wire.look(family(pid))
-            carried, cpu, before = wire.carried, cpu_seconds(family(pid)), self._running.metrics()
+            carried, cpu, before = wire.carried, self._cpu(), self._running.metrics()
             breaches: list[str] = []
             start = time.perf_counter()
             self._until = start + SECONDS + DRAIN
@@ -142,10 +180,11 @@ class _Stream:
                     await asyncio.sleep(max(0.0, start + number / RATE - time.perf_counter()))
                     tasks.create_task(self._live(gang, bindings))
                 end = time.perf_counter()
-                cpu = cpu_seconds(family(pid)) - cpu
+                ours, *rest = (now - then for now, then in zip(self._cpu(), cpu, strict=True))
                 wire.look(family(pid))
                 carried = wire.carried - carried
                 in_time = sum(at <= end for at in self._bound.values())
+                pods_in_time = len(bindings.at) - 1
                 await asyncio.sleep(max(0.0, self._until - end))
                 watching.cancel()
             await self._all_whole()
@@ -154,14 +193,21 @@ class _Stream:
                 bound=len(self._bound),
                 seconds=end - start,
                 bound_in_time=in_time,
+                pods_in_time=pods_in_time,
                 backlog=self._backlog,
                 waits=tuple(self._waits.values()),
-                cpu=cpu,
+                cpu=ours,
+                rest_cpu=(rest[0], rest[1], rest[2] - ours - rest[0] - rest[1]),
                 memory=peaks_mib(family(pid)),
                 wire=carried,
                 model=event_to_model(before, self._running.metrics()),
                 breaches=(*breaches, *self._partial()),
             )
+
+    def _cpu(self) -> tuple[float, float, float, float]:
+        """CPU seconds so far: ours, the control plane's, this program's, and the machine's."""
+        ours = cpu_seconds(family(self._running.process.pid or 0))
+        return ours, cpu_seconds(self._core), time.process_time(), all_cpu_seconds()
 
     async def _warm_up(self, bindings: Bindings) -> None:
         gang = Gang("warm-up", 1)
@@ -201,7 +247,7 @@ class _Stream:
             "topology.scheduler/gang-size": str(gang.size),
         }
         for name in gang.pods():
-            body = pod(name, Ours().scheduler, annotations=told)
+            body = pod(name, Ours().scheduler, annotations=told, gpus=self._gpus)
             await self._caller.request("POST", PODS, body)
 
     async def _delete(self, gang: Gang) -> None:

@@ -75,14 +75,14 @@ class Page:
 
 def object_of(kind: Kind, content: bytes) -> Body:
     """The object in `content`. Raises `ClusterError` where it is none."""
-    return _trimmed(kind, _read(_OBJECTS, kind, content))
+    return trimmed(kind, _read(_OBJECTS, kind, content))
 
 
 def page_of(kind: Kind, content: bytes) -> Page:
     """The part of a list in `content`. Raises `ClusterError` where it is none."""
     body = _read(_PAGES, kind, content)
     metadata = body.get("metadata") or {}
-    items = [_trimmed(kind, item) for item in body.get("items") or ()]
+    items = [trimmed(kind, item) for item in body.get("items") or ()]
     return Page(items, str(metadata.get("resourceVersion", "")), metadata.get("continue") or "")
 
 
@@ -91,7 +91,7 @@ def event_of(kind: Kind, line: bytes) -> Event:
     body = _read(_EVENTS, kind, line)
     if body.get("type") == "ERROR":
         return Event("ERROR", orjson.loads(line)["object"])
-    return Event(body["type"], _trimmed(kind, body["object"]))
+    return Event(body["type"], trimmed(kind, body["object"]))
 
 
 def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
@@ -107,7 +107,7 @@ def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
     return body
 
 
-def _trimmed(kind: Kind, body: Body) -> Body:
+def trimmed(kind: Kind, body: Body) -> Body:
     """`body`, which is changed, without what nobody reads and with equal parts shared."""
     body.pop("apiVersion", None)
     body.pop("kind", None)

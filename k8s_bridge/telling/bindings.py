@@ -17,7 +17,8 @@ def what_was_bound(
 ) -> list[EventTell]:
     """What to tell once all `members` (pod, node) of `gang` are bound.
 
-    `group` is the PodGroup, where the gang has one; else its first pod stands for the gang.
+    `group` is the PodGroup, where the gang has one; else its first pod stands for the gang, but
+    for a gang of one pod, of which nothing is to be said beyond what is said of the pod.
     """
     if not members:
         return []
@@ -25,6 +26,8 @@ def what_was_bound(
         EventTell(Regarding.pod(pod), "Scheduled", f"Assigned {pod} to {node}", "Binding")
         for pod, node in members
     ]
+    if len(members) == 1 and group is None:
+        return tells
     nodes = list(dict.fromkeys(node for _, node in members))
     places = ", ".join(nodes[:_NAMED])
     if len(nodes) > _NAMED:

@@ -17,6 +17,8 @@ from k8s_bridge.cluster.errors import (
     Refused,
     Throttled,
 )
+from k8s_bridge.cluster.live.protobuf.frames import MAGIC, status_of
+from k8s_bridge.cluster.live.protobuf.wire import BadMessage
 
 _BY_STATUS: dict[int, type[ClusterError]] = {
     404: NotFound,
@@ -58,8 +60,8 @@ def _another_uid(said: Mapping[str, Any]) -> bool:
 
 def _status_object(content: bytes) -> dict[str, Any]:
     try:
-        said = orjson.loads(content)
-    except orjson.JSONDecodeError:
+        said = status_of(content) if content.startswith(MAGIC) else orjson.loads(content)
+    except (BadMessage, orjson.JSONDecodeError):
         return {}
     return said if isinstance(said, dict) else {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from types import TracebackType
 
 import aiohttp
@@ -43,7 +44,7 @@ class Transport:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"Accept": JSON, "Accept-Encoding": "identity", "User-Agent": USER_AGENT},
+            headers={"Accept-Encoding": "identity", "User-Agent": USER_AGENT},
             timeout=aiohttp.ClientTimeout(total=ANSWER, connect=CONNECT),
             read_bufsize=_READ_BUFFER,
         )
@@ -77,9 +78,9 @@ class Transport:
             raise await self._refusal(what, answer, content)
         return content
 
-    def stream(self, verb: str, kind: str, path: str) -> Stream:
+    def stream(self, verb: str, kind: str, path: str, accept: str = JSON) -> Stream:
         """Open a request whose answer comes bit by bit."""
-        return Stream(self, verb, kind, path)
+        return Stream(self, verb, kind, path, accept)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -91,9 +92,12 @@ class Transport:
         path: str,
         body: bytes | None = None,
         content_type: str = JSON,
+        accept: str = JSON,
         timeout: aiohttp.ClientTimeout | None = None,
     ) -> aiohttp.ClientResponse:
-        headers = {"Content-Type": content_type} if body is not None else {}
+        headers = {"Accept": accept}
+        if body is not None:
+            headers["Content-Type"] = content_type
         authorization = await self._credentials.authorization()
         if authorization:
             headers["Authorization"] = authorization
@@ -117,20 +121,30 @@ class Transport:
         return error_of(what, answer.status, answer.headers, content)
 
 
-class Stream:
-    """An open answer, as a context: its chunks until it ends, for whatever reason."""
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """What comes bit by bit: its type, and its chunks until it ends, for whatever reason."""
 
-    def __init__(self, transport: Transport, verb: str, kind: str, path: str) -> None:
+    content_type: str
+    chunks: AsyncIterator[bytes]
+
+
+class Stream:
+    """An open answer, as a context."""
+
+    def __init__(self, transport: Transport, verb: str, kind: str, path: str, accept: str) -> None:
         self._transport = transport
-        self._verb, self._kind, self._path = verb, kind, path
+        self._verb, self._kind, self._path, self._accept = verb, kind, path, accept
         self._answer: aiohttp.ClientResponse | None = None
 
-    async def __aenter__(self) -> AsyncIterator[bytes]:
+    async def __aenter__(self) -> Streamed:
         transport, what = self._transport, f"{self._verb} {self._path}"
         traffic = transport._traffic
         timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_read=SILENCE)
         try:
-            self._answer = await transport._send("GET", self._path, timeout=timeout)
+            self._answer = await transport._send(
+                "GET", self._path, accept=self._accept, timeout=timeout
+            )
             traffic.count(self._verb, self._kind, self._answer.status)
             if self._answer.status >= 300:
                 content = await self._answer.read()
@@ -141,7 +155,7 @@ class Stream:
         except _NO_ANSWER as error:
             traffic.count(self._verb, self._kind, 0)
             raise _unanswered(what, error) from error
-        return self._chunks(self._answer)
+        return Streamed(self._answer.content_type, self._chunks(self._answer))
 
     async def __aexit__(
         self,

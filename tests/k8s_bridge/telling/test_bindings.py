@@ -26,5 +26,15 @@ def test_each_pod_and_the_gang_get_an_event() -> None:
 
 def test_without_a_group_the_first_pod_stands_for_the_gang() -> None:
     """A gang by annotation has no object of its own."""
-    assert what_was_bound(key("g"), MEMBERS[:1])[-1].regarding.name == "g-0"
+    last = what_was_bound(key("g"), MEMBERS[:2])[-1]
+    assert (last.reason, last.regarding.name) == ("GangBound", "g-0")
     assert what_was_bound(key("g"), []) == []
+
+
+def test_nothing_is_said_twice_of_a_single_pod() -> None:
+    """A pod that is its own gang gets one event; with a group, the group hears of it too."""
+    group = Regarding(COSCHEDULING_POD_GROUPS, "ml", "g", "ug")
+    alone = what_was_bound(key("g"), MEMBERS[:1])
+    assert [(tell.reason, tell.note) for tell in alone] == [("Scheduled", "Assigned ml/g-0 to n0")]
+    grouped = what_was_bound(key("g"), MEMBERS[:1], group)
+    assert [tell.reason for tell in grouped] == ["Scheduled", "GangBound"]

@@ -1,0 +1,1 @@
+"""What the API says in protocol buffers, which are a third shorter than its JSON."""
