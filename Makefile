@@ -3,10 +3,11 @@
 PYTHON ?= python3
 FOURLEAF := .venv/bin/fourleaf
 STAMP := .venv/.installed
+SEEDS ?= 20
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types contracts unit mutants bench clean
+.PHONY: help install demo test lint types contracts unit mutants soak faults bench clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +48,12 @@ unit: $(STAMP) ## Tests in random order, with coverage
 
 mutants: $(STAMP) ## Take out one safeguard after the other; a named test has to fail each time
 	@.venv/bin/python -m tests.mutants
+
+soak: $(STAMP) ## Seeds of the simulation that the tests do not run: make soak SEEDS=10000
+	@.venv/bin/python -m tests.simulation --first 1000 --seeds $(SEEDS) --at-once 2
+
+faults: $(STAMP) ## Every fault on a real control plane, hours: make faults SEEDS=20
+	@.venv/bin/python -m tests.faults --seeds $(SEEDS)
 
 bench: $(STAMP) ## Run every benchmark, one after the other
 	@for name in $(BENCHES); do .venv/bin/python -m benchmarks.$$name || exit; done
