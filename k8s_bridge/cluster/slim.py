@@ -88,9 +88,12 @@ def page_of(kind: Kind, content: bytes) -> Page:
 
 def event_of(kind: Kind, line: bytes) -> Event:
     """The line of a watch; of type `ERROR` with a whole Status. Raises `ClusterError`."""
+    if b'"ERROR"' in line:
+        # A Status is no object of the kind, and its `status` is a word.
+        body = _read({}, kind, line)
+        if body.get("type") == "ERROR":
+            return Event("ERROR", body["object"])
     body = _read(_EVENTS, kind, line)
-    if body.get("type") == "ERROR":
-        return Event("ERROR", orjson.loads(line)["object"])
     return Event(body["type"], trimmed(kind, body["object"]))
 
 

@@ -1,7 +1,7 @@
 """Which page lists which nodes, and how nodes move from one page to another.
 
 A node is listed by one page at a time: it is taken off one before another lists it. A node
-with members that are not bound yet stays where it is, for their commit is recorded there.
+stays where it is while a commit that holds it is not settled, for that is recorded there.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import replace
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.codec import entry_size
 from k8s_bridge.ledger.names import page_name
-from k8s_bridge.ledger.pods import Pods, is_bound, is_gone
+from k8s_bridge.ledger.pods import Pods, is_gone
 from k8s_bridge.ledger.records import Entry, Member, Page
-from k8s_bridge.ledger.tidy import tidied
+from k8s_bridge.ledger.tidy import is_settled, tidied
 from model.fabric import Fabric
 from model.gang import GangKey
 from model.node import Node
@@ -103,16 +103,23 @@ def _without_strangers(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterat
         leaving = {
             node
             for node in page.nodes
-            if home.get(node) != name and _may_leave(node, page, pods, gone=node not in home)
+            if home.get(node) != name and _may_leave(node, page, book, pods, gone=node not in home)
         }
         if leaving:
             yield _less(page, leaving)
 
 
-def _may_leave(node: str, page: Page, pods: Pods, gone: bool) -> bool:
-    """Whether all members on `node` are bound; where it moves to no other page, are gone."""
-    members = [m for entry in page.entries for m in entry.members if m.node == node]
-    return all(is_gone(pods, m) or (not gone and is_bound(pods, m)) for m in members)
+def _may_leave(node: str, page: Page, book: Book, pods: Pods, gone: bool) -> bool:
+    """Whether all commits on `node` are settled; where it moves to no other page, are over.
+
+    A commit that may still go back must find all its members in its records.
+    """
+    for entry in page.entries:
+        if any(member.node == node and not is_gone(pods, member) for member in entry.members):
+            commit = book.commit(entry.commit)
+            if gone or commit is None or not is_settled(commit, pods):
+                return False
+    return True
 
 
 def _less(page: Page, leaving: set[str]) -> Page:

@@ -11,6 +11,7 @@ DEVICES = PREFIX + "devices"
 COMMIT = PREFIX + "commit"
 FENCE = PREFIX + "fence"
 GANG = "topology.scheduler/gang"
+POD_GROUP = "scheduling.x-k8s.io/pod-group"
 GANG_SIZE = "topology.scheduler/gang-size"
 POLICY = "topology.scheduler/topology-policy"
 GPU = "nvidia.com/gpu"
@@ -78,8 +79,8 @@ def gpus(pod: Body) -> int:
 
 
 def gang(pod: Body) -> str:
-    """NAMESPACE/GANG by its annotation, or by the Job that owns it; "" where it is alone."""
-    name = annotation(pod, GANG)
+    """NAMESPACE/GANG by annotation, label or owning Job; "" where it is alone."""
+    name = annotation(pod, GANG) or (pod["metadata"].get("labels") or {}).get(POD_GROUP, "")
     if not name:
         owners = pod["metadata"].get("ownerReferences") or ()
         name = next((owner["name"] for owner in owners if owner.get("kind") == "Job"), "")

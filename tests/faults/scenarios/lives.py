@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from tests.controlplane.api import ApiError
 from tests.controlplane.stages import COMPLETE_AFTER
 from tests.e2e.checker import holds
 from tests.faults.asked import Asked
 from tests.faults.faults import Pass
-from tests.faults.gangs import PREFIX, Gang
+from tests.faults.gangs import Gang
 from tests.faults.scenario import Needs, Scenario
 from tests.faults.scenarios.meddling import alone, create, moment, remove
 from tests.faults.stage import Stage
 from tests.history.check import Expectations
+
+POD_GROUPS = Path(__file__).parents[2] / "e2e" / "crds.yaml"
 
 
 def namespace_deleted(stage: Stage) -> None:
@@ -81,26 +88,50 @@ def replaced(stage: Stage) -> None:
 
 
 def elastic(stage: Stage) -> None:
-    """A gang that needs four members and has up to twelve, which come and go."""
+    """A pod group that needs four members and has up to twelve, which come and go."""
+    _serve_pod_groups(stage)
     alone(stage)
     gang = Gang(stage.namespace, "gang", 12, gpus=4)
-    least = {f"{PREFIX}/gang-size": "4"}
-    create(stage, gang, range(3), **least)
+    group = {"kind": "PodGroup", "metadata": {"name": gang.name}, "spec": {"minMember": 4}}
+    groups = f"/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{stage.namespace}/podgroups"
+    stage.api.create(groups, {"apiVersion": "scheduling.x-k8s.io/v1alpha1", **group})
+    _join(stage, gang, range(3))
     time.sleep(1.0)
     assert not stage.bound(gang), "three of at least four members are bound"
     there = set(range(4))
-    create(stage, gang, [3], **least)
+    _join(stage, gang, [3])
     stage.wait(lambda: _all_run(stage, gang, there), "the first four run")
     for _ in range(6):
         absent = sorted(set(range(12)) - there)
         come = stage.chance.sample(absent, stage.chance.randint(1, len(absent)) if absent else 0)
         go = stage.chance.sample(sorted(there), stage.chance.randint(0, len(there) - 4))
-        create(stage, gang, come, **least)
+        _join(stage, gang, come)
         remove(stage, gang, go)
         there = (there | set(come)) - set(go)
         time.sleep(stage.chance.uniform(0.0, 1.0))
     stage.wait(lambda: _all_run(stage, gang, there), f"all {len(there)} members run")
-    stage.expected = Expectations(len(there), 2, len(there))
+    sizes = {f"{stage.namespace}/{gang.name}": 4}
+    stage.expected = Expectations(len(there), 2, len(there), sizes=sizes)
+
+
+def _serve_pod_groups(stage: Stage) -> None:
+    """Let the apiserver know the pod groups of coscheduling, if it does not yet."""
+    for body in yaml.safe_load_all(POD_GROUPS.read_text()):
+        with suppress(ApiError):
+            stage.api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body)
+    stage.wait(
+        lambda: stage.api.get("/apis/scheduling.x-k8s.io/v1alpha1/podgroups"),
+        "pod groups are served",
+    )
+
+
+def _join(stage: Stage, gang: Gang, numbers: Iterable[int]) -> None:
+    """Create members of a pod group, which name it by a label and say nothing of its size."""
+    for number in numbers:
+        body = gang.body(number)
+        del body["metadata"]["annotations"]
+        body["metadata"]["labels"] = {"scheduling.x-k8s.io/pod-group": gang.name}
+        stage.api.create(f"/api/v1/namespaces/{gang.namespace}/pods", body)
 
 
 def _all_placed(stage: Stage, gang: Gang) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from k8s_bridge.cluster.errors import Ambiguous, ClusterError, Gone
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, PODS, Kind
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS, Kind
 from k8s_bridge.cluster.live import LiveCluster
 from k8s_bridge.cluster.live.lines import lines
 from k8s_bridge.cluster.protocol import Event
@@ -100,12 +100,20 @@ async def test_watch_that_breaks_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("code", "kind"), [(410, Gone), (500, Ambiguous)])
-@pytest.mark.parametrize("of", [PODS, CONFIG_MAPS], ids=str)
+@pytest.mark.parametrize("of", [PODS, NODES, CONFIG_MAPS], ids=str)
 async def test_error_in_a_watch(
     tmp_path: Path, code: int, kind: type[ClusterError], of: Kind
 ) -> None:
     """An event of type ERROR is the error that its code stands for."""
-    said = {"kind": "Status", "code": code, "reason": "Expired", "message": "too old"}
+    said = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": "too old resource version: 204 (209)",
+        "reason": "Expired",
+        "code": code,
+    }
     async with serving(tmp_path, _stream({"type": "ERROR", "object": said})) as (cluster, _):
         with pytest.raises(kind, match="too old"):
             await _watch(cluster, of)
