@@ -29,6 +29,9 @@ from k8s_bridge.ledger.steps import Action, next_step
 from k8s_bridge.ledger.tidy import tidied
 from k8s_bridge.ledger.writes import Records
 
+FORBIDDEN_FOR = 2.0
+"""Seconds after which a disruption budget that forbade an eviction is asked again, at least."""
+
 
 class Listener(Protocol):
     """Hears of what housekeeping learns, at once."""
@@ -60,6 +63,7 @@ class Housekeeping:
     listener: Listener
     start: Callable[..., asyncio.Task[None]]
     _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _forbidden: dict[str, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def forward(self, name: str) -> None:
@@ -82,7 +86,10 @@ class Housekeeping:
         """
         untidy: set[str] = set()
         over: list[str] = []
-        for commit in self.book.open_commits():
+        commits = self.book.open_commits()
+        names = {commit.name for commit in commits}
+        self._forbidden = {name: at for name, at in self._forbidden.items() if name in names}
+        for commit in commits:
             if commit.name in self._binding:
                 continue
             step = next_step(commit, self.book, self.pods)
@@ -175,10 +182,17 @@ class Housekeeping:
         self.listener.rolled_back(commit, why)
 
     async def _back(self, commit: Commit, members: tuple[Member, ...]) -> None:
-        await together(self._let_go(commit, member) for member in members)
+        if self.clock.monotonic() < self._forbidden.get(commit.name, 0.0):
+            return
+        waits = await together(self._let_go(commit, member) for member in members)
+        if any(waits):
+            self._forbidden[commit.name] = self.clock.monotonic() + max(waits)
 
-    async def _let_go(self, commit: Commit, member: Member) -> None:
-        """Fence the member where it is unbound, evict it where it is bound."""
+    async def _let_go(self, commit: Commit, member: Member) -> float:
+        """Fence the member where it is unbound, evict it where it is bound.
+
+        Seconds after which to ask again, 0 where nothing forbids it.
+        """
         try:
             if is_bound(self.pods, member):
                 await self.cluster.evict(member.pod)
@@ -186,14 +200,15 @@ class Housekeeping:
                 target = replace(member.pod, version="")
                 patch: Body = {"metadata": {"annotations": {FENCE: commit.name}}}
                 self.listener.took(await self.cluster.patch(PODS, target, patch))
-        except Throttled:
-            # A disruption budget forbids it for now; the next round asks again.
-            return
+        except Throttled as error:
+            # a disruption budget forbids it for now
+            return max(FORBIDDEN_FOR, error.retry_after or 0.0)
         except (NotFound, Conflict):
             # It is gone, or another by now; the watch will say so.
-            return
+            return 0.0
         except ClusterError as error:
             self._log.warning("not_let_go", pod=str(member.pod), why=str(error))
+        return 0.0
 
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.kinds import LEASES, NODES, PODS
+from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
 from k8s_bridge.cluster.protocol import Binding, Target
 from k8s_bridge.ledger.codec import page_body, read_page
 from k8s_bridge.ledger.fence import Fenced
+from k8s_bridge.ledger.housekeeping import FORBIDDEN_FOR
 from k8s_bridge.ledger.names import FENCE, PAGES, page_name
 from tests.k8s_bridge.ledger.harness import (
     SYSTEM,
@@ -144,6 +145,32 @@ async def test_a_pod_bound_by_another_rolls_the_gang_back(world: World) -> None:
         "n-0-3-3"
     ]
     assert not [body for body in world.pods() if body["metadata"]["name"] == "g-0"]
+
+
+async def test_a_budget_is_asked_again_and_not_stormed(world: World) -> None:
+    """A budget keeps two running members of a gang that goes back: it is asked every 2 s."""
+    counted = Death(at=0)
+    leader = await Leader(world, "a", counted).take_over()
+    gang = await world.gang("g", on(0))
+    await leader.decide(gang)
+    budget = {"metadata": {"name": "keep"}, "spec": {"maxUnavailable": 0, "selector": {}}}
+    await world.cluster.create(DISRUPTION_BUDGETS, TEAM, budget)
+    for member in gang.members[:2]:
+        await world.cluster.bind(Binding(member.pod, member.node))
+    world.kubelets.step()
+    world.true_pods.dead_nodes.update(member.node for member in gang.members[2:])
+    for _ in range(20):
+        await leader.keeping.run_once()
+        await leader.bindings()
+    assert counted.writes.count("create pods/eviction") == 2
+    world.clock.now += FORBIDDEN_FOR
+    for _ in range(20):
+        await leader.keeping.run_once()
+    assert counted.writes.count("create pods/eviction") == 4
+    await world.cluster.delete(DISRUPTION_BUDGETS, Target(TEAM, "keep"))
+    world.clock.now += FORBIDDEN_FOR
+    await leader.rest()
+    world.check([gang])
 
 
 async def test_what_ended_is_freed(world: World) -> None:
