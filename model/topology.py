@@ -86,7 +86,7 @@ class TopologyError(ValueError):
 NaturalKey = tuple[tuple[int, int, str], ...]
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)
 def natural_key(name: str) -> NaturalKey:
     """A sort key that puts leaf-2 before leaf-10."""
     parts = []

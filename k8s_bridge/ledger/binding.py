@@ -75,7 +75,8 @@ class Binder:
         until: float | None = None
         while True:
             if not self.pods.usable(member.node):
-                return await self._unless_bound(commit, member)
+                why = f"node {member.node} is not ready"
+                return await self._impossible(commit, member, why)
             try:
                 await self.cluster.bind(binding(commit, member, pod))
                 return Answer(member, Bound.BOUND)
@@ -88,7 +89,7 @@ class Binder:
             except Refused as error:
                 until = until or self.clock.monotonic() + FOR_GOOD
                 if error.status not in PASSING or self.clock.monotonic() >= until:
-                    return Answer(member, Bound.IMPOSSIBLE, str(error))
+                    return await self._impossible(commit, member, str(error))
                 await backoff.wait()
                 continue
             except (Conflict, NotFound):
@@ -105,9 +106,9 @@ class Binder:
                 return judged(commit, member, await self._read(pod, backoff)) or fenced
             pod = seen.pod
 
-    async def _unless_bound(self, commit: str, member: Member) -> Answer:
+    async def _impossible(self, commit: str, member: Member, why: str) -> Answer:
+        """That it cannot be bound, unless it is by now, or has gone and need not be."""
         seen = await self._read(member.pod, Backoff(self.clock))
-        why = f"node {member.node} is not ready"
         return judged(commit, member, seen) or Answer(member, Bound.IMPOSSIBLE, why)
 
     async def _read(self, pod: Target, backoff: Backoff) -> PodSeen | None:

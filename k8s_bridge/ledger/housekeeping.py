@@ -19,14 +19,15 @@ from k8s_bridge.ledger.binding import Answer, Binder, Bound
 from k8s_bridge.ledger.book import Book, Commit
 from k8s_bridge.ledger.codec import BadRecord
 from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.fence import Fenced
+from k8s_bridge.ledger.fence import Fenced, check_epoch
 from k8s_bridge.ledger.names import FENCE, GANGS, page_name
-from k8s_bridge.ledger.pages import abandoned, relaid
+from k8s_bridge.ledger.pages import abandoned, missing, relaid
 from k8s_bridge.ledger.pods import Pods, is_bound
 from k8s_bridge.ledger.records import GangLease, Member, Page, Phase
 from k8s_bridge.ledger.standing import stands
 from k8s_bridge.ledger.steps import Action, next_step
-from k8s_bridge.ledger.tidy import tidied
+from k8s_bridge.ledger.takeover import find
+from k8s_bridge.ledger.tidy import is_settled, tidied
 from k8s_bridge.ledger.writes import Records
 
 FORBIDDEN_FOR = 2.0
@@ -135,9 +136,20 @@ class Housekeeping:
         """
         pages = list(wanted)
         async with self.book.writing:
+            await self._found(missing(pages, self.book))
             for round_of_pages in relaid(pages, self.book, self.pods):
                 await together(self._put(page) for page in round_of_pages)
             await together(self._discard(page) for page in abandoned(pages, self.book))
+
+    async def _found(self, pages: Iterable[Page]) -> None:
+        """Make pages, then make sure that nobody had taken over before they were there.
+
+        Raises `Fenced` where somebody had. Whoever takes over later finds them, and writes them.
+        """
+        founded = await together(self._put(page) for page in pages)
+        if founded:
+            for page in (await find(self.records)).pages:
+                check_epoch(self.epoch, page.epoch, f"page {page_name(page.leaf, page.part)}")
 
     def _start(self, commit: Commit, members: tuple[Member, ...]) -> None:
         task = self.start(self._forward(commit, members))
@@ -166,6 +178,9 @@ class Housekeeping:
         async with self.book.writing:
             commit = self.book.commit(name)
             if commit is None or commit.phase is not Phase.COMMITTED:
+                return
+            if is_settled(commit, self.pods):
+                # What could not be bound has gone meanwhile.
                 return
             if commit.lease is not None:
                 await self._put_lease(replace(commit.lease, phase=Phase.ROLLING_BACK))

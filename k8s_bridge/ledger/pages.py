@@ -72,6 +72,16 @@ def _parts(nodes: Sequence[Node], pod_bytes: int) -> Iterator[tuple[str, ...]]:
         yield tuple(names)
 
 
+def missing(wanted: Sequence[Page], book: Book) -> list[Page]:
+    """The pages of `wanted` that do not exist, empty.
+
+    A page is made without nodes, and takes them up under its version: a request that makes it
+    may arrive when another leader has long given its nodes to another page.
+    """
+    absent = (page for page in wanted if book.page(page_name(page.leaf, page.part)) is None)
+    return [replace(page, nodes=()) for page in absent]
+
+
 def relaid(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterator[list[Page]]:
     """The pages to write so that they list the nodes of `wanted`, in rounds.
 
@@ -135,13 +145,13 @@ def _less(page: Page, leaving: set[str]) -> Page:
 def _with_newcomers(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterator[Page]:
     for page in wanted:
         old = book.page(page_name(page.leaf, page.part))
-        listed = old.nodes if old else ()
+        if old is None:
+            continue
         new = tuple(node for node in page.nodes if book.page_of(node) is None)
-        base = old or replace(page, nodes=())
-        kept = tidied(base, book, pods)
-        nodes = (*listed, *new)
+        kept = tidied(old, book, pods)
+        nodes = (*old.nodes, *new)
         adopted = _adopted(nodes, book, pods)
-        if old is None or new or adopted:
+        if new or adopted:
             yield replace(kept, nodes=nodes, entries=_joined(kept.entries, adopted))
 
 

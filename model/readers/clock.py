@@ -8,7 +8,7 @@ from functools import lru_cache
 from model.readers.manifest import Manifest
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def _seconds(text: str) -> float | None:
     try:
         moment = datetime.fromisoformat(text)

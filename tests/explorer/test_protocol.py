@@ -18,7 +18,13 @@ def without(scope: Scope, safeguard: str) -> Scope:
 
 
 @pytest.mark.parametrize(
-    ("scope", "least"), [(FORWARD, 5000), (TWICE, 5000)], ids=["forward", "twice"]
+    ("scope", "least"),
+    [
+        pytest.param(FORWARD, 5000, id="forward"),
+        pytest.param(replace(FORWARD, deaths=1), 60_000, id="forward, a node dies"),
+        pytest.param(TWICE, 3500, id="twice"),
+        pytest.param(replace(TWICE, faults=1), 60_000, id="twice, a write fails"),
+    ],
 )
 def test_no_state_breaks_a_promise(scope: Scope, least: int) -> None:
     """Two leaders, any interleaving, any pause: no node twice, no gang in part at rest."""

@@ -8,6 +8,9 @@ import pytest
 
 from tests.simulation.run import Verdict, run
 
+pytestmark = pytest.mark.no_cover
+"""Counting lines would take longer than the runs; other tests reach the same ones."""
+
 CHUNK = 50
 """Seeds that one test runs; each test on its own has to do enough."""
 

@@ -48,8 +48,8 @@ def ground(scenario: Scenario) -> Ground:
     pages = tuple(record.whole() for record in store.records(LEASES))
     if len(pages) != 2 or len(list(store.records(PODS))) != sum(scenario.gangs.values()):
         raise RuntimeError(f"scenario {scenario.name}: the ground was not laid")
-    for page in pages:
-        read_page(page)
+    for body in pages:
+        read_page(body)
     return Ground(store, layout, pages)
 
 

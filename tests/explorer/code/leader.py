@@ -36,12 +36,19 @@ from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM
 QUIET = structlog.wrap_logger(structlog.ReturnLogger(), processors=[lambda *_: ""])
 
 
+LONG = 3600.0
+"""Seconds, longer than anything waits."""
+
+
 class StandingClock:
-    """A clock that stands: every sleep is over at once, and nothing takes time."""
+    """A clock that stands, but for `skip`: every sleep is over at once, and takes no time."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
 
     def monotonic(self) -> float:
-        """Always the same."""
-        return 1000.0
+        """Seconds."""
+        return self.now
 
     def wall(self) -> float:
         """Always the same."""
@@ -50,6 +57,10 @@ class StandingClock:
     async def sleep(self, seconds: float) -> None:
         """Give way once."""
         await asyncio.sleep(0)
+
+    def skip(self) -> None:
+        """Let everything be over that anybody waits for."""
+        self.now += LONG
 
 
 class Leader:
@@ -82,6 +93,7 @@ class Leader:
         self.seen = b""
         self.asked = True
         self._tasks: list[asyncio.Task[None]] = []
+        self._work()
         self._names = 0
         self._act = 0
         self._keeps = False
@@ -95,7 +107,6 @@ class Leader:
         """Lead already, with all pages as they stand."""
         for body in records:
             self.book.put_page(read_page(body))
-        self._work()
 
     def check(self) -> None:
         """Raise what has ended the process, unless the ledger means it to end so."""
@@ -148,7 +159,7 @@ class Leader:
                     if self._strangers():
                         await self.keeping.sweep()
                     else:
-                        await self.door.look()
+                        await self._look()
             case Dies(nodes):
                 self.view.dead = set(nodes)
 
@@ -215,7 +226,12 @@ class Leader:
             self.seen, self.asked = self._sight(), False
             await self.keeping.run_once()
             if not self._tasks and self.book.open_commits():
-                await self.door.look()
+                await self._look()
+
+    async def _look(self) -> None:
+        """Wait for a turn; whatever was put off until later is due then."""
+        await self.door.look()
+        self.clock.skip()
 
     def _strangers(self) -> list[str]:
         """Gang leases that only a sweep would find; sweeps come by the clock, and only read."""
@@ -242,7 +258,13 @@ class Leader:
         book = self.book
         known = (list(book.pages), list(book.leases), list(book.commits()), sorted(book._open))
         pods = sorted(self._pods.items())
-        return f"{known} {pods} {sorted(self.view.dead)} {self.epoch}".encode()
+        dead = sorted(self.view.dead)
+        return f"{known} {pods} {dead} {self.epoch} {self._put_off()}".encode()
+
+    def _put_off(self) -> list[str]:
+        """Commits that are not to be let go yet, for a budget has forbidden it."""
+        until = self.keeping._forbidden.items()
+        return sorted(name for name, end in until if end > self.clock.now)
 
     def _sight(self) -> bytes:
         sight = self.view.store.digest_of_pods() + self._known() + repr(self._strangers()).encode()

@@ -55,6 +55,8 @@ class Live:
         self.leaders["old"].start(scenario.old)
         self.leaders["new"].start(scenario.new)
         self.loop.settle()
+        for leader in self.leaders.values():
+            leader.check()
 
     def choices(self) -> Iterator[Choice]:
         """All that may happen next, first what goes on without a fault or an interruption."""

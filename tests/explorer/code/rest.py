@@ -72,6 +72,7 @@ def after_a_crash(store: CountingStore, ground: Ground, scenario: Scenario) -> s
     leader = Leader("third", store, loop, [], ground.layout)
     leader.start((TakeOver(), Rest()))
     loop.settle()
+    leader.check()
     for _ in range(ROUNDS):
         if why := always(store):
             return f"a third leader takes over here: {why}"

@@ -4,7 +4,7 @@ A process in the middle of its work cannot be copied, so a state is named by the
 leads there: the list of choices. A step is tried in the run that stands where it begins; where
 that run has gone on, the schedule is replayed on a copy of the ground. Runs are deterministic:
 versions, UIDs and names depend on nothing else, clocks stand, and the event loop has no other
-source of events. `replayed` checks that.
+source of events.
 
 Two moments count as one where the following agree, and then the same can follow:
 

@@ -42,7 +42,9 @@ class Scope:
     gang, by leader and gang; each is tried once. The first leader leads when it begins, with
     fresh records. `faults` requests may fail or be lost, `crashes` processes start anew,
     `deaths` times may a leader find that a node is dead, `replaced` pods are deleted and made
-    anew. A leader may pause anywhere, for any time or for ever.
+    anew. A leader may pause anywhere, for any time or for ever. What follows once a pod has been
+    written `writes` times is left out: two leaders that both roll back write their fences over
+    each other's for as long as both go on.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Scope:
     crashes: int = 0
     deaths: int = 0
     replaced: int = 0
+    writes: int = 6
     safe: Safeguards = field(default_factory=Safeguards)
 
     @property
@@ -61,10 +64,11 @@ class Scope:
         return max(self.page_of) + 1
 
     def __str__(self) -> str:
+        without = f"; WITHOUT {', '.join(self.safe.off)}" if self.safe.off else ""
         return (
             f"protocol, {self.name}: {len(self.gangs)} gangs of {sum(map(len, self.gangs))} pods, "
             f"{len(self.page_of)} nodes, {self.pages} pages, 2 leaders\n"
             f"  bounds: any number of interruptions and pauses, at most {self.faults} faulty "
             f"requests, {self.crashes} restarts, {self.deaths} dead nodes, {self.replaced} pods "
-            f"made anew{'; WITHOUT ' + ', '.join(self.safe.off) if self.safe.off else ''}"
+            f"made anew, {self.writes} writes of each pod{without}"
         )

@@ -1,4 +1,4 @@
-"""The scopes that are searched. Nodes 0, 2 and 3 are on page 0, 1 and 4 on page 1."""
+"""The scopes that are searched: two nodes, each on a page of its own."""
 
 from __future__ import annotations
 

@@ -54,6 +54,8 @@ class Protocol:
 
     def steps(self, state: State) -> Iterator[Step]:
         """Whatever anybody may do next."""
+        if any(pod.version >= self.scope.writes for pod in state.pods):
+            return
         for index in range(len(state.leaders)):
             yield from self._led(state, index)
         yield from self._around(state)
@@ -133,7 +135,8 @@ def _with(state: State, index: int, leader: Leader) -> State:
 
 def _above(state: State, leader: Leader, leases: tuple[Lease, ...]) -> tuple[State, Leader]:
     """Go above the highest epoch found, with one that nobody else is given."""
-    if max(one.epoch for one in (*leader.pages, *leases)) < leader.epoch:
+    epochs = [page.epoch for page in leader.pages] + [lease.epoch for lease in leases]
+    if max(epochs) < leader.epoch:
         return state, leader
     return state._replace(term=state.term + 1), leader._replace(epoch=state.term + 1)
 

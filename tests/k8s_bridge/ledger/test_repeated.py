@@ -36,7 +36,8 @@ async def test_a_write_that_arrives_twice_is_one_write() -> None:
     """Every answer is that to the second delivery: the gangs are bound, and nothing is left over.
 
     A wide gang takes its gang lease (create, commit) and two pages, a narrow one a page more;
-    four pages were created before, and two are written when the wide gang is bound.
+    four pages were created and given nodes before, and two are written when the wide gang is
+    bound.
     """
     world = await World().start()
     leader = Leader(world, "a")
@@ -47,7 +48,7 @@ async def test_a_write_that_arrives_twice_is_one_write() -> None:
     outcome = await leader.commit(*wanted)
     await leader.rest()
     assert not outcome.dropped
-    assert network.repeated == 4 + 2 + 3 + 2
+    assert network.repeated == 8 + 2 + 3 + 2
     world.check(wanted)
 
 

@@ -72,17 +72,16 @@ def _pages(world: World) -> Iterator[str]:
 def _commits(world: World) -> Iterator[str]:
     """Each commit is bound as a whole, less what is gone, or not at all."""
     for name, members in world.books.decided.items():
-        there = [
-            member
-            for uid, member in members.items()
-            if (seen := world.books.pods.get(uid)) is not None and not seen.finished
-        ]
-        on = [member for member in there if world.books.bound_by[member.pod.uid] == name]
+        pods = world.books.pods
+        there = [m for uid, m in members.items() if uid in pods and not pods[uid].finished]
+        # somebody may bind a pod by hand, even to where it belongs
+        by = {m.pod.uid: world.books.bound_by[m.pod.uid] for m in there}
+        on = [m for m in there if pods[m.pod.uid].node == m.node and by[m.pod.uid] in (name, "")]
         if on and len(on) < len(there):
-            pods = [str(member.pod) for member in there if member not in on]
-            yield f"commit {name}: bound {len(on)} of {len(there)}, not {pods}"
-        if on and name in world.books.undone:
-            yield f"commit {name} went back, and {on[0].pod} is still bound"
+            missing = [str(member.pod) for member in there if member not in on]
+            yield f"commit {name}: bound {len(on)} of {len(there)}, not {missing}"
+        if name in world.books.undone and name in by.values():
+            yield f"commit {name} went back, and a pod of it is still bound"
 
 
 def _gangs(world: World) -> Iterator[str]:

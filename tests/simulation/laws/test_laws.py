@@ -35,7 +35,7 @@ class Court:
         self.world = World(0, self.story, self.clock)
         self.store = self.world.store
         self.world.set_up()
-        self.job = Job("g", 2, 8)
+        self.job = Job("g", 2, 8, spoiled=True)
         self.world.jobs.submit(self.job)
 
     @property
@@ -168,8 +168,22 @@ def test_an_eviction_of_what_goes_forward(court: Court) -> None:
     assert court.broken == {"only what goes back is evicted"}
 
 
+def test_half_a_gang_is_decided(court: Court) -> None:
+    """A commit holds one of two; it may where somebody has meddled, or the other one runs."""
+    court.page(court.entry("c", court.member(0)))
+    assert not court.broken
+    court.job.spoiled = False
+    court.page(court.entry("d", court.member(1, OTHER)))
+    assert court.broken == {"a commit makes its gang whole"}
+    court.story.breaches.clear()
+    court.bind(court.member(1, OTHER), "d")
+    court.page(court.entry("d", court.member(1, OTHER)), court.entry("e", court.member(0)))
+    assert not court.broken
+
+
 def test_half_a_commit_is_unrest(court: Court) -> None:
     """One of two members is bound; then the other one's pod is gone, and that is a whole."""
+    court.job.spoiled = False
     members = court.member(0), court.member(1, OTHER)
     court.page(court.entry("c", *members))
     court.bind(members[0], "c")
