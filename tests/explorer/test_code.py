@@ -6,7 +6,10 @@ from unittest.mock import patch
 
 import pytest
 
-from k8s_bridge.ledger import housekeeping
+from k8s_bridge.cluster.protocol import Binding, Target
+from k8s_bridge.ledger import binding, housekeeping
+from k8s_bridge.ledger.names import COMMIT
+from k8s_bridge.ledger.records import Member
 from k8s_bridge.ledger.takeover import Takeover
 from tests.explorer.code.explore import explore
 from tests.explorer.code.ground import ground
@@ -61,6 +64,17 @@ def test_a_pod_fenced_twice_is_not_bound_by_who_came_first() -> None:
         breach = explore(TWICE, ANY_SWITCHES).result.breach
     assert breach is not None
     assert "both hold device 0" in breach.why
+
+
+def _of_any_version(commit: str, member: Member, pod: Target) -> Binding:
+    return Binding(Target(pod.namespace, pod.name, pod.uid), member.node, {COMMIT: commit})
+
+
+def test_bindings_of_any_version_land_after_their_commit_went_back() -> None:
+    """Without the version, the old leader's binding takes a pod that was fenced."""
+    with patch.object(binding, "binding", _of_any_version):
+        breach = explore(BACK, ONE_SWITCH).result.breach
+    assert breach is not None
 
 
 def test_pages_that_are_not_written_anew_let_the_old_leader_in() -> None:

@@ -35,14 +35,14 @@ def table(runs: Sequence[Run]) -> str:
     known = every_scenario()
     rows = []
     for count in counts(runs):
-        seeds = [run.seed for run in runs if run.scenario == count.scenario]
+        seeds = sorted(run.seed for run in runs if run.scenario == count.scenario)
         rows.append(
             [
                 f"`{count.scenario}`",
                 known[count.scenario].must,
                 str(count.tried),
                 str(count.held),
-                f"{min(seeds)} to {max(seeds)}",
+                _spans(seeds),
                 f"{count.median:g}",
             ]
         )
@@ -53,6 +53,17 @@ def table(runs: Sequence[Run]) -> str:
         if name not in tried
     ]
     return markdown(HEADER, rows)
+
+
+def _spans(seeds: Sequence[int]) -> str:
+    """Seeds in their order, neighbours joined: `1-20, 25`."""
+    spans: list[list[int]] = []
+    for seed in seeds:
+        if spans and seed == spans[-1][-1] + 1:
+            spans[-1][1:] = [seed]
+        else:
+            spans.append([seed])
+    return ", ".join("-".join(map(str, span)) for span in spans)
 
 
 def write(page: Path, runs: Sequence[Run]) -> None:

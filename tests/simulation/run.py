@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
@@ -96,6 +97,8 @@ async def _run(seed: int, mode: Mode, story: Story, clock: VirtualClock) -> None
             await _all_done(world)
     except _Stop:
         pass
+    except Exception:  # noqa: BLE001 - whatever it is, the seed that does it is to be told
+        story.broken("the simulation itself works", traceback.format_exc())
     finally:
         await world.close()
 

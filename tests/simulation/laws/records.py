@@ -22,9 +22,10 @@ class Books:
 
     Laws: epochs never fall. A page goes only when it is empty. A node is on one page. A device
     is given to one member.
+
     `bound_by` says of each pod which commit it names. `decided` are the members of every commit
-    that ever took, `undone` the commits that went back. `listeners` hear of each commit as it
-    takes, with all its members.
+    that ever took, less those that ran already when they were taken up; `undone` the commits
+    that went back. `listeners` hear of each commit as it takes, with all its members.
     """
 
     def __init__(self, story: Story) -> None:
@@ -114,7 +115,10 @@ class Books:
                 for listener in self.listeners:
                     listener(entry.commit, entry.gang, lease.members if lease else entry.members)
             members = self.decided.setdefault(entry.commit, {})
-            members.update({member.pod.uid: member for member in entry.members})
+            for member in entry.members:
+                seen = self.pods.get(member.pod.uid)
+                if seen is not None and not seen.node:
+                    members.setdefault(member.pod.uid, member)
             if phase is Phase.ROLLING_BACK and entry.commit not in self.undone:
                 self.undone.add(entry.commit)
                 self._story.did("rolling back", f"{entry.commit} {entry.gang}")

@@ -34,7 +34,8 @@ def _leaders(world: World) -> Iterator[str]:
     if len(leaders) != 1:
         yield f"not one leader: {leaders}"
         return
-    holder = world.store.find(LEASES, LEASE).body["spec"].get("holderIdentity")
+    found = [r for r in world.store.records(LEASES) if r.metadata["name"] == LEASE.name]
+    holder = found[0].body["spec"].get("holderIdentity") if found else "nobody"
     if holder != leaders[0]:
         yield f"{leaders[0]} leads, {holder} holds the lease"
 
@@ -74,13 +75,13 @@ def _commits(world: World) -> Iterator[str]:
     for name, members in world.books.decided.items():
         pods = world.books.pods
         there = [m for uid, m in members.items() if uid in pods and not pods[uid].finished]
-        # somebody may bind a pod by hand, even to where it belongs
-        by = {m.pod.uid: world.books.bound_by[m.pod.uid] for m in there}
-        on = [m for m in there if pods[m.pod.uid].node == m.node and by[m.pod.uid] in (name, "")]
+        # whoever bound them: somebody may do so by hand, and an entry may take on another's pods
+        on = [m for m in there if pods[m.pod.uid].node == m.node]
         if on and len(on) < len(there):
             missing = [str(member.pod) for member in there if member not in on]
             yield f"commit {name}: bound {len(on)} of {len(there)}, not {missing}"
-        if name in world.books.undone and name in by.values():
+        bound_by = {world.books.bound_by[member.pod.uid] for member in there}
+        if name in world.books.undone and name in bound_by:
             yield f"commit {name} went back, and a pod of it is still bound"
 
 
