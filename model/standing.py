@@ -1,0 +1,48 @@
+"""Gangs that stand: what they are made of, and on which terms their pods may go elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from model.gang import Gang
+
+
+class RepairPolicy(StrEnum):
+    """What may be done for a gang that has lost members, from least to most.
+
+    `patch`: the lost members are placed anew, all others stay. `shift`: others may move too,
+    within the spines where the gang stands. `move`: to any legal place. `wait`: nothing, until
+    the nodes return. `restart`: what is left of the gang is evicted and starts over in the
+    queue.
+    """
+
+    PATCH = "patch"
+    SHIFT = "shift"
+    MOVE = "move"
+    WAIT = "wait"
+    RESTART = "restart"
+
+
+@dataclass(frozen=True, slots=True)
+class StandingGang:
+    """A gang of which members run.
+
+    In each role `bound` are the members that live, with their nodes, and `pods` those that
+    were lost. `movable`: its pods may go elsewhere although it has lost none. `move_cost` is
+    the price of each pod that moves, in GPU-minutes since the last checkpoint or any other
+    unit that all gangs share, from 1 up. `started` is when its youngest member was bound, in
+    seconds since the epoch.
+    """
+
+    gang: Gang
+    movable: bool = False
+    move_cost: int = 1
+    policy: RepairPolicy = RepairPolicy.MOVE
+    preemptible: bool = True
+    started: float = 0.0
+
+    @property
+    def hit(self) -> bool:
+        """Whether members were lost."""
+        return any(role.pods for role in self.gang.roles)
