@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from model.config import Spec
@@ -15,6 +15,7 @@ from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
 from model.readers.sizes import Sizes
 from model.snapshot import RunningPod
+from model.standing import StandingGang
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,18 @@ def read_gang(
     return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
 
 
+def stand_of(
+    identity: Identity,
+    pods: Sequence[Pod],
+    sizes: Sizes,
+    situation: Situation,
+    dead: Container[str],
+) -> list[StandingGang]:
+    """What stands of one gang, whose pods `read_gang` has read, if all on `dead` nodes is lost."""
+    gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
+    return gangs.standing(identity, by_rank(pods), dead)
+
+
 def _fill(pod: Pod, situation: Situation) -> None:
     """Set what depends on more than the pod's own object."""
     ours = pod.scheduler in situation.spec.scheduler_names
@@ -75,6 +88,7 @@ def _fill(pod: Pod, situation: Situation) -> None:
     if pod.asked is None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
+        pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
     if ours and pod.annotation(DEVICE_MAP) is not None:
         apply_map(pod)
     if ours and pod.waits:

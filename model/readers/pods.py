@@ -64,6 +64,7 @@ class Pod:
     suspended: bool = False
     pinned: str = ""
     asked: Resources | None = None
+    preempts: bool = True
 
     @property
     def namespace(self) -> str:
