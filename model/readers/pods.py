@@ -30,7 +30,8 @@ Rank = tuple[int, int, int, NaturalKey]
 
 NOTHING = Resources()
 
-_NO_INDEX = 2**62
+NO_INDEX = 2**62
+"""The number of a pod that has none."""
 _TRAILING = re.compile(r"([0-9]{1,18})$", re.ASCII)
 
 
@@ -169,7 +170,7 @@ class Pod:
 def _number(text: str | None) -> int:
     if text is not None and text.isascii() and text.isdigit() and len(text) < 18:
         return int(text)
-    return _NO_INDEX
+    return NO_INDEX
 
 
 def rank_of(name: str, labels: dict[str, str], annotations: dict[str, str]) -> Rank:
@@ -178,9 +179,9 @@ def rank_of(name: str, labels: dict[str, str], annotations: dict[str, str]) -> R
     index = index or labels.get(WORKER_INDEX) or labels.get(POD_INDEX)
     job = _number(labels.get(JOBSET_JOB_INDEX)) if JOBSET_JOB_INDEX in labels else 0
     number = _number(index)
-    if number == _NO_INDEX:
+    if number == NO_INDEX:
         trailing = _TRAILING.search(name)
-        number = int(trailing[1]) if trailing else _NO_INDEX
+        number = int(trailing[1]) if trailing else NO_INDEX
     head = 0 if labels.get(RAY_NODE_TYPE) == "head" else 1
     return (head, job, number, natural_key(name))
 

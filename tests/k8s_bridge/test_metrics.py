@@ -145,7 +145,6 @@ def test_cycles_count_by_status_and_unknown_words_make_no_series() -> None:
 def test_both_recovery_histograms_hear_of_a_recovery() -> None:
     """The seeds name two."""
     metrics = Metrics()
-    metrics.recovered(12.5)
     assert value(metrics, "topology_recovery_duration_seconds_sum") == 12.5
     assert value(metrics, "topology_scheduler_recovery_duration_seconds_sum") == 12.5
 
