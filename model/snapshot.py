@@ -10,6 +10,7 @@ from model.config import SchedulerConfig
 from model.fabric import Fabric
 from model.gang import Gang, GangKey
 from model.resources import Resources, minus, total
+from model.standing import StandingGang
 
 DEFAULTS = SchedulerConfig()
 """The config where none is given."""
@@ -38,13 +39,18 @@ class RunningPod:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Fabric, what runs, what waits, and the config. `now` in seconds since the epoch."""
+    """Fabric, what runs, what waits, and the config. `now` in seconds since the epoch.
+
+    `standing` are the gangs of which members run, where somebody asks whether they may be
+    moved, repaired or evicted. Their live members are among `running`.
+    """
 
     fabric: Fabric
     running: tuple[RunningPod, ...] = ()
     gangs: tuple[Gang, ...] = ()
     config: SchedulerConfig = DEFAULTS
     now: float = 0.0
+    standing: tuple[StandingGang, ...] = ()
 
     @cached_property
     def used(self) -> Mapping[str, Resources]:
