@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
-from solver.program import Answer, Program
+from solver.program import Answer, Program, Terms, collect
+
+ENDLESS = (1 << 63) - 1
+"""A row without an upper limit."""
 
 CONFLICTS = 10
 """Counting halves the span of the objective in steps of so many conflicts: answers that are
@@ -43,6 +46,14 @@ class CpSat:
         domain = self._model.proto.variables[variable].domain
         domain.clear()
         domain.extend((value, value))
+
+    def hold(self, terms: Terms, least: int) -> None:
+        """From now on the sum of `terms` is at least this."""
+        variables, coefficients = collect(terms)
+        linear = self._model.proto.constraints.add().linear
+        linear.vars.extend(variables)
+        linear.coeffs.extend(coefficients)
+        linear.domain.extend((least, ENDLESS))
 
     def maximize(self, costs: Sequence[int], seconds: float) -> Answer:
         """The best value of `costs` (a coefficient per variable) within `seconds`.

@@ -10,6 +10,7 @@ from model.resources import Resources, fits, minus
 from solver.bins import Bin
 from solver.kinds import Counts
 from solver.layout import Layout
+from solver.residents import Resident
 from solver.units import Unit
 from solver.variables import UnitVariables
 
@@ -57,6 +58,11 @@ def misfits(layout: Layout, values: list[int]) -> frozenset[int]:
     if not layout.inexact:
         return frozenset()
     return _pack(layout, values, set(layout.inexact))[1]
+
+
+def staying(layout: Layout, values: list[int]) -> list[Resident]:
+    """The gangs that stay where they are."""
+    return [one for keep in layout.keeps for one in keep.residents[: values[keep.variable]]]
 
 
 class _Stock:
@@ -157,9 +163,13 @@ def _pack(
                 if pods:
                     by_bin[bin_].append((position, role, leaf, pods))
     slots: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    pinned: dict[int, list[Resources]] = defaultdict(list)
+    for resident in staying(layout, values):
+        for node, request, pods in resident.seats:
+            pinned[node] += [request] * pods
     failed = set()
     for bin_, groups in by_bin.items():
-        if not _pack_bin(layout, bin_, groups, slots):
+        if not _pack_bin(layout, values, bin_, groups, pinned, slots):
             failed.add(bin_.leaf)
     for nodes in slots.values():
         nodes.sort()
@@ -182,12 +192,26 @@ def _touched(variables: UnitVariables, values: list[int]) -> set[int]:
 
 def _pack_bin(
     layout: Layout,
+    values: list[int],
     bin_: Bin,
     groups: list[tuple[int, int, int, int]],
+    pinned: dict[int, list[Resources]],
     slots: dict[tuple[int, int, int], list[int]],
 ) -> bool:
     """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
     free: dict[int, Resources] = {i: layout.view.free[i] for i in bin_.nodes}
+    for node in bin_.nodes:
+        for request in pinned.get(node, ()):
+            free[node] = minus(free[node], request)
+    stays: dict[tuple[int, int, int], list[int]] = {}
+    for position, role, leaf, _ in groups:
+        kept = _kept(layout.units[position], values, role, leaf, bin_)
+        asked = layout.units[position].unit.kind.requests[role]
+        stays[position, role, leaf] = kept
+        for node in kept:
+            free[node] = minus(free[node], asked)
+        if kept:
+            slots[position, role, leaf] += kept
     phantoms_on: set[int] = set()
 
     def size(group: tuple[int, int, int, int]) -> tuple[bool, int, int, int]:
@@ -199,7 +223,7 @@ def _pack_bin(
         position, role, leaf, pods = group
         unit = layout.units[position].unit
         asked, phantom = unit.kind.requests[role], unit.phantom
-        for _ in range(pods):
+        for _ in range(pods - len(stays[position, role, leaf])):
             fitting = [
                 (left.gpus, i)
                 for i, left in free.items()
@@ -213,3 +237,14 @@ def _pack_bin(
             free[node] = minus(free[node], asked)
             slots[position, role, leaf].append(node)
     return True
+
+
+def _kept(
+    variables: UnitVariables, values: list[int], role: int, leaf: int, bin_: Bin
+) -> list[int]:
+    """The seats in the bin where members of a unit that stands stay."""
+    for here, seats, terms in variables.kept.get((role, leaf), ()):
+        if here is bin_:
+            nodes = [node for node, pods in sorted(seats.items()) for _ in range(pods)]
+            return nodes[: sum([c * values[v] for c, v in terms])]
+    return []

@@ -15,6 +15,7 @@ problem: integral, and small however many locations there are.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from solver.bins import Bin, bins_of
 from solver.dominance import prune
@@ -22,7 +23,9 @@ from solver.laws.capacity import Claim, add_capacity
 from solver.laws.nodes import add_node_laws, add_phantom_law
 from solver.loose import add_loose
 from solver.program import Program, Terms
+from solver.residents import Keep, Resident, keeps_of
 from solver.scorer import Scorer
+from solver.stand import Seats, Stand
 from solver.units import Unit
 from solver.usable import Usable, usable
 from solver.variables import Class, UnitVariables
@@ -63,6 +66,7 @@ class Layout:
 
     `refined` are the leaves whose nodes are modelled one by one. `scorer` is given where
     places are compared, not just counted; nodes of different worth are then kept apart.
+    `residents` are gangs that may stay where they are; `keeps` counts those that do.
     """
 
     def __init__(
@@ -72,6 +76,7 @@ class Layout:
         units: list[Unit],
         refined: frozenset[int],
         scorer: Scorer | None = None,
+        residents: Sequence[Resident] = (),
     ) -> None:
         self.program = program
         self.view = view
@@ -88,7 +93,8 @@ class Layout:
         self.refined = refined | {leaf for v in careful for _, leaf in v.pods}
         self.inexact: list[Bin] = []
         """Bins whose rows may admit numbers of pods that cannot be packed."""
-        self._add_bins()
+        self.keeps: list[Keep] = []
+        self._add_bins(residents)
         for variables in self.units:
             if len(variables.unit.parties) > 1:
                 self._add_flows(variables)
@@ -131,20 +137,32 @@ class Layout:
                 0,
             )
 
-    def _add_bins(self) -> None:
+    def _add_bins(self, residents: Sequence[Resident]) -> None:
         users: dict[int, list[_User]] = defaultdict(list)
         for number, variables in enumerate(self.units):
             roles = variables.unit.roles
             of_role = [_User(self.view, number, variables, role) for role in roles]
             for role, leaf in variables.pods:
                 users[leaf].append(of_role[role])
+        bins_in: dict[int, list[Bin]] = {}
         for leaf in sorted(users):
+            kinds = [(user.kind, user.role) for user in users[leaf]]
+            bins_in[leaf] = bins_of(
+                self.view, leaf, kinds, self.scorer is not None, leaf in self.refined
+            )
+        self.keeps = keeps_of(self.program, residents, bins_in) if residents else []
+        staying: dict[Bin, list[Claim]] = defaultdict(list)
+        for keep in self.keeps:
+            for bin_, claim in keep.claims():
+                staying[bin_].append(claim)
+        for leaf, bins in bins_in.items():
             here = users[leaf]
-            kinds = [(user.kind, user.role) for user in here]
-            bins = bins_of(self.view, leaf, kinds, self.scorer is not None, leaf in self.refined)
-            claims: list[list[Claim]] = [[] for _ in bins]
+            claims: list[list[Claim]] = [list(staying.get(bin_, ())) for bin_ in bins]
             for user in here:
-                self._split(user, leaf, bins, claims)
+                if user.variables.unit.stand is None:
+                    self._split(user, leaf, bins, claims)
+                else:
+                    self._split_standing(user, user.variables.unit.stand, leaf, bins, claims)
             phantoms = [user.variables for user in here if user.variables.unit.phantom]
             for bin_, claimed in zip(bins, claims, strict=True):
                 if claimed:
@@ -177,6 +195,54 @@ class Layout:
             split.append((bin_, here))
             claims[position].append(Claim(request, here, fit))
         variables.bins[role, leaf] = split
+        parts = [(-count, variable) for _, terms in split for count, variable in terms]
+        self.program.equal([*pods, *parts], 0)
+
+    def _split_standing(
+        self, user: _User, stand: Stand, leaf: int, bins: list[Bin], claims: list[list[Claim]]
+    ) -> None:
+        """Spread the pods of a gang that stands, those that stay told apart from the others.
+
+        A gang chooses one of its places, so where the leaf is one bin to it, what stays there
+        follows from the place chosen.
+        """
+        variables, role, request = user.variables, user.role, user.request
+        pods = variables.pods[role, leaf]
+        seats = stand.seats.get((role, leaf), {})
+        usable = self._usable_bins(user, leaf, bins)
+        if len(usable) == 1 and (role, leaf) not in stand.extra:
+            position, bin_, fit = usable[0]
+            most = sum(seats.values())
+            kept: Terms = [(min(count, most), v) for count, v in pods] if most else []
+            variables.bins[role, leaf] = [(bin_, pods)]
+            variables.kept[role, leaf] = [(bin_, seats, kept)] if kept else []
+            claims[position].append(Claim(request, pods, fit, kept))
+            if fit < user.by_leaf[leaf]:
+                self.program.at_most(pods, fit)
+            return
+        fits = {position: fit for position, _, fit in usable}
+        split: list[tuple[Bin, Terms]] = []
+        staying: list[tuple[Bin, Seats, Terms]] = []
+        everywhere = {node for bin_ in bins for node in bin_.nodes}
+        outside = tuple(sorted(node for node in seats if node not in everywhere))
+        for position, bin_ in enumerate([*bins, Bin(leaf, outside)]):
+            held = {node: seats[node] for node in bin_.nodes if node in seats}
+            stands, fit = sum(held.values()), fits.get(position, 0)
+            if not stands and not fit:
+                continue
+            room = max(fit, stands)
+            here: Terms = [(1, self.program.variable(room))]
+            kept = here if stands and not fit else []
+            if stands and fit:
+                kept = [(1, self.program.variable(stands))]
+                self.program.at_most([*kept, (-1, here[0][1])], 0)
+            split.append((bin_, here))
+            if stands:
+                staying.append((bin_, held, kept))
+            if position < len(bins):
+                claims[position].append(Claim(request, here, room, kept))
+        variables.bins[role, leaf] = split
+        variables.kept[role, leaf] = staying
         parts = [(-count, variable) for _, terms in split for count, variable in terms]
         self.program.equal([*pods, *parts], 0)
 

@@ -22,6 +22,8 @@ def add_loose(program: Program, view: View, variables: UnitVariables) -> None:
     for spine in unit.locations.loose_spines:
         if bound_spines and spine not in bound_spines:
             continue
+        if unit.stand is not None and not unit.stand.reaches(spine):
+            continue
         chosen = program.variable(unit.most)
         variables.spines.append((spine, chosen))
         total: list[Terms] = [[] for _ in unit.roles]
@@ -66,7 +68,7 @@ def _add_takes(
         if bound and any(a < b for a, b in zip(counts, bound, strict=True)):
             continue
         new = unit.new_pods(leaf, counts)
-        if any(n > room[role][leaf] for role, n in enumerate(new)):
+        if any(n > room[role][leaf] + unit.beyond_room(role, leaf) for role, n in enumerate(new)):
             continue
         taken = program.variable(1)
         variables.takes.append((leaf, counts, taken))

@@ -45,14 +45,21 @@ Tier = list[GangClass]
 class Tiers:
     """Solves the tiers of a program, highest first, and fixes what each places.
 
-    `uniform`: all pods ask for the same number of GPUs.
+    `uniform`: all pods ask for the same number of GPUs. `open_counts` fixes only what each
+    tier is worth, where later solves may still choose among gangs that are worth the same.
     """
 
     def __init__(
-        self, program: Program, classes: Sequence[GangClass], seed: int, uniform: bool
+        self,
+        program: Program,
+        classes: Sequence[GangClass],
+        seed: int,
+        uniform: bool,
+        open_counts: bool = False,
     ) -> None:
         self._program = program
-        self._solver = CpSat(program, seed, scored=False, presolve=uniform)
+        self._open_counts = open_counts
+        self.solver = CpSat(program, seed, scored=False, presolve=uniform)
         by_priority: dict[int, Tier] = {}
         for group in sorted(classes, key=lambda c: -c.priority):
             by_priority.setdefault(group.priority, []).append(group)
@@ -71,7 +78,7 @@ class Tiers:
                 for group in tier
             ]
             watch = clock.watch()
-            answer = self._solver.maximize(costs_of(self._program, terms), clock.left())
+            answer = self.solver.maximize(costs_of(self._program, terms), clock.left())
             values = values if answer.values is None else answer.values
             if values is None:
                 return None
@@ -108,8 +115,11 @@ class Tiers:
         for tier, weight in zip(tiers, weights, strict=True):
             for group in tier:
                 group.count = values[group.variable]
-                self._solver.fix(group.variable, group.count)
+                if not self._open_counts:
+                    self.solver.fix(group.variable, group.count)
             placed = sum(group.value * group.count for group in tier)
+            if self._open_counts:
+                self.solver.hold([(group.value, group.variable) for group in tier], placed)
             bound = min(_most(tier), left // weight) if proven else _most(tier)
             bound = placed if answer.proven else max(bound, placed)
             proven = proven and bound == placed

@@ -20,6 +20,7 @@ from model.snapshot import Snapshot
 from solver.ground import Ground
 from solver.kinds import Counts, Kind, Kinds
 from solver.locations import Location, Locations
+from solver.stand import Stand
 
 
 @dataclass(eq=False, slots=True)
@@ -39,8 +40,9 @@ class Unit:
     `by_take`: their pods per leaf are chosen among the numbers the leaf could hold.
     `careful`: pods share nodes while a law counts nodes, so each node needs a variable.
     `phantom`: room worth keeping, not gangs. `bound` holds the members that run already,
-    by leaf (-1: outside the fabric, or two on a node that one may use). Careful, by-take
-    and bound units hold one gang.
+    by leaf (-1: outside the fabric, or two on a node that one may use). `stand` is where the
+    members live that may stay or go, all of them counting as still to be placed. Careful,
+    by-take, bound and standing units hold one gang.
     """
 
     parties: list[Party]
@@ -51,6 +53,7 @@ class Unit:
     phantom: bool = False
     bound: dict[int, Counts] = field(default_factory=dict)
     bound_nodes: frozenset[int] = frozenset()
+    stand: Stand | None = None
 
     @property
     def kind(self) -> Kind:
@@ -71,6 +74,10 @@ class Unit:
     def roles(self) -> range:
         """Positions of the roles."""
         return range(len(self.kind.sizes))
+
+    def beyond_room(self, role: int, leaf: int) -> int:
+        """Members that may stay in `leaf` although no node there would take them anew."""
+        return 0 if self.stand is None else self.stand.extra.get((role, leaf), 0)
 
     def new_pods(self, leaf: int, counts: Counts) -> Counts:
         """Of the members in `leaf`, those that are still to be placed."""

@@ -66,6 +66,8 @@ def usable(view: View, unit: Unit, scorer: Scorer | None) -> list[Usable]:
 
 def _open(view: View, unit: Unit, group: _Group) -> list[tuple[Location, int]]:
     party = unit.parties[group.parties[0]]
+    if unit.stand is not None:
+        return [(place, 1) for place in unit.stand.places]
     if not unit.bound:
         return view.open_places(party.kind, party.locations)
     room = view.room(unit.kind).by_leaf

@@ -8,6 +8,7 @@ from solver.bins import Bin
 from solver.kinds import Counts
 from solver.locations import Location
 from solver.program import Terms
+from solver.stand import Seats
 from solver.units import Unit
 
 
@@ -31,7 +32,8 @@ class UnitVariables:
     are its choices (leaf, pods per role, variable). `pods` is, per (role, leaf), the
     expression of its new pods there, and `bins` the same told apart by bin. `home` is, for
     gangs of one pod, the class, location and first variable of a leaf: each bin of it has a
-    variable of its own there, so that nothing has to be split.
+    variable of its own there, so that nothing has to be split. `kept` is, of a unit that
+    stands, per (role, leaf) how many members stay in each bin, and their seats there.
     """
 
     unit: Unit
@@ -41,6 +43,7 @@ class UnitVariables:
     pods: dict[tuple[int, int], Terms] = field(default_factory=dict)
     bins: dict[tuple[int, int], list[tuple[Bin, Terms]]] = field(default_factory=dict)
     home: dict[int, tuple[Class, Location, int]] = field(default_factory=dict)
+    kept: dict[tuple[int, int], list[tuple[Bin, Seats, Terms]]] = field(default_factory=dict)
 
     def choices(self) -> list[tuple[Location, int]]:
         """All (location, variable)."""

@@ -26,11 +26,18 @@ class View:
     """One snapshot on its ground, by index.
 
     Where a custom node term is in force, any two nodes may be worth different points.
+    `likely` stands in place of the shapes that the snapshot itself would give.
     """
 
-    def __init__(self, snapshot: Snapshot, ground: Ground) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        ground: Ground,
+        likely: tuple[LikelyGang, ...] | None = None,
+    ) -> None:
         self.snapshot = snapshot
         self.ground = ground
+        self._likely = likely
         self.spec = ground.spec
         used = snapshot.used
         self.free: list[Resources] = []
@@ -197,4 +204,4 @@ class View:
     @cached_property
     def likely(self) -> tuple[LikelyGang, ...]:
         """The shapes of the job mix that are worth room."""
-        return likely_gangs(self.snapshot)
+        return likely_gangs(self.snapshot) if self._likely is None else self._likely

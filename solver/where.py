@@ -11,7 +11,7 @@ from model.mix import LikelyGang
 from model.plan import Stage
 from model.weights import SCALE
 from solver.clock import Clock
-from solver.cpsat import CpSat
+from solver.cpsat import ENDLESS, CpSat
 from solver.decode import Decoded, decode
 from solver.laws.blocks import add_blocks
 from solver.laws.uplinks import add_uplinks
@@ -39,8 +39,12 @@ def locate(
     scorer: Scorer,
     clock: Clock,
     refined: frozenset[int],
+    least_room: int = 0,
 ) -> Located | None:
-    """The best places for all gangs of `units`, or `None` where none was found in time."""
+    """The best places for all gangs of `units`, or `None` where none was found in time.
+
+    The rooms kept for likely gangs are worth at least `least_room`.
+    """
     seconds = 0.0
     while True:
         program = Program()
@@ -53,8 +57,14 @@ def locate(
             for number, party in enumerate(variables.unit.parties):
                 program.equal(variables.placed(number), len(party.gangs))
             objective += _compactness(layout, scorer, variables)
-        for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True):
-            objective += [(likely.value, variable) for _, variable in variables.placed(0)]
+        rooms = [
+            (likely.value, variable)
+            for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True)
+            for _, variable in variables.placed(0)
+        ]
+        objective += rooms
+        if least_room:
+            program.row(rooms, least_room, ENDLESS)
         costs = costs_of(program, objective)
         for variables in layout.units[: len(units)]:
             _add_worth(costs, layout, scorer, variables)

@@ -4,17 +4,20 @@ Slot rows: for every GPU size g asked for, the pods of size h >= g take floor(h 
 of size g each, and the free GPUs f of a node offer floor(f / g). Floor is superadditive,
 so every packing obeys the rows; where sizes divide each other they are also sufficient.
 On a bin of one node the sums are added, which makes the rows exact for any request.
+
+Pods that stand may stay although the node is overcommitted; nobody new comes there before
+it no longer is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from model.resources import PORT_PREFIX, Resources
 from solver.bins import Bin
-from solver.program import Program, Terms
+from solver.program import UNBOUNDED, Program, Terms
 from solver.view import View
 
 
@@ -22,12 +25,15 @@ from solver.view import View
 class Claim:
     """Pods that ask for `request` in a bin: their number is the sum of `terms`.
 
-    `room` is how many of them alone fit into the bin.
+    `room` is how many of them alone fit into the bin. `kept` is how many of them stand there
+    already and stay; `stands` how many do so at most, counted once for each gang.
     """
 
     request: Resources
     terms: Terms
     room: int
+    kept: Terms = field(default_factory=list)
+    stands: int = 0
 
 
 def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -> bool:
@@ -38,14 +44,8 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
     sizes = sorted({claim.request.gpus for claim in claims} - {0})
     for size in sizes:
         slots = view.slots(size)
-        terms: Terms = []
-        for claim in claims:
-            times = claim.request.gpus // size
-            if times == 1:
-                terms += claim.terms
-            elif times:
-                terms += [(count * times, variable) for count, variable in claim.terms]
-        program.at_most(terms, sum([slots[i] for i in bin_.nodes]))
+        times = [claim.request.gpus // size for claim in claims]
+        _add_sum(program, claims, times, sum([slots[i] for i in bin_.nodes]))
     alone = len(bin_.nodes) == 1
     divide = all(b % a == 0 for a, b in pairwise(sizes))
     if alone or not divide:
@@ -54,7 +54,8 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
     requests = {id(claim.request): claim.request for claim in claims}.values()
     amounts = {view.free_id[i]: i for i in bin_.nodes}.values()
     if all(view.gpus_bind(request, i) for request in requests for i in amounts):
-        return divide or alone
+        pinned = len(sizes) > 1 and any(claim.kept for claim in claims)
+        return alone or (divide and not pinned)
     free = [view.free[i] for i in bin_.nodes]
     for claim in claims:
         program.at_most(claim.terms, claim.room)
@@ -73,14 +74,35 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
 
 
 def _add_sum(program: Program, claims: list[Claim], amounts: list[int], free: int) -> None:
-    terms = [
-        (count * amount, variable)
-        for claim, amount in zip(claims, amounts, strict=True)
-        if amount
-        for count, variable in claim.terms
-    ]
-    if terms:
+    terms: Terms = []
+    stands = 0
+    for claim, amount in zip(claims, amounts, strict=True):
+        stands += amount * claim.stands
+        if amount == 1:
+            terms += claim.terms
+        elif amount:
+            terms += [(count * amount, variable) for count, variable in claim.terms]
+    if stands > free:
+        _add_overcommitted(program, claims, amounts, free, stands)
+    elif terms:
         program.at_most(terms, free)
+
+
+def _add_overcommitted(
+    program: Program, claims: list[Claim], amounts: list[int], free: int, stands: int
+) -> None:
+    """What stands exceeds what there is: all of it may stay, or somebody new comes and it fits."""
+    some = program.variable(1)
+    every: Terms = [(stands - free, some)]
+    new: Terms = [(-max(0, free), some)]
+    for claim, amount in zip(claims, amounts, strict=True):
+        if amount:
+            here = [(count * amount, variable) for count, variable in claim.terms]
+            every += here
+            new += here
+            new += [(-count * amount, variable) for count, variable in claim.kept]
+    program.at_most(every, stands)
+    program.row(new, UNBOUNDED, 0)
 
 
 def _sum(amounts: Iterable[int | None]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from solver.layout import Layout
-from solver.program import Terms
+from solver.program import UNBOUNDED, Program, Terms
 from solver.scorer import Scorer
 from solver.variables import UnitVariables
 from solver.view import View
@@ -38,6 +38,10 @@ def add_uplinks(layout: Layout, scorer: Scorer) -> None:
         for leaf, demand in leaves.items():
             taken[leaf] += demand
     rows: dict[int, Terms] = defaultdict(list)
+    standing: dict[int, Terms] = defaultdict(list)
+    for keep in layout.keeps:
+        for leaf, demand in keep.residents[0].demand:
+            standing[leaf].append((demand, keep.variable))
     for variables in layout.units:
         own = running.get(variables.unit.gang.key, {}) if variables.unit.bound else {}
         for leaf, demand, variable in _demands(variables, scorer):
@@ -45,7 +49,18 @@ def add_uplinks(layout: Layout, scorer: Scorer) -> None:
     for leaf, terms in rows.items():
         uplink = view.ground.uplinks[leaf]
         if uplink is not None:
-            layout.program.at_most(terms, max(0, uplink - taken[leaf]))
+            _limit(layout.program, terms, standing[leaf], max(0, uplink - taken[leaf]))
+
+
+def _limit(program: Program, new: Terms, standing: Terms, left: int) -> None:
+    """What stands may stay although it is more than is left; then nobody new comes."""
+    stands = sum([demand * program.high[variable] for demand, variable in standing])
+    if stands <= left:
+        program.at_most([*new, *standing], left)
+        return
+    some = program.variable(1)
+    program.at_most([*new, *standing, (stands - left, some)], stands)
+    program.row([*new, (-left, some)], UNBOUNDED, 0)
 
 
 def _demands(variables: UnitVariables, scorer: Scorer) -> list[tuple[int, int, int]]:

@@ -1,0 +1,135 @@
+"""Repair: who lives on, then the fewest moves, then the best places.
+
+Runs in the worker process, which alone loads OR-tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from model.extensions import Extensions
+from model.gang import Gang, GangKey
+from model.mix import likely_gangs
+from model.plan import Placement, PlanStatus, Stage, Waiting
+from model.reasons import Reason, ReasonKind
+from model.relocation import RepairPlan
+from model.snapshot import Snapshot
+from model.standing import RepairPolicy, StandingGang
+from solver.clock import Clock
+from solver.relocation.cast import Cast
+from solver.relocation.movers import Mover, Reach, mover, without
+from solver.relocation.settle import Settled, Task, moves_of, settle, tasks_of
+from solver.relocation.turns import Goal, Turn, reach
+from solver.units import UnitFactory, factory_for
+from solver.view import View
+
+NO_EXTENSIONS = Extensions()
+TURN = Turn(
+    "who",
+    lambda relocation: relocation.classes,
+    lambda relocation: [Goal("moves", *relocation.moved(price=True))],
+)
+
+
+def _unheard(_: Stage) -> None:
+    """Nobody listens to the stages."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The standing gangs by what may be done for them."""
+
+    movers: tuple[Mover, ...]
+    applicants: tuple[Gang, ...]
+    waits: tuple[GangKey, ...]
+    restarts: tuple[StandingGang, ...]
+
+
+def repair(
+    snapshot: Snapshot,
+    extensions: Extensions = NO_EXTENSIONS,
+    on_stage: Callable[[Stage], None] = _unheard,
+) -> RepairPlan | None:
+    """How the gangs of `snapshot.standing` that lost members live on.
+
+    `None` where nothing was found within the time limit. Gangs that cannot live do not carry
+    their reasons yet. Waiting gangs take no part.
+    """
+    clock = Clock(snapshot.config.spec.solver.time_limit_seconds)
+    watch = clock.watch()
+    factory = factory_for(snapshot, extensions)
+    likely = likely_gangs(snapshot)
+    parts = _parts(snapshot, factory)
+    snapshot = replace(snapshot, running=without(snapshot, parts.restarts), gangs=())
+
+    running = without(snapshot, [one.standing for one in parts.movers])
+    view = View(replace(snapshot, running=running), factory.ground, likely)
+    cast = Cast(view, factory, parts.movers, parts.applicants)
+    reached = reach(cast, TURN, clock, on_stage)
+    if reached is None:
+        return None
+    tasks = tasks_of(reached)
+    settled = settle(snapshot, reached, tasks, (), clock, on_stage)
+
+    stages = (*reached.stages, settled.stage)
+    proven = all(stage.proven for stage in stages)
+    moves = moves_of(tasks, settled)
+    prices = {
+        (one.gang.key.namespace, pod): one.move_cost
+        for one in snapshot.standing
+        for role in one.gang.roles
+        for pod, _ in role.bound
+    }
+    return RepairPlan(
+        PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE,
+        placements=_placements(tasks, settled),
+        moves=moves,
+        lost=_lost(parts, {task.gang.key for task in tasks}),
+        waits=parts.waits,
+        restarts=tuple(one.gang.key for one in parts.restarts),
+        stages=stages,
+        cost=sum(prices[move.namespace, move.pod] for move in moves),
+        objective=settled.stage.objective,
+        bound=settled.stage.bound,
+        seconds=watch(),
+    )
+
+
+def _parts(snapshot: Snapshot, factory: UnitFactory) -> _Parts:
+    movers: list[Mover] = []
+    applicants: list[Gang] = []
+    waits: list[GangKey] = []
+    restarts: list[StandingGang] = []
+    for one in snapshot.standing:
+        lives = any(role.bound for role in one.gang.roles)
+        if not one.hit:
+            if one.movable:
+                movers.append(mover(one, factory.ground, Reach.ANYWHERE, hit=False))
+        elif one.policy is RepairPolicy.WAIT:
+            waits.append(one.gang.key)
+        elif one.policy is RepairPolicy.RESTART:
+            restarts.append(one)
+        elif one.policy is RepairPolicy.PATCH or not lives:
+            applicants.append(one.gang)
+        else:
+            spines = one.policy is RepairPolicy.SHIFT
+            where = Reach.SPINES if spines else Reach.ANYWHERE
+            movers.append(mover(one, factory.ground, where, hit=True))
+    return _Parts(tuple(movers), tuple(applicants), tuple(waits), tuple(restarts))
+
+
+def _placements(tasks: list[Task], settled: Settled) -> tuple[Placement, ...]:
+    """A node for each lost member of the gangs that live."""
+    out = []
+    for task in tasks:
+        key = task.gang.key
+        pods = tuple((pod, node) for pod, node in settled.seats[key] if pod not in task.sources)
+        if pods:
+            out.append(Placement(key, pods))
+    return tuple(out)
+
+
+def _lost(parts: _Parts, placed: set[GangKey]) -> tuple[Waiting, ...]:
+    hit = [one.key for one in parts.movers if one.hit] + [gang.key for gang in parts.applicants]
+    return tuple(Waiting(key, Reason(ReasonKind.NOT_PROVEN)) for key in hit if key not in placed)

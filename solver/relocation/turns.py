@@ -1,0 +1,122 @@
+"""Goals in turn: each is solved, and what it reached is held from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from model.plan import Stage
+from solver.clock import Clock
+from solver.cpsat import CpSat
+from solver.program import Terms, costs_of
+from solver.relocation.cast import Cast
+from solver.relocation.relocation import Relocation
+from solver.tiers import GangClass, Tiers
+
+ROUNDS = 2
+"""After so many rounds all leaves with rows that may be inexact are modelled node by node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """The greatest sum of `terms`; told as `total` minus that where `total` is given."""
+
+    name: str
+    terms: Terms
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What to solve for: tiers of classes, then goals."""
+
+    tier_name: str
+    classes: Callable[[Relocation], Sequence[GangClass]]
+    goals: Callable[[Relocation], Sequence[Goal]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A relocation, the values of its variables, and what is proven of each stage."""
+
+    relocation: Relocation
+    values: list[int]
+    stages: tuple[Stage, ...]
+    refined: frozenset[int]
+
+
+def reach(
+    cast: Cast,
+    turn: Turn,
+    clock: Clock,
+    on_stage: Callable[[Stage], None],
+    rows: Callable[[Relocation], None] = lambda _: None,
+) -> Reached | None:
+    """The best values, goal after goal; `None` where there are none or none were found in time.
+
+    `rows` adds what else has to hold.
+    """
+    refined: frozenset[int] = frozenset()
+    rounds = 0
+    while True:
+        relocation = Relocation(cast, refined)
+        rows(relocation)
+        found = _attempt(relocation, turn, clock)
+        if found is None:
+            return None
+        values, stages = found
+        failed = relocation.misfits(values)
+        if not failed:
+            for stage in stages:
+                on_stage(stage)
+            return Reached(relocation, values, stages, refined)
+        rounds += 1
+        if rounds >= ROUNDS:
+            failed |= {bin_.leaf for bin_ in relocation.layout.inexact}
+        refined |= failed
+
+
+def _attempt(
+    relocation: Relocation, turn: Turn, clock: Clock
+) -> tuple[list[int], tuple[Stage, ...]] | None:
+    program, seed = relocation.program, relocation.cast.view.spec.solver.seed
+    classes = turn.classes(relocation)
+    tiers = Tiers(program, classes, seed, uniform=False, open_counts=True)
+    values = tiers.solve(clock) if classes else None
+    if classes and values is None:
+        return None
+    stages = [_named(stage, turn.tier_name) for stage in tiers.stages]
+    for goal in turn.goals(relocation):
+        values, stage = _pursue(tiers.solver, relocation, goal, values, clock)
+        if values is None:
+            return None
+        stages.append(stage)
+    return None if values is None else (values, tuple(stages))
+
+
+def _named(stage: Stage, name: str) -> Stage:
+    tier = stage.name.rsplit(" ", 1)[-1]
+    return Stage(f"{name} {tier}", stage.proven, stage.objective, stage.bound, stage.seconds)
+
+
+def _pursue(
+    solver: CpSat, relocation: Relocation, goal: Goal, values: list[int] | None, clock: Clock
+) -> tuple[list[int] | None, Stage]:
+    program = relocation.program
+    watch = clock.watch()
+    answer = solver.maximize(costs_of(program, goal.terms), clock.left())
+    seconds = watch()
+    if answer.values is not None:
+        values = answer.values
+    got = 0 if values is None else sum(c * values[v] for c, v in goal.terms)
+    bound = sum(c * program.high[v] for c, v in goal.terms if c > 0)
+    if answer.values is not None:
+        solver.hold(goal.terms, got)
+        bound = min(bound, answer.bound)
+    proven = answer.values is not None and answer.proven
+    if proven:
+        bound = got
+    if goal.total is None:
+        return values, Stage(goal.name, proven, got, max(bound, got), seconds)
+    cost, least = goal.total - got, goal.total - max(bound, got)
+    return values, Stage(goal.name, proven, cost, max(0, least), seconds)
