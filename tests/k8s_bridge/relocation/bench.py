@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from k8s_bridge.cluster.errors import AlreadyExists
-from k8s_bridge.cluster.kinds import JOBS, NODES, PODS
+from k8s_bridge.cluster.kinds import EVENTS, JOBS, NODES, PODS
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
 from k8s_bridge.cluster.memory.heartbeats import Heartbeats
@@ -141,3 +141,7 @@ class Bench:
             int(body["metadata"]["labels"][INDEX]): body["metadata"]["uid"]
             for body in await self.pods(job_name)
         }
+
+    async def reasons(self) -> set[str]:
+        """The reasons of all events."""
+        return {event["reason"] for event in (await self.cluster.list(EVENTS)).items}
