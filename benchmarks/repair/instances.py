@@ -88,9 +88,7 @@ def _window(
     return None
 
 
-def _after(
-    before: Fabric, taken: list[list[str]], dead: set[str], dice: random.Random
-) -> Snapshot:
+def _after(before: Fabric, taken: list[list[str]], dead: set[str], dice: random.Random) -> Snapshot:
     leaves = tuple(
         replace(leaf, nodes=tuple(replace(n, ready=n.name not in dead) for n in leaf.nodes))
         for leaf in before.leaves
@@ -108,6 +106,4 @@ def _after(
         running += [RunningPod("ml", pod, node, request(8), key) for pod, node in bound]
     spec = Spec(fragmentation=Fragmentation(mix=MIX), solver=Solver(time_limit_seconds=LIMIT))
     config = SchedulerConfig(spec=spec)
-    return Snapshot(
-        Fabric(leaves), tuple(running), config=config, standing=tuple(standing)
-    )
+    return Snapshot(Fabric(leaves), tuple(running), config=config, standing=tuple(standing))

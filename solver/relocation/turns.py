@@ -81,7 +81,7 @@ def _attempt(
 ) -> tuple[list[int], tuple[Stage, ...]] | None:
     program, seed = relocation.program, relocation.cast.view.spec.solver.seed
     classes = turn.classes(relocation)
-    if classes:
+    if classes and turn.goals(relocation):
         found = _all_of_them(relocation, turn, classes, clock)
         if found is not None:
             return found
