@@ -22,15 +22,24 @@ class CpSat:
     One worker and a fixed seed make the answers the same each time, as long as no limit is
     reached. The other parameters are the ones that measured best (docs/decisions/0003):
     where places are `scored`, the whole LP with all its cuts from the start; where gangs are
-    only counted, the LP grown lazily and without cuts. `presolve` pays where all pods that
-    are counted have one size.
+    only counted, the LP grown lazily and without cuts, unless `cuts` asks for them: where gangs
+    that stand may move, they save most of the search. `presolve` pays where all pods that are
+    counted have one size.
     """
 
-    def __init__(self, program: Program, seed: int, scored: bool, presolve: bool = False) -> None:
+    def __init__(
+        self,
+        program: Program,
+        seed: int,
+        scored: bool,
+        presolve: bool = False,
+        cuts: bool = False,
+    ) -> None:
         self._model = cp_model.CpModel()
         self._seed = seed
         self._scored = scored
         self._presolve = presolve
+        self._cuts = cuts
         add_variable = self._model.proto.variables.add
         for high in program.high:
             add_variable().domain.extend((0, high))
@@ -79,7 +88,7 @@ class CpSat:
             parameters.add_zero_half_cuts = False
         else:
             parameters.linearization_level = 2
-            parameters.cut_level = 0
+            parameters.cut_level = int(self._cuts)
             parameters.binary_search_num_conflicts = CONFLICTS
         parameters.max_time_in_seconds = max(seconds, 0.001)
         status = solver.solve(self._model)

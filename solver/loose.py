@@ -22,7 +22,7 @@ def add_loose(program: Program, view: View, variables: UnitVariables) -> None:
     for spine in unit.locations.loose_spines:
         if bound_spines and spine not in bound_spines:
             continue
-        if unit.stand is not None and not unit.stand.reaches(spine):
+        if unit.within is not None and spine not in unit.within:
             continue
         chosen = program.variable(unit.most)
         variables.spines.append((spine, chosen))

@@ -15,16 +15,11 @@ Seats = Mapping[int, int]
 class Stand:
     """The seats of a gang by (role, leaf), and which places count for it.
 
-    `places` are those of its legal locations that are asked about. `spines` limits a loose
-    gang, `None` leaves it all of them. `extra` counts, by (role, leaf), the members on nodes
-    that would not take them anew: they may stay there, and no room is counted for them.
+    `places` are those of its legal locations that are asked about. `extra` counts, by (role,
+    leaf), the members on nodes that would not take them anew: they may stay there, and no
+    room is counted for them.
     """
 
     seats: Mapping[tuple[int, int], Seats]
     places: tuple[Location, ...] = ()
-    spines: frozenset[int] | None = None
     extra: Mapping[tuple[int, int], int] = field(default_factory=dict)
-
-    def reaches(self, spine: int) -> bool:
-        """Whether a loose gang may use the leaves of `spine`."""
-        return self.spines is None or spine in self.spines

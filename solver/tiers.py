@@ -45,8 +45,9 @@ Tier = list[GangClass]
 class Tiers:
     """Solves the tiers of a program, highest first, and fixes what each places.
 
-    `uniform`: all pods ask for the same number of GPUs. `open_counts` fixes only what each
-    tier is worth, where later solves may still choose among gangs that are worth the same.
+    `uniform`: all pods ask for the same number of GPUs. `moving`: gangs that stand take part;
+    then only what each tier is worth is fixed, as later solves may still choose among gangs
+    that are worth the same.
     """
 
     def __init__(
@@ -55,11 +56,11 @@ class Tiers:
         classes: Sequence[GangClass],
         seed: int,
         uniform: bool,
-        open_counts: bool = False,
+        moving: bool = False,
     ) -> None:
         self._program = program
-        self._open_counts = open_counts
-        self.solver = CpSat(program, seed, scored=False, presolve=uniform)
+        self._moving = moving
+        self.solver = CpSat(program, seed, scored=False, presolve=uniform, cuts=moving)
         by_priority: dict[int, Tier] = {}
         for group in sorted(classes, key=lambda c: -c.priority):
             by_priority.setdefault(group.priority, []).append(group)
@@ -115,10 +116,10 @@ class Tiers:
         for tier, weight in zip(tiers, weights, strict=True):
             for group in tier:
                 group.count = values[group.variable]
-                if not self._open_counts:
+                if not self._moving:
                     self.solver.fix(group.variable, group.count)
             placed = sum(group.value * group.count for group in tier)
-            if self._open_counts:
+            if self._moving:
                 self.solver.hold([(group.value, group.variable) for group in tier], placed)
             bound = min(_most(tier), left // weight) if proven else _most(tier)
             bound = placed if answer.proven else max(bound, placed)

@@ -41,8 +41,9 @@ class Unit:
     `careful`: pods share nodes while a law counts nodes, so each node needs a variable.
     `phantom`: room worth keeping, not gangs. `bound` holds the members that run already,
     by leaf (-1: outside the fabric, or two on a node that one may use). `stand` is where the
-    members live that may stay or go, all of them counting as still to be placed. Careful,
-    by-take, bound and standing units hold one gang.
+    members live that may stay or go, all of them counting as still to be placed. `within` are
+    the spines that it may use, where it may not use all. Careful, by-take, bound and standing
+    units and those within spines hold one gang.
     """
 
     parties: list[Party]
@@ -54,6 +55,7 @@ class Unit:
     bound: dict[int, Counts] = field(default_factory=dict)
     bound_nodes: frozenset[int] = frozenset()
     stand: Stand | None = None
+    within: frozenset[int] | None = None
 
     @property
     def kind(self) -> Kind:
@@ -78,6 +80,11 @@ class Unit:
     def beyond_room(self, role: int, leaf: int) -> int:
         """Members that may stay in `leaf` although no node there would take them anew."""
         return 0 if self.stand is None else self.stand.extra.get((role, leaf), 0)
+
+    def reaches(self, place: Location) -> bool:
+        """Whether all leaves of a location lie in spines that the unit may use."""
+        spine_of = self.locations.ground.spine_of
+        return self.within is None or all(spine_of[leaf] in self.within for leaf, _ in place.takes)
 
     def new_pods(self, leaf: int, counts: Counts) -> Counts:
         """Of the members in `leaf`, those that are still to be placed."""

@@ -69,9 +69,13 @@ def _open(view: View, unit: Unit, group: _Group) -> list[tuple[Location, int]]:
     if unit.stand is not None:
         return [(place, 1) for place in unit.stand.places]
     if not unit.bound:
-        return view.open_places(party.kind, party.locations)
-    room = view.room(unit.kind).by_leaf
-    return [(place, 1) for place in party.locations.required if unit.fit_bound(place, room)]
+        places = view.open_places(party.kind, party.locations)
+    else:
+        room = view.room(unit.kind).by_leaf
+        places = [(place, 1) for place in party.locations.required if unit.fit_bound(place, room)]
+    if unit.within is None:
+        return places
+    return [(place, fit) for place, fit in places if unit.reaches(place)]
 
 
 def _special(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from model.gang import Gang
+from model.snapshot import Snapshot
 from solver.program import Program, Terms
 from solver.view import View
 
@@ -16,12 +17,17 @@ def new_gpus(gang: Gang) -> int:
 
 def quota_left(view: View) -> dict[str, int]:
     """Namespace -> GPUs it may still take; only namespaces with a quota."""
+    return left_of_quotas(view.snapshot)
+
+
+def left_of_quotas(snapshot: Snapshot) -> dict[str, int]:
+    """Namespace of a waiting gang -> GPUs it may still take, where there is a quota."""
     running: dict[str, int] = defaultdict(int)
-    for pod in view.snapshot.running:
+    for pod in snapshot.running:
         running[pod.namespace] += pod.request.gpus
     left = {}
-    for namespace in {gang.key.namespace for gang in view.snapshot.gangs}:
-        quota = view.spec.namespace(namespace).gpu_quota
+    for namespace in {gang.key.namespace for gang in snapshot.gangs}:
+        quota = snapshot.config.spec.namespace(namespace).gpu_quota
         if quota is not None:
             left[namespace] = quota - running[namespace]
     return left

@@ -85,7 +85,8 @@ def near_unit(view: View, mover: Mover, base: Unit, plain: frozenset[int]) -> Un
         loose=base.loose,
         by_take=base.loose,
         careful=base.careful,
-        stand=Stand(dict(by_leaf), tuple(places), limited, extra),
+        stand=Stand(dict(by_leaf), tuple(places), extra),
+        within=limited,
     )
 
 

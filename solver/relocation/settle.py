@@ -12,11 +12,12 @@ from model.snapshot import Snapshot
 from solver.assemble import placement_of
 from solver.clock import Clock
 from solver.decode import PlacedGang
+from solver.ground import Ground
 from solver.phantoms import phantom_units
-from solver.relocation.movers import Mover
+from solver.relocation.movers import Mover, Reach
 from solver.relocation.turns import Reached
 from solver.scorer import Scorer
-from solver.units import gang_order
+from solver.units import Unit, UnitFactory, gang_order
 from solver.view import View
 from solver.where import ceiling, locate
 
@@ -25,13 +26,15 @@ from solver.where import ceiling, locate
 class Task:
     """A gang to place: members that stay are bound, `sources` are the nodes of those that move.
 
-    `anywhere` is, by role, a node for each of its pods that breaks no law.
+    `anywhere` is, by role, a node for each of its pods that breaks no law. `within` are the
+    spines that it may use, where it may not use all.
     """
 
     gang: Gang
     anywhere: list[list[int]]
     sources: dict[str, str]
     hit: bool = False
+    within: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,9 @@ def tasks_of(reached: Reached) -> list[Task]:
     """A task for each gang that does not stay as it is."""
     relocation, values = reached.relocation, reached.values
     placed = relocation.decode(values)
-    names = relocation.cast.view.ground.nodes
+    ground = relocation.cast.view.ground
     tasks = [
-        _task(mover, placed[id(mover.whole)], [node.name for node in names])
+        _task(mover, placed[id(mover.whole)], ground)
         for mover in relocation.cast.movers
         if id(mover.whole) in placed
     ]
@@ -61,8 +64,9 @@ def tasks_of(reached: Reached) -> list[Task]:
     return sorted(tasks, key=lambda task: gang_order(task.gang))
 
 
-def _task(mover: Mover, placed: PlacedGang, names: Sequence[str]) -> Task:
+def _task(mover: Mover, placed: PlacedGang, ground: Ground) -> Task:
     """Members stay where a pod of their role was placed on their node."""
+    names = [node.name for node in ground.nodes]
     roles = []
     anywhere: list[list[int]] = []
     sources: dict[str, str] = {}
@@ -85,7 +89,10 @@ def _task(mover: Mover, placed: PlacedGang, names: Sequence[str]) -> Task:
         roles.append(replace(role, pods=(*moving, *role.pods), bound=tuple(bound)))
         anywhere.append(free)
     gang = replace(mover.standing.gang, roles=tuple(roles))
-    return Task(gang, anywhere, sources, mover.hit)
+    within = None
+    if mover.reach is Reach.SPINES:
+        within = frozenset(ground.spine_of[ground.leaf_of[node]] for _, node in mover.seats)
+    return Task(gang, anywhere, sources, mover.hit, within)
 
 
 def settle(
@@ -108,7 +115,7 @@ def settle(
     after = replace(snapshot, running=running, gangs=gangs)
     view = View(after, cast.view.ground, cast.view.likely)
     scorer = Scorer(view)
-    units = cast.factory.for_where(gangs)
+    units = _units(cast.factory, tasks)
     located = None
     if tasks and clock.left():
         phantoms = phantom_units(view, cast.factory)
@@ -130,6 +137,16 @@ def settle(
     names = [node.name for node in view.ground.nodes]
     seats = {task.gang.key: _seated(task, found[task.gang.key].nodes, names) for task in tasks}
     return Settled(seats, placements, stage)
+
+
+def _units(factory: UnitFactory, tasks: Sequence[Task]) -> list[Unit]:
+    units = factory.for_where([task.gang for task in tasks if task.within is None])
+    for task in tasks:
+        if task.within is not None:
+            unit = factory.of(task.gang)
+            unit.within = task.within
+            units.append(unit)
+    return units
 
 
 def _seated(

@@ -81,13 +81,43 @@ def _attempt(
 ) -> tuple[list[int], tuple[Stage, ...]] | None:
     program, seed = relocation.program, relocation.cast.view.spec.solver.seed
     classes = turn.classes(relocation)
-    tiers = Tiers(program, classes, seed, uniform=False, open_counts=True)
+    if classes and turn.goals(relocation):
+        found = _all_of_them(relocation, turn, classes, clock)
+        if found is not None:
+            return found
+    tiers = Tiers(program, classes, seed, uniform=False, moving=True)
     values = tiers.solve(clock) if classes else None
     if classes and values is None:
         return None
     stages = [_named(stage, turn.tier_name) for stage in tiers.stages]
     for goal in turn.goals(relocation):
         values, stage = _pursue(tiers.solver, relocation, goal, values, clock)
+        if values is None:
+            return None
+        stages.append(stage)
+    return None if values is None else (values, tuple(stages))
+
+
+def _all_of_them(
+    relocation: Relocation, turn: Turn, classes: Sequence[GangClass], clock: Clock
+) -> tuple[list[int], tuple[Stage, ...]] | None:
+    """The goals with everything in every tier, which needs no proof; `None` if that fails.
+
+    Mostly it does not, and then the tiers need no solve of their own.
+    """
+    seed = relocation.cast.view.spec.solver.seed
+    solver = CpSat(relocation.program, seed, scored=False, cuts=True)
+    worth: dict[int, int] = {}
+    for group in classes:
+        solver.fix(group.variable, len(group.gangs))
+        worth[group.priority] = worth.get(group.priority, 0) + group.most
+    stages = [
+        Stage(f"{turn.tier_name} {priority}", True, value, value, 0.0)
+        for priority, value in sorted(worth.items(), reverse=True)
+    ]
+    values: list[int] | None = None
+    for goal in turn.goals(relocation):
+        values, stage = _pursue(solver, relocation, goal, values, clock)
         if values is None:
             return None
         stages.append(stage)

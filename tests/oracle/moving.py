@@ -6,9 +6,9 @@ gang, with what is left on nodes and uplinks. Written from the rules, without th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 from model.extensions import Extensions
 from model.gang import Gang
@@ -16,7 +16,9 @@ from model.quantity import mbits
 from model.resources import Resources, fits, minus
 from model.snapshot import Snapshot
 from model.standing import RepairPolicy, StandingGang
+from model.weights import age_step, placed_value
 from tests.oracle.leafrule import LeafRule, Part, wish_of
+from tests.oracle.packing import Packing
 from tests.oracle.seating import TooManyError
 
 Seats = tuple[Part, ...]
@@ -33,10 +35,14 @@ NOTHING = Extensions()
 
 @dataclass(frozen=True)
 class Way:
-    """One thing that may become of a gang: its seats (`None`: it is gone), and its worth."""
+    """One thing that may become of a gang: its seats (`None`: it is gone), and its worth.
+
+    `pods` of it move.
+    """
 
     seats: Seats | None
     worth: Worth
+    pods: int = 0
 
 
 class Ground:
@@ -177,20 +183,35 @@ class Ground:
         return tuple(free), tuple(links)
 
 
-class Moving:
-    """The best that may become of all gangs together."""
+def _nothing(_: State) -> Worth:
+    return ()
 
-    def __init__(self, ground: Ground, ways: list[tuple[Gang, Seats, list[Way]]]) -> None:
+
+class Moving:
+    """The best that may become of all gangs together.
+
+    `finish` is what the end is worth by itself. `budget` is the most pods that move.
+    """
+
+    def __init__(
+        self,
+        ground: Ground,
+        ways: list[tuple[Gang, Seats, list[Way]]],
+        finish: Callable[[State], Worth] = _nothing,
+        budget: int = 1_000_000,
+    ) -> None:
         self.ground = ground
         self.ways = ways
+        self.finish = finish
+        self.budget = budget
         self._memo: dict[object, Worth | None] = {}
         self._limits = ground.uplinks()
 
-    def best(self, state: State, at: int = 0) -> Worth | None:
+    def best(self, state: State, at: int = 0, spent: int = 0) -> Worth | None:
         """The greatest worth of all gangs from `at` on; None where not all find a place."""
         if at == len(self.ways):
-            return ()
-        key = (at, state)
+            return self.finish(state)
+        key = (at, state, spent)
         if key in self._memo:
             return self._memo[key]
         gang, stands, ways = self.ways[at]
@@ -198,9 +219,10 @@ class Moving:
         for way in ways:
             self.ground.spend()
             after = self._take(gang, stands, way, state)
-            if after is None:
+            pods = spent + way.pods
+            if after is None or pods > self.budget:
                 continue
-            rest = self.best(after, at + 1)
+            rest = self.best(after, at + 1, pods)
             if rest is None:
                 continue
             if rest:
@@ -289,3 +311,80 @@ def repaired(snapshot: Snapshot, alive: Mapping[object, bool], cost: int) -> Wor
         for tier in tiers
     ]
     return (*values, -cost)
+
+
+def best_victims(snapshot: Snapshot, gang: Gang, budget: int = 200_000) -> Worth | None:
+    """Minus the victims by priority, highest first, then minus their price; None: none suffice."""
+    ground = Ground(snapshot, budget)
+    possible = [
+        one
+        for one in snapshot.standing
+        if one.preemptible
+        and one.gang.priority < gang.priority
+        and any(role.bound for role in one.gang.roles)
+    ]
+    tiers = sorted({one.gang.priority for one in possible}, reverse=True)
+    seatings = [(gang, ground.standing(gang), [Way(s, ()) for s in ground.seatings(gang)])]
+    quota = snapshot.config.spec.namespace(gang.key.namespace).gpu_quota
+    asked = sum(role.request.gpus * len(role.pods) for role in gang.roles)
+    top: Worth | None = None
+    for size in range(len(possible) + 1):
+        for chosen in combinations(possible, size):
+            counts = [-sum(one.gang.priority == tier for one in chosen) for tier in tiers]
+            price = sum(
+                one.move_cost * len(role.bound) for one in chosen for role in one.gang.roles
+            )
+            worth = (*counts, -price)
+            if top is not None and worth <= top:
+                continue
+            gone = {
+                (one.gang.key.namespace, pod)
+                for one in chosen
+                for role in one.gang.roles
+                for pod, _ in role.bound
+            }
+            used = sum(
+                pod.request.gpus
+                for pod in snapshot.running
+                if pod.namespace == gang.key.namespace and (pod.namespace, pod.name) not in gone
+            )
+            if quota is not None and asked and used + asked > quota:
+                continue
+            if Moving(ground, seatings).best(ground.empty_of(list(chosen))) is not None:
+                top = worth
+    return top
+
+
+def best_defrag(snapshot: Snapshot, pods: int, budget: int = 200_000) -> Worth:
+    """Value of waiting gangs by priority (or of kept rooms, where none waits), minus the cost."""
+    ground = Ground(snapshot, budget)
+    waiting = [gang for gang in snapshot.gangs if gang.hold is None]
+    tiers = sorted({gang.priority for gang in waiting}, reverse=True)
+    nothing = (0,) * (len(tiers) if waiting else 1)
+    movers = [one for one in snapshot.standing if one.movable and not one.hit]
+    ways: list[tuple[Gang, Seats, list[Way]]] = []
+    for one in movers:
+        stands = ground.standing(one.gang)
+        found = [Way(stands, (*nothing, 0))]
+        for seats in ground.seatings(one.gang):
+            count = moved(stands, seats)
+            if count <= pods:
+                found.append(Way(seats, (*nothing, -one.move_cost * count), count))
+        ways.append((one.gang, stands, found))
+    spec = snapshot.config.spec
+    for gang in waiting:
+        value = placed_value(gang, age_step(spec, snapshot.now, gang.created))
+        worth = (*(value if gang.priority == tier else 0 for tier in tiers), 0)
+        stands = ground.standing(gang)
+        found = [Way(None, (*nothing, 0)), *(Way(s, worth) for s in ground.seatings(gang))]
+        ways.append((gang, stands, found))
+    packing = Packing(snapshot, NOTHING)
+
+    def room(state: State) -> Worth:
+        return (packing.best(packing.free(state[0])), 0)
+
+    finish = _nothing if waiting else room
+    best = Moving(ground, ways, finish, pods).best(ground.empty_of(movers))
+    if best is None:
+        raise AssertionError("leaving everything as it is is always possible")
+    return best or (*nothing, 0)

@@ -1,0 +1,1 @@
+"""Repair after node failures at the size of a data centre."""

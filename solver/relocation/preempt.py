@@ -1,0 +1,159 @@
+"""Preemption: whom to evict so that one gang may start.
+
+Fewest victims of the highest priority, then of the next, and so on; then the lowest price;
+then the best place for the gang. Runs in the worker process, which alone loads OR-tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from model.extensions import Extensions
+from model.gang import Gang, GangKey
+from model.mix import likely_gangs
+from model.plan import PlanStatus, Stage
+from model.reasons import Reason, ReasonKind
+from model.relocation import PreemptionPlan, Victim
+from model.snapshot import Snapshot
+from model.standing import StandingGang
+from solver.clock import Clock
+from solver.laws.quota import left_of_quotas, new_gpus
+from solver.program import UNBOUNDED
+from solver.relocation.cast import Cast
+from solver.relocation.movers import Mover, Reach, mover, without
+from solver.relocation.relocation import Relocation
+from solver.relocation.settle import settle, tasks_of
+from solver.relocation.turns import Goal, Turn, reach
+from solver.tiers import GangClass
+from solver.units import factory_for
+from solver.view import View
+
+NO_EXTENSIONS = Extensions()
+
+
+def _unheard(_: Stage) -> None:
+    """Nobody listens to the stages."""
+
+
+def preempt(
+    snapshot: Snapshot,
+    key: GangKey,
+    extensions: Extensions = NO_EXTENSIONS,
+    on_stage: Callable[[Stage], None] = _unheard,
+) -> PreemptionPlan | None:
+    """The least that has to go for the waiting gang `key`; `None` where the time ran out.
+
+    A plan without placement does not carry its reason yet. Raises `KeyError` where no gang
+    `key` waits.
+    """
+    clock = Clock(snapshot.config.spec.solver.time_limit_seconds)
+    watch = clock.watch()
+    gang = waiting_gang(snapshot, key)
+    if gang.hold is not None:
+        reason = Reason(ReasonKind(gang.hold.kind))
+        return PreemptionPlan(PlanStatus.OPTIMAL, key, reason=reason)
+    factory = factory_for(snapshot, extensions)
+    victims = [
+        mover(one, factory.ground, Reach.NOWHERE, hit=False)
+        for one in possible_victims(snapshot, gang)
+    ]
+    only = replace(snapshot, gangs=(gang,))
+    emptied = replace(only, running=without(snapshot, [one.standing for one in victims]))
+    view = View(emptied, factory.ground, likely_gangs(snapshot))
+    cast = Cast(view, factory, tuple(victims), (gang,), must=True, droppable=True)
+    turn = Turn("victims", _kept, _price)
+    rows = _quota_row(emptied, gang)
+    reached = reach(cast, turn, clock, on_stage, rows)
+    if reached is None:
+        status = PlanStatus.FEASIBLE if clock.left() == 0.0 else PlanStatus.OPTIMAL
+        reason = Reason(ReasonKind.NOT_PROVEN)
+        return PreemptionPlan(status, key, reason=reason, seconds=watch())
+    stays = reached.relocation.stays(reached.values)
+    gone = [one for one in victims if one not in stays]
+    tasks = tasks_of(reached)
+    names = [(one.key.namespace, pod) for one in gone for pod, _ in _pods(one.standing)]
+    settled = settle(only, reached, tasks, names, clock, on_stage)
+    stages = (*_counted(reached.stages, victims), settled.stage)
+    proven = all(stage.proven for stage in stages)
+    return PreemptionPlan(
+        PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE,
+        key,
+        placement=settled.placements[key],
+        victims=tuple(
+            Victim(one.key, one.whole.priority, _pods(one.standing), one.price) for one in gone
+        ),
+        stages=stages,
+        seconds=watch(),
+    )
+
+
+def waiting_gang(snapshot: Snapshot, key: GangKey) -> Gang:
+    """The waiting gang of this name. Raises `KeyError` where there is none."""
+    for gang in snapshot.gangs:
+        if gang.key == key:
+            return gang
+    raise KeyError(f"no gang {key} waits; name one of the gangs of the snapshot")
+
+
+def possible_victims(snapshot: Snapshot, gang: Gang) -> list[StandingGang]:
+    """The gangs that may be evicted for `gang`: of lower priority, and preemptible."""
+    return [
+        one
+        for one in snapshot.standing
+        if one.preemptible
+        and one.gang.priority < gang.priority
+        and one.gang.key != gang.key
+        and any(role.bound for role in one.gang.roles)
+    ]
+
+
+def _counted(stages: Sequence[Stage], victims: Sequence[Mover]) -> list[Stage]:
+    """The stages in victims rather than in gangs that are spared."""
+    out = list(stages)
+    tiers = sorted({one.whole.priority for one in victims}, reverse=True)
+    for number, priority in enumerate(tiers):
+        stage = stages[number]
+        all_ = sum(one.whole.priority == priority for one in victims)
+        objective, bound = all_ - stage.objective, all_ - stage.bound
+        out[number] = replace(stage, objective=objective, bound=bound)
+    return out
+
+
+def _pods(standing: StandingGang) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for role in standing.gang.roles for pair in role.bound)
+
+
+def _kept(relocation: Relocation) -> Sequence[GangClass]:
+    """One for each gang that is spared, in the tier of its priority."""
+    return [
+        GangClass(
+            -1, 0, one.whole.priority, 1, [one.whole] * len(keep.residents), variable=keep.variable
+        )
+        for one, keep in relocation.keeps()
+    ]
+
+
+def _price(relocation: Relocation) -> list[Goal]:
+    return [Goal("cost", *relocation.moved(price=True))]
+
+
+def _quota_row(emptied: Snapshot, gang: Gang) -> Callable[[Relocation], None]:
+    """Gangs of the same namespace that stay, and the gang itself, keep within the quota."""
+    left = left_of_quotas(emptied).get(gang.key.namespace)
+
+    def add(relocation: Relocation) -> None:
+        if left is None or not new_gpus(gang):
+            return
+        terms = [
+            (_gpus(one), keep.variable)
+            for one, keep in relocation.keeps()
+            if one.key.namespace == gang.key.namespace and _gpus(one)
+        ]
+        relocation.program.row(terms, UNBOUNDED, left - new_gpus(gang))
+
+    return add
+
+
+def _gpus(one: Mover) -> int:
+    return sum(role.request.gpus * len(role.bound) for role in one.standing.gang.roles)
