@@ -10,7 +10,7 @@ from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from k8s_bridge.relocation.scene import Scene
 from model.gang import Gang, GangKey
 from model.plan import Move
-from model.relocation import PreemptionPlan, RepairPlan
+from model.relocation import DefragPlan, PreemptionPlan, RepairPlan
 from model.standing import StandingGang
 
 
@@ -47,6 +47,17 @@ def moved(
     for key, some in sorted(_by_gang(moves, gangs).items()):
         nodes = {move.pod: move.target for move in some}
         yield from _of(gangs[key], nodes, purpose, why, scene, seconds)
+
+
+def starting(
+    plan: DefragPlan, gangs: Mapping[GangKey, Gang], scene: Scene, seconds: float
+) -> Iterator[Relocation]:
+    """A relocation for every waiting gang that may start once the others have moved."""
+    for placement in plan.placements:
+        gang = gangs[placement.gang]
+        seats = tuple(_seats(gang, dict(placement.pods), scene))
+        why = "others move so that it finds room"
+        yield _relocation(gang, Purpose.DEFRAGMENTATION, seats, (), why, scene, seconds)
 
 
 def preempting(plan: PreemptionPlan, gang: Gang, scene: Scene, seconds: float) -> Relocation | None:

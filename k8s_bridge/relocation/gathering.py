@@ -9,7 +9,7 @@ import structlog
 
 from k8s_bridge.clock import Clock
 from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.drafting import moved
+from k8s_bridge.relocation.drafting import moved, starting
 from k8s_bridge.relocation.keeping import charged
 from k8s_bridge.relocation.planner import Planner
 from k8s_bridge.relocation.records import Purpose
@@ -67,6 +67,8 @@ class Gathering:
         for one in await self.shelf.put_all(drafts):
             self._moves.append((now, len(one.leavers)))
             self._gangs.append((now, one.gang))
+        if plan.moves:
+            await self.shelf.put_all(starting(plan, scene.gangs, scene, seconds))
         self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
         return plan
 

@@ -6,12 +6,12 @@ import asyncio
 from typing import Any
 
 from k8s_bridge.cluster.errors import AlreadyExists
-from k8s_bridge.cluster.kinds import EVENTS, JOBS, NODES, PODS
+from k8s_bridge.cluster.kinds import EVENTS, JOBS, NODES, PODS, PRIORITY_CLASSES
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
 from k8s_bridge.cluster.memory.heartbeats import Heartbeats
 from k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
-from k8s_bridge.cluster.protocol import Body
+from k8s_bridge.cluster.protocol import Body, Target
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.reporting import Reporter
 from k8s_bridge.scheduler import Options, Scheduler
@@ -23,16 +23,20 @@ from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
 from solver.batch import solve
 from solver.explain import explain
+from solver.relocation.defrag import defragment
+from solver.relocation.preempt import preempt
 from solver.relocation.repair import repair
 
 TEAM = "ml"
 
 
 class Solved:
-    """The real solver, in this process; `repairs` counts what it was asked for."""
+    """The real solver, in this process, and what it has answered."""
 
     def __init__(self) -> None:
         self.repairs: list[RepairPlan] = []
+        self.preemptions: list[PreemptionPlan] = []
+        self.gatherings: list[DefragPlan] = []
 
     async def plan(self, snapshot: Snapshot) -> Plan:
         """A batch plan with reasons."""
@@ -48,12 +52,18 @@ class Solved:
         return plan
 
     async def preempt(self, snapshot: Snapshot, gang: GangKey) -> PreemptionPlan:
-        """Not asked for here."""
-        raise NotImplementedError
+        """Whom to evict for `gang`."""
+        plan = preempt(snapshot, gang)
+        assert plan is not None
+        self.preemptions.append(plan)
+        return plan
 
     async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
-        """Not asked for here."""
-        raise NotImplementedError
+        """Moves that make room."""
+        plan = defragment(snapshot, budget)
+        assert plan is not None
+        self.gatherings.append(plan)
+        return plan
 
 
 class Bench:
@@ -98,14 +108,27 @@ class Bench:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
-    async def submit(self, name: str, size: int, gpus: int = 8, **annotations: str) -> None:
-        """Submit a Job, and give it time to be bound."""
+    async def submit(
+        self, name: str, size: int, gpus: int = 8, priority: str = "", **annotations: str
+    ) -> None:
+        """Submit a Job, of a PriorityClass where one is named, and give it time to be bound."""
         await add_namespace(self.cluster, TEAM)
         said = {
             f"topology.scheduler/{key.replace('_', '-')}": text for key, text in annotations.items()
         }
-        await self.cluster.create(JOBS, TEAM, job(name, size, gpus, **said))
+        body = job(name, size, gpus, **said)
+        if priority:
+            body["spec"]["template"]["spec"]["priorityClassName"] = priority
+        await self.cluster.create(JOBS, TEAM, body)
         await self.clock.advance(3)
+
+    async def classes(self, **values: int) -> None:
+        """Make PriorityClasses; one whose name starts with `meek` preempts nobody."""
+        for name, value in values.items():
+            body: Body = {"metadata": {"name": name}, "value": value}
+            if name.startswith("meek"):
+                body["preemptionPolicy"] = "Never"
+            await self.cluster.create(PRIORITY_CLASSES, "", body)
 
     def lose(self, *names: str) -> None:
         """These nodes lose power."""
@@ -145,3 +168,9 @@ class Bench:
     async def reasons(self) -> set[str]:
         """The reasons of all events."""
         return {event["reason"] for event in (await self.cluster.list(EVENTS)).items}
+
+    async def delete(self, name: str) -> None:
+        """Delete a Job and its pods."""
+        await self.cluster.delete(JOBS, Target(TEAM, name))
+        for pod in await self.pods(name):
+            await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))
