@@ -24,8 +24,8 @@ def repairs(
     for key in sorted(moves.keys() | lost.keys()):
         gang = gangs[key]
         nodes = lost.get(key, {}) | {move.pod: move.target for move in moves.get(key, ())}
-        why = _why_repaired(gang, scene)
-        yield from _of(gang, nodes, Purpose.REPAIR, why, scene, seconds)
+        purpose, why = _cause(gang, scene)
+        yield from _of(gang, nodes, purpose, why, scene, seconds)
     for key in plan.restarts:
         members = [pod for role in gangs[key].roles for pod, _ in role.bound]
         lost_pods = [pod for role in gangs[key].roles for pod in role.pods]
@@ -150,15 +150,17 @@ def _by_gang(moves: Sequence[Move], gangs: Mapping[GangKey, Gang]) -> dict[GangK
     return found
 
 
-def _why_repaired(gang: Gang, scene: Scene) -> str:
-    lost = sorted(
-        {
-            seen.node
-            for role in gang.roles
-            for pod in role.pods
-            if (seen := scene.observed.named(gang.key.namespace, pod)) and seen.node
-        }
-    )
-    if not lost:
-        return "others need its place to live"
-    return f"node {', '.join(lost)} is dead"
+def _cause(gang: Gang, scene: Scene) -> tuple[Purpose, str]:
+    """Whether the gang is repaired or drained, and why it has to move at all."""
+    left = {
+        seen.node
+        for role in gang.roles
+        for pod in role.pods
+        if (seen := scene.observed.named(gang.key.namespace, pod)) and seen.node
+    }
+    dead = left & scene.dead
+    if dead:
+        return Purpose.REPAIR, f"node {', '.join(sorted(dead))} is dead"
+    if left:
+        return Purpose.DRAIN, f"node {', '.join(sorted(left))} is to be emptied"
+    return Purpose.REPAIR, "the gang can live on only if it moves"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from k8s_bridge.clock import Clock
@@ -44,7 +44,10 @@ STUCK = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Relocating:
-    """Repairs, preemptions, defragmentations and what is under way of them, in one term."""
+    """Repairs, preemptions, defragmentations and what is under way of them, in one term.
+
+    `asked` tells when somebody wanted a defragmentation at once.
+    """
 
     cluster: Cluster
     observed: Observed
@@ -54,6 +57,7 @@ class Relocating:
     planner: Planner
     clock: Clock
     told: Told
+    asked: Callable[[], str] = str
     mover: Mover = field(init=False)
     repairing: Repairing = field(init=False)
     preempting: Preempting = field(init=False)
@@ -68,7 +72,7 @@ class Relocating:
         self.mover = Mover(self.cluster, self.observed, self.shelf, self.clock, self.told)
         self.repairing = Repairing(*shared)
         self.preempting = Preempting(*shared)
-        self.gathering = Gathering(*shared)
+        self.gathering = Gathering(*shared, self.asked)
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
