@@ -109,10 +109,17 @@ def _relocation(
             (seen.pod.uid, node) for seen, node in named if seen and seen.pod.uid not in going
         ),
         priority=gang.priority,
+        owner=_owner(gang, scene),
         why=why,
         opened=scene.now,
         until=scene.now + seconds,
     )
+
+
+def _owner(gang: Gang, scene: Scene) -> str:
+    """Who makes up for the one pod of `gang`, "" where there is nobody, or it has several."""
+    pods = [pod for role in gang.roles for pod in (*role.pods, *(name for name, _ in role.bound))]
+    return scene.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
 
 
 def _seats(gang: Gang, nodes: Mapping[str, str], scene: Scene) -> Iterator[Seat]:
@@ -163,4 +170,6 @@ def _cause(gang: Gang, scene: Scene) -> tuple[Purpose, str]:
         return Purpose.REPAIR, f"node {', '.join(sorted(dead))} is dead"
     if left:
         return Purpose.DRAIN, f"node {', '.join(sorted(left))} is to be emptied"
-    return Purpose.REPAIR, "the gang can live on only if it moves"
+    if any(role.pods for role in gang.roles):
+        return Purpose.REPAIR, "its lost members find a place only if others of it move"
+    return Purpose.REPAIR, "a gang that lost members finds a place only if it moves"

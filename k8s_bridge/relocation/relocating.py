@@ -63,6 +63,7 @@ class Relocating:
     preempting: Preempting = field(init=False)
     gathering: Gathering = field(init=False)
     _last: Plan | None = None
+    _seated: dict[GangKey, GangKey] = field(default_factory=dict)
     _stuck: frozenset[GangKey] = frozenset()
     _first_died: float = float("-inf")
     _last_died: float = float("-inf")
@@ -101,11 +102,16 @@ class Relocating:
 
     def placements(self) -> list[Placement]:
         """Members that a cycle is to bind to the places kept for them."""
-        return placements(self.mover.scene(self.nodes.dead))
+        found = placements(self.mover.scene(self.nodes.dead))
+        self._seated = {placement.gang: gang for gang, placement in found.items()}
+        return list(found.values())
 
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """A cycle has committed these gangs."""
-        await self.mover.served(gangs)
+        for gang in gangs:
+            one = self.shelf.of(self._seated.get(gang, gang))
+            if one is not None:
+                await self.mover.end(one, "")
 
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""
