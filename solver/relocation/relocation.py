@@ -54,7 +54,6 @@ class Relocation:
         wanted = {id(gang) for gang in cast.applicants}
         wanted |= {id(mover.whole) for mover in self._going}
         units = [u for u in units if any(id(g) in wanted for p in u.parties for g in p.gangs)]
-        self._near_of = {id(unit): mover for mover, unit in self._near.items()}
         residents = self._residents()
         self.layout = Layout(
             self.program,
@@ -65,11 +64,6 @@ class Relocation:
         )
         add_uplinks(self.layout, Scorer(view))
         self._variables = {id(v.unit): v for v in self.layout.units}
-        self._keep_of = {
-            self._mover_of[resident]: keep
-            for keep in self.layout.keeps
-            for resident in keep.residents
-        }
         self.classes: list[GangClass] = []
         self._add_choices(units)
 
@@ -207,7 +201,7 @@ class Relocation:
         }
         placed: dict[tuple[int, int], list[Gang]] = {}
         for position, variables in enumerate(self.layout.units):
-            if not variables.unit.phantom and id(variables.unit) not in self._near_of:
+            if not variables.unit.phantom and variables.unit.stand is None:
                 for party in range(len(variables.unit.parties)):
                     placed[position, party] = []
         where = {id(v.unit): position for position, v in enumerate(self.layout.units)}

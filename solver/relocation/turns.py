@@ -17,6 +17,10 @@ ROUNDS = 2
 """After so many rounds all leaves with rows that may be inexact are modelled node by node."""
 
 
+OPTIMISM = 0.6
+"""Of the time that is left, what may go into trying to keep everything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Goal:
     """The greatest sum of `terms`; told as `total` minus that where `total` is given."""
@@ -103,8 +107,10 @@ def _all_of_them(
 ) -> tuple[list[int], tuple[Stage, ...]] | None:
     """The goals with everything in every tier, which needs no proof; `None` if that fails.
 
-    Mostly it does not, and then the tiers need no solve of their own.
+    Mostly it does not, and then the tiers need no solve of their own. What it may take of the
+    time leaves them enough.
     """
+    clock = Clock(OPTIMISM * clock.left())
     seed = relocation.cast.view.spec.solver.seed
     solver = CpSat(relocation.program, seed, scored=False, cuts=True)
     worth: dict[int, int] = {}
