@@ -16,12 +16,14 @@ class Row:
     """One row; `stages` is its goal for who and moves at the median, in milliseconds."""
 
     outage: Outage
-    stages: float
+    stages: float | None
 
     @property
     def title(self) -> str:
         """What the row is called."""
-        return f"{self.outage.failed} of {self.outage.nodes}, {100 * self.outage.fill:.0f} % full"
+        outage = self.outage
+        parts = ", some below a node" if outage.parts else ""
+        return f"{outage.failed} of {outage.nodes}, {100 * outage.fill:.0f} % full{parts}"
 
 
 GOALS = {1: 100.0, 4: 250.0, 40: 1000.0}
@@ -30,3 +32,5 @@ ROWS = {
     for fill in (80, 90, 95)
     for failed, goal in GOALS.items()
 }
+ROWS["40-at-97"] = Row(Outage(1000, 0.97, 40), GOALS[40])
+ROWS |= {f"{failed}-parts": Row(Outage(1000, 0.9, failed, parts=True), None) for failed in GOALS}

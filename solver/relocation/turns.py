@@ -13,10 +13,6 @@ from solver.relocation.cast import Cast
 from solver.relocation.relocation import Relocation
 from solver.tiers import GangClass, Tiers
 
-ROUNDS = 2
-"""After so many rounds all leaves with rows that may be inexact are modelled node by node."""
-
-
 OPTIMISM = 0.6
 """Of the time that is left, what may go into trying to keep everything."""
 
@@ -61,7 +57,6 @@ def reach(
     `rows` adds what else has to hold.
     """
     refined: frozenset[int] = frozenset()
-    rounds = 0
     while True:
         relocation = Relocation(cast, refined)
         rows(relocation)
@@ -74,9 +69,6 @@ def reach(
             for stage in stages:
                 on_stage(stage)
             return Reached(relocation, values, stages, refined)
-        rounds += 1
-        if rounds >= ROUNDS:
-            failed |= {bin_.leaf for bin_ in relocation.layout.inexact}
         refined |= failed
 
 
