@@ -25,7 +25,7 @@ from solver.units import UnitFactory, factory_for
 from solver.view import View
 
 NO_EXTENSIONS = Extensions()
-AMBITION = 0.75
+AMBITION = 0.9
 """Of the time limit, what may go into a repair in which all movable gangs take part."""
 
 TURN = Turn(
