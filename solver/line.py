@@ -130,7 +130,7 @@ class Line:
                     self._calls,
                     child.fabric_id,
                     fabric,
-                    dynamic_part(_as_needed(task, snapshot)),
+                    dynamic_part(as_needed(task, snapshot)),
                     enabled,
                     deadlines.child_seconds(),
                     task,
@@ -150,7 +150,7 @@ class Line:
         )
 
 
-def _as_needed(task: Task, snapshot: Snapshot) -> Snapshot:
+def as_needed(task: Task, snapshot: Snapshot) -> Snapshot:
     """The snapshot with its pods summed up, those of standing gangs only where these stay put."""
     if isinstance(task, Batch):
         return replace(snapshot, running=condensed(snapshot.running), standing=())

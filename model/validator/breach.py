@@ -33,7 +33,7 @@ class Law(StrEnum):
 
 
 OF_RELOCATIONS = frozenset({Law.MOVE, Law.POLICY, Law.VICTIM, Law.BUDGET})
-"""Laws that only plans for gangs that stand can break."""
+"""Laws that only plans for gangs that stand can break (section 8)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ some of its members has a unit of its own beside (`solver.relocation.near`). So
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable
 
 from model.gang import Gang
 from solver.decode import PlacedGang, decode, misfits, staying
@@ -24,6 +25,7 @@ from solver.residents import Keep, Resident
 from solver.scorer import Scorer
 from solver.tiers import GangClass
 from solver.units import Unit, gang_order
+from solver.variables import UnitVariables
 
 
 class Relocation:
@@ -35,6 +37,7 @@ class Relocation:
         view, factory = cast.view, cast.factory
         goers = [m.whole for m in cast.movers if m.reach is not Reach.NOWHERE]
         units = factory.for_who([*goers, *cast.applicants])
+        self._number = {id(unit): number for number, unit in enumerate(units)}
         self._party = {
             id(gang): (unit, number)
             for unit in units
@@ -54,7 +57,6 @@ class Relocation:
         wanted = {id(gang) for gang in cast.applicants}
         wanted |= {id(mover.whole) for mover in self._going}
         units = [u for u in units if any(id(g) in wanted for p in u.parties for g in p.gangs)]
-        self._near_of = {id(unit): mover for mover, unit in self._near.items()}
         residents = self._residents()
         self.layout = Layout(
             self.program,
@@ -65,11 +67,6 @@ class Relocation:
         )
         add_uplinks(self.layout, Scorer(view))
         self._variables = {id(v.unit): v for v in self.layout.units}
-        self._keep_of = {
-            self._mover_of[resident]: keep
-            for keep in self.layout.keeps
-            for resident in keep.residents
-        }
         self.classes: list[GangClass] = []
         self._add_choices(units)
 
@@ -181,6 +178,19 @@ class Relocation:
         """Each class of movers that may stay, by one of them."""
         return [(self._mover_of[keep.residents[0]], keep) for keep in self.layout.keeps]
 
+    def members(self) -> list[tuple[list[Mover], Keep]]:
+        """Each class of movers that may stay."""
+        return [([self._mover_of[one] for one in k.residents], k) for k in self.layout.keeps]
+
+    def named_units(self) -> list[tuple[Hashable, UnitVariables]]:
+        """Every unit but the phantoms, under a name that all models of the cast share."""
+        near = {id(unit): mover.key for mover, unit in self._near.items()}
+        return [
+            (near.get(id(v.unit), self._number.get(id(v.unit))), v)
+            for v in self.layout.units
+            if not v.unit.phantom
+        ]
+
     def room(self) -> Terms:
         """The value of the rooms that are kept for likely gangs."""
         return [
@@ -207,7 +217,7 @@ class Relocation:
         }
         placed: dict[tuple[int, int], list[Gang]] = {}
         for position, variables in enumerate(self.layout.units):
-            if not variables.unit.phantom and id(variables.unit) not in self._near_of:
+            if not variables.unit.phantom and variables.unit.stand is None:
                 for party in range(len(variables.unit.parties)):
                     placed[position, party] = []
         where = {id(v.unit): position for position, v in enumerate(self.layout.units)}

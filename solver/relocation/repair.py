@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from model.extensions import Extensions
 from model.gang import Gang, GangKey
-from model.mix import likely_gangs
+from model.mix import LikelyGang, likely_gangs
 from model.plan import Placement, PlanStatus, Stage, Waiting
 from model.reasons import Reason, ReasonKind
 from model.relocation import RepairPlan
@@ -20,11 +20,14 @@ from solver.clock import Clock
 from solver.relocation.cast import Cast
 from solver.relocation.movers import Mover, Reach, mover, without
 from solver.relocation.settle import Settled, Task, moves_of, settle, tasks_of
-from solver.relocation.turns import Goal, Turn, reach
+from solver.relocation.turns import Goal, Reached, Turn, reach
 from solver.units import UnitFactory, factory_for
 from solver.view import View
 
 NO_EXTENSIONS = Extensions()
+AMBITION = 0.9
+"""Of the time limit, what may go into a repair in which all movable gangs take part."""
+
 TURN = Turn(
     "who",
     lambda relocation: relocation.classes,
@@ -63,10 +66,10 @@ def repair(
     parts = _parts(snapshot, factory)
     snapshot = replace(snapshot, running=without(snapshot, parts.restarts), gangs=())
 
-    running = without(snapshot, [one.standing for one in parts.movers])
-    view = View(replace(snapshot, running=running), factory.ground, likely)
-    cast = Cast(view, factory, parts.movers, parts.applicants)
-    reached = reach(cast, TURN, clock, on_stage)
+    cast = _cast(snapshot, factory, parts, likely)
+    reached = reach(cast, TURN, Clock(AMBITION * clock.left()), on_stage)
+    if reached is None:
+        reached = _modest(_cast(snapshot, factory, _hit_alone(parts), likely), clock, on_stage)
     if reached is None:
         return None
     tasks = tasks_of(reached)
@@ -94,6 +97,37 @@ def repair(
         bound=settled.stage.bound,
         seconds=watch(),
     )
+
+
+def _cast(
+    snapshot: Snapshot, factory: UnitFactory, parts: _Parts, likely: tuple[LikelyGang, ...]
+) -> Cast:
+    running = without(snapshot, [one.standing for one in parts.movers])
+    view = View(replace(snapshot, running=running), factory.ground, likely)
+    return Cast(view, factory, parts.movers, parts.applicants)
+
+
+def _hit_alone(parts: _Parts) -> _Parts:
+    return replace(parts, movers=tuple(one for one in parts.movers if one.hit))
+
+
+def _modest(cast: Cast, clock: Clock, on_stage: Callable[[Stage], None]) -> Reached | None:
+    """What can be reached without moving gangs that were not hit, which proves nothing."""
+    reached = reach(cast, TURN, clock, _unheard)
+    if reached is None:
+        return None
+    hit = [one.whole for one in cast.movers] + list(cast.applicants)
+    most = {f"who {tier}": 0 for tier in {gang.priority for gang in hit}}
+    for gang in hit:
+        most[f"who {gang.priority}"] += gang.weight
+    stages = tuple(
+        replace(stage, proven=stage.objective == bound, bound=bound)
+        for stage in reached.stages
+        for bound in (most.get(stage.name, 0),)
+    )
+    for stage in stages:
+        on_stage(stage)
+    return replace(reached, stages=stages)
 
 
 def _parts(snapshot: Snapshot, factory: UnitFactory) -> _Parts:

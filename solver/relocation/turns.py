@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model.plan import Stage
 from solver.clock import Clock
 from solver.cpsat import CpSat
 from solver.program import Terms, costs_of
 from solver.relocation.cast import Cast
+from solver.relocation.nearby import found_in, hold, spines_of
 from solver.relocation.relocation import Relocation
 from solver.tiers import GangClass, Tiers
 
-ROUNDS = 2
-"""After so many rounds all leaves with rows that may be inexact are modelled node by node."""
+AMBITION = 0.8
+"""Of the time, what the first solve of the whole may take."""
+
+CAUTION = 0.3
+"""Of the time that is left, what a solve with most held may take."""
+
+PATIENCE = 3
+"""How often leaves are refined while most is held."""
+
+OPTIMISM = 0.8
+"""Of the time that is left, what may go into trying to keep everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +64,98 @@ def reach(
 ) -> Reached | None:
     """The best values, goal after goal; `None` where there are none or none were found in time.
 
-    `rows` adds what else has to hold.
+    `rows` adds what else has to hold. Where the numbers of a leaf cannot be put on its nodes,
+    it is modelled node by node: first with all else held (`solver.relocation.nearby`), and
+    where that does not reach the bounds, as a whole.
     """
     refined: frozenset[int] = frozenset()
-    rounds = 0
+    spare: Reached | None = None
+    bounds: tuple[Stage, ...] | None = None
     while True:
         relocation = Relocation(cast, refined)
         rows(relocation)
-        found = _attempt(relocation, turn, clock)
-        if found is None:
-            return None
-        values, stages = found
+        share = clock if spare is not None else Clock(AMBITION * clock.left())
+        attempt = _attempt(relocation, turn, share)
+        if attempt is None:
+            return _told(spare, on_stage)
+        values, stages = attempt
+        bounds = stages if bounds is None else _tightest(bounds, stages)
         failed = relocation.misfits(values)
         if not failed:
-            for stage in stages:
-                on_stage(stage)
-            return Reached(relocation, values, stages, refined)
-        rounds += 1
-        if rounds >= ROUNDS:
-            failed |= {bin_.leaf for bin_ in relocation.layout.inexact}
+            whole = Reached(relocation, values, stages, refined)
+            return _told(_better(spare, _bounded(whole, bounds), turn), on_stage)
+        near = _nearby(Failed(relocation, values, refined, failed), turn, clock, rows)
+        if near is not None:
+            spare = _better(spare, _bounded(near, bounds), turn)
+            if all(stage.proven for stage in spare.stages):
+                return _told(spare, on_stage)
         refined |= failed
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A relocation whose values cannot be put on the nodes of the leaves `failed`."""
+
+    relocation: Relocation
+    values: list[int]
+    refined: frozenset[int]
+    failed: frozenset[int]
+
+
+def _nearby(
+    failed: Failed, turn: Turn, clock: Clock, rows: Callable[[Relocation], None]
+) -> Reached | None:
+    """The best that keeps most of what failed; first little is decided anew, then more."""
+    found = found_in(failed.relocation, failed.values)
+    refined = failed.refined | failed.failed
+    for wide in (False, True):
+        for _ in range(PATIENCE):
+            relocation = Relocation(failed.relocation.cast, refined)
+            rows(relocation)
+            touched = refined - failed.refined
+            hold(relocation, found, spines_of(relocation, touched) if wide else touched)
+            attempt = _attempt(relocation, turn, Clock(CAUTION * clock.left()))
+            if attempt is None:
+                break
+            values, stages = attempt
+            misfits = relocation.misfits(values)
+            if not misfits:
+                return Reached(relocation, values, stages, refined)
+            refined |= misfits
+    return None
+
+
+def _bounded(reached: Reached, bounds: tuple[Stage, ...]) -> Reached:
+    """The same with the bounds of a coarser model, which hold for every finer one."""
+    stages = []
+    proven = True
+    for stage, bound in zip(reached.stages, bounds, strict=True):
+        proven = proven and stage.objective == bound.bound
+        stages.append(replace(stage, proven=proven, bound=bound.bound))
+    return replace(reached, stages=tuple(stages))
+
+
+def _tightest(bounds: tuple[Stage, ...], stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """A later model is finer; its bounds are as good where it was solved to the end."""
+    return tuple(new if new.proven else old for old, new in zip(bounds, stages, strict=True))
+
+
+def _better(spare: Reached | None, other: Reached, turn: Turn) -> Reached:
+    """Of two answers, the one that is worth more in the first stage in which they differ."""
+    if spare is None:
+        return other
+    low = {goal.name for goal in turn.goals(other.relocation) if goal.total is not None}
+    mine, theirs = (
+        [-s.objective if s.name in low else s.objective for s in one.stages]
+        for one in (spare, other)
+    )
+    return spare if mine > theirs else other
+
+
+def _told(reached: Reached | None, on_stage: Callable[[Stage], None]) -> Reached | None:
+    for stage in reached.stages if reached is not None else ():
+        on_stage(stage)
+    return reached
 
 
 def _attempt(
@@ -103,8 +185,10 @@ def _all_of_them(
 ) -> tuple[list[int], tuple[Stage, ...]] | None:
     """The goals with everything in every tier, which needs no proof; `None` if that fails.
 
-    Mostly it does not, and then the tiers need no solve of their own.
+    Mostly it does not, and then the tiers need no solve of their own. What it may take of the
+    time leaves them enough.
     """
+    clock = Clock(OPTIMISM * clock.left())
     seed = relocation.cast.view.spec.solver.seed
     solver = CpSat(relocation.program, seed, scored=False, cuts=True)
     worth: dict[int, int] = {}

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from model.gang import GangKey
 from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from model.reasons import NearMiss, Reason, ReasonKind
+from model.relocation import DefragPlan, FreeRoom, PreemptionPlan, RepairPlan, Victim
+from solver.line import as_needed
+from solver.tasks import Batch, Outcome, Repair
 from solver.wire import (
     HEADER,
     Inbox,
@@ -26,8 +29,10 @@ from solver.wire import (
     encode_reply,
     encode_request,
 )
+from tests.small import fabric
 from tests.solver.faulty_worker import EVIL_MARK, Evil
 from tests.solver.stand_ins import snapshot
+from tests.standing import outage, stood
 
 A, B = GangKey("ml", "a"), GangKey("ml", "b")
 PLAN = Plan(
@@ -66,6 +71,58 @@ def test_every_field_of_a_plan_survives() -> None:
     """A plan with all there can be in it comes out as it went in."""
     reply = Reply(4, plan=PLAN)
     assert decode_reply(payload(reply), Size()) == reply
+
+
+STAGES = (Stage("moves", False, 4, 2, 0.5),)
+MOVES = (Move("ml", "p", "n0", "n1", "makes room"),)
+OUTCOMES: list[Outcome] = [
+    PLAN,
+    RepairPlan(
+        PlanStatus.FEASIBLE, PLAN.placements, MOVES, PLAN.waiting, (A,), (B,), STAGES, 1, 2, 3, 0.1,
+        4, "note",
+    ),
+    PreemptionPlan(
+        PlanStatus.OPTIMAL, A, PLAN.placements[0], (Victim(B, 3, (("b-0", "n0"),), 7),), None,
+        STAGES, 0.1, 4, "note",
+    ),
+    PreemptionPlan(PlanStatus.OPTIMAL, A, reason=PLAN.waiting[0].reason),
+    DefragPlan(
+        PlanStatus.FEASIBLE, MOVES, PLAN.placements, PLAN.waiting, FreeRoom(3, 1, 0),
+        FreeRoom(4, 2, 1), STAGES, 1, 2, 3, 0.1, 4, "note",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda outcome: type(outcome).__name__)
+def test_every_kind_of_plan_survives(outcome: Outcome) -> None:
+    """Whatever the process was asked for comes out as it went in, and as what it is."""
+    reply = decode_reply(payload(Reply.of(4, outcome)), Size())
+    assert reply.outcome == outcome
+    assert type(reply.outcome) is type(outcome)
+
+
+def test_batches_travel_without_standing_gangs() -> None:
+    """A batch sums up all pods; a repair keeps those apart that it may have to move."""
+    view = outage(fabric([[1]]), *[stood(f"s{i}", ["a0"], gpus=0) for i in range(3)])
+    batch, repair = as_needed(Batch(), view), as_needed(Repair(), view)
+    assert batch.standing == ()
+    assert len(batch.running) == 1
+    assert repair.standing == view.standing
+    assert repair.running == view.running
+
+
+def test_size_allows_for_every_move() -> None:
+    """A plan that moves every pod of many gangs, with the longest names, is let through."""
+    name = "p" * 253
+    gangs = [stood(f"g{i}", ["a0"] * 50, gpus=0) for i in range(200)]
+    view = outage(fabric([[1]]), *gangs)
+    moves = tuple(
+        Move("n" * 63, name, name, name, "its gang lost members") for _ in range(200 * 50)
+    )
+    message = payload(Reply(1, repair=RepairPlan(PlanStatus.OPTIMAL, moves=moves)))
+    size = Size.of_plan(view)
+    assert len(message) <= size.length
+    assert decode_reply(message, size).repair is not None
 
 
 @given(st.binary(max_size=200))
