@@ -8,18 +8,24 @@ bandwidth. Reasons, which name pods, are found outside of the solver process.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import replace
 
 from model.resources import total
 from model.snapshot import RunningPod
 
 
-def condensed(running: tuple[RunningPod, ...]) -> tuple[RunningPod, ...]:
-    """The same room taken by fewer pods, in the order of the first of each."""
+def condensed(
+    running: tuple[RunningPod, ...], apart: Collection[tuple[str, str]] = ()
+) -> tuple[RunningPod, ...]:
+    """The same room taken by fewer pods, in the order of the first of each.
+
+    Pods whose (namespace, name) is among those `apart` stay themselves.
+    """
     groups: dict[Hashable, list[RunningPod]] = {}
     for pod in running:
-        groups.setdefault(_alike(pod), []).append(pod)
+        name = (pod.namespace, pod.name)
+        groups.setdefault(name if name in apart else _alike(pod), []).append(pod)
     return tuple(
         group[0]
         if len(group) == 1

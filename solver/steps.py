@@ -11,6 +11,8 @@ from model.plan import Plan, PlanStatus, Waiting
 from model.reasons import Reason, ReasonKind
 from model.snapshot import Snapshot
 from model.validator import Breach
+from solver.question import Question
+from solver.tasks import Batch
 
 
 class IllegalPlanError(Exception):
@@ -43,6 +45,20 @@ class Steps:
             if mine != theirs:
                 return mine < theirs
         return False
+
+
+def batch_question(steps: Steps, snapshot: Snapshot) -> Question[Plan]:
+    """What a batch asks, with the steps around it."""
+    return Question(
+        Batch(),
+        snapshot,
+        Plan,
+        own=lambda extensions: steps.legal_greedy(snapshot, extensions),
+        nothing=lambda: nothing_placed(snapshot),
+        breaches=lambda plan, extensions: steps.validate(snapshot, plan, extensions),
+        worse=lambda plan, rival: steps.places_less(snapshot, plan, rival),
+        explain=lambda plan, extensions: steps.explain(snapshot, plan, extensions),
+    )
 
 
 def own_steps() -> Steps:

@@ -13,17 +13,19 @@ import os
 import pickle
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator
 
 from model.fabric import Fabric
 from model.plan import Plan, Stage
+from model.relocation import DefragPlan, PreemptionPlan, RepairPlan
 from model.resources import Resources
 from model.snapshot import RunningPod, Snapshot
+from solver.tasks import Batch, Outcome, Task
 
 HEADER = struct.Struct(">Q")
 """Every message is its length in bytes, then that many bytes."""
@@ -40,7 +42,8 @@ class WireError(ValueError):
 class Request:
     """One call. `fabric` is sent where the child does not hold `fabric_id` yet.
 
-    `rest` holds the other fields of the snapshot. `seconds` is what the child may take.
+    `rest` holds the other fields of the snapshot. `seconds` is what the child may take. `task`
+    is what it is asked for.
     """
 
     call: int
@@ -49,11 +52,12 @@ class Request:
     rest: dict[str, Any]
     extensions_enabled: bool
     seconds: float
+    task: Task = field(default_factory=Batch)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the child says to `call`: a stage that is done, the plan, or why there is none.
+    """What the child says to `call`: a stage that is done, a plan, or why there is none.
 
     `nothing`: the time was up before any plan was found, which is no failure of the child.
     """
@@ -61,8 +65,29 @@ class Reply:
     call: int
     stage: Stage | None = None
     plan: Plan | None = None
+    repair: RepairPlan | None = None
+    preemption: PreemptionPlan | None = None
+    defrag: DefragPlan | None = None
     nothing: bool = False
     failure: str = ""
+
+    @classmethod
+    def of(cls, call: int, outcome: Outcome) -> Self:
+        """The reply that carries `outcome`."""
+        match outcome:
+            case Plan():
+                return cls(call, plan=outcome)
+            case RepairPlan():
+                return cls(call, repair=outcome)
+            case PreemptionPlan():
+                return cls(call, preemption=outcome)
+            case DefragPlan():
+                return cls(call, defrag=outcome)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The plan of whatever kind that came."""
+        return self.plan or self.repair or self.preemption or self.defrag
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +102,15 @@ class Size:
 
     @classmethod
     def of_plan(cls, snapshot: Snapshot) -> Size:
-        """Bound a plan for `snapshot`: each gang, pod and node appears once, with its name."""
-        gangs, nodes = len(snapshot.gangs), len(snapshot.fabric.nodes)
+        """Bound a plan of any kind for `snapshot`.
+
+        Each gang, node and waiting pod appears once, with its name; a pod that stands may
+        appear as a move or as a victim.
+        """
+        standing = [one.gang for one in snapshot.standing]
+        gangs, nodes = len(snapshot.gangs) + len(standing), len(snapshot.fabric.nodes)
         pods = sum(len(role.pods) for gang in snapshot.gangs for role in gang.roles)
+        pods += 2 * sum(role.size for gang in standing for role in gang.roles)
         terms = len(snapshot.config.spec.scoring_weights)
         return cls(
             length=2**20 + 1024 * (pods + nodes) + 4096 * gangs,
@@ -103,7 +134,7 @@ _READER = SchemaValidator(_failing_fast(_REPLY.core_schema))
 
 def _by_fields(kind: type[Any]) -> Callable[[Any], tuple[type[Any], tuple[Any, ...]]]:
     """How to pickle a dataclass in a third of the time that its own way takes."""
-    values = attrgetter(*(field.name for field in fields(kind)))
+    values = attrgetter(*(one.name for one in fields(kind)))
     return lambda one: (kind, values(one))
 
 
@@ -138,9 +169,7 @@ def decode_request(payload: bytes) -> Request:
 def dynamic_part(snapshot: Snapshot) -> dict[str, Any]:
     """Collect the fields of `snapshot` that change from cycle to cycle: all but the fabric."""
     return {
-        field.name: getattr(snapshot, field.name)
-        for field in fields(snapshot)
-        if field.name != "fabric"
+        one.name: getattr(snapshot, one.name) for one in fields(snapshot) if one.name != "fabric"
     }
 
 

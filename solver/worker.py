@@ -23,8 +23,9 @@ from pathlib import Path
 
 from model.extensions import ExtensionError
 from model.fabric import Fabric
-from model.plan import Plan, Stage
+from model.plan import Stage
 from model.snapshot import Snapshot
+from solver.tasks import Batch, Defragment, Outcome, Preempt, Repair, Task
 from solver.wire import (
     READY,
     Reply,
@@ -35,8 +36,11 @@ from solver.wire import (
     write_all,
 )
 
-Solve = Callable[[Snapshot, bool, Callable[[Stage], None]], Plan | None]
-"""Snapshot, whether extensions take part, what to call after each stage; `None`: no time."""
+Solve = Callable[[Task, Snapshot, bool, Callable[[Stage], None]], Outcome | None]
+"""Task, snapshot, whether extensions take part, what to call after each stage.
+
+`None`: the time was up before there was any plan.
+"""
 
 MIB = 2**20
 PR_SET_PDEATHSIG = 1
@@ -139,16 +143,17 @@ class Server:
         """Solve `request`, sending each stage as it ends, then the plan."""
         snapshot = self.snapshot(request)
         limit_memory(snapshot.config.spec.solver.memory_limit_mib, self._reserved)
-        plan = self._solve(
+        outcome = self._solve(
+            request.task,
             snapshot,
             request.extensions_enabled,
             lambda stage: self.reply(Reply(request.call, stage=stage)),
         )
-        if plan is None:
+        if outcome is None:
             self.reply(Reply(request.call, nothing=True))
         else:
-            plan = replace(plan, peak_memory_mib=peak_memory_mib())
-            self.reply(Reply(request.call, plan=plan))
+            outcome = replace(outcome, peak_memory_mib=peak_memory_mib())
+            self.reply(Reply.of(request.call, outcome))
 
 
 def run(load: Callable[[], Solve]) -> None:
@@ -177,23 +182,35 @@ def run(load: Callable[[], Solve]) -> None:
             raise
 
 
-def load_batch_solver() -> Solve:
-    """Load the batch solver and OR-tools, which takes most of a second."""
+def load_solvers() -> Solve:
+    """Load the solvers and OR-tools, which takes most of a second."""
     from model.extensions import Extensions
     from model.extensions import load as load_extensions
     from solver.batch import solve
+    from solver.relocation.defrag import defragment
+    from solver.relocation.preempt import preempt
+    from solver.relocation.repair import repair
 
     @cache
     def extensions(enabled: bool) -> Extensions:
         return load_extensions() if enabled else Extensions()
 
-    def solve_batch(
-        snapshot: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]
-    ) -> Plan | None:
-        return solve(snapshot, extensions(enabled), on_stage)
+    def solve_task(
+        task: Task, snapshot: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]
+    ) -> Outcome | None:
+        found = extensions(enabled)
+        match task:
+            case Batch():
+                return solve(snapshot, found, on_stage)
+            case Repair():
+                return repair(snapshot, found, on_stage)
+            case Preempt(gang):
+                return preempt(snapshot, gang, found, on_stage)
+            case Defragment(budget):
+                return defragment(snapshot, budget, found, on_stage)
 
-    return solve_batch
+    return solve_task
 
 
 if __name__ == "__main__":
-    run(load_batch_solver)
+    run(load_solvers)

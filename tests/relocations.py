@@ -29,7 +29,9 @@ POLICIES = (
 )
 
 
-def standing_snapshot(seed: int, dead: bool = True, waiting: int = 0) -> Snapshot:
+def standing_snapshot(
+    seed: int, dead: bool = True, waiting: int = 0, movable: float = 0.7
+) -> Snapshot:
     """Build the snapshot of `seed`: gangs that stand; `dead` nodes; some gangs that wait."""
     dice = random.Random(seed)  # noqa: S311
     fabric = _fabric(dice)
@@ -39,10 +41,11 @@ def standing_snapshot(seed: int, dead: bool = True, waiting: int = 0) -> Snapsho
     if dice.random() < 0.3:
         world = replace(world, running=_strangers(dice, fabric))
     free = dict(world.free)
+    links: Counter[int] = Counter()
     standing: list[StandingGang] = []
     for number in range(dice.randint(2, 8)):
         one = _gang(dice, fabric, f"g{number}", wild)
-        stood = _stand(dice, world, one, free)
+        stood = _stand(dice, world, one, (free, links), movable)
         if stood is not None:
             standing.append(stood)
     gangs = tuple(_gang(dice, fabric, f"w{number}", wild) for number in range(waiting))
@@ -124,13 +127,22 @@ def _gang(dice: random.Random, fabric: Fabric, name: str, wild: bool) -> Gang:
 
 
 def _stand(
-    dice: random.Random, world: Snapshot, gang: Gang, free: dict[str, Resources]
+    dice: random.Random,
+    world: Snapshot,
+    gang: Gang,
+    room: tuple[dict[str, Resources], Counter[int]],
+    movable: float,
 ) -> StandingGang | None:
     """Let all members run at a random legal place that has room."""
+    free, links = room
     ground = Ground(world, 50_000)
+    limits = ground.uplinks()
     seatings = ground.seatings(gang)
     dice.shuffle(seatings)
     for seats in seatings:
+        asked = ground.demand(gang, seats, as_it_stands=True)
+        if any((limits[i] or 10**9) < links[i] + more for i, more in asked.items()):
+            continue
         left = dict(free)
         bound: list[list[tuple[str, str]]] = [[] for _ in gang.roles]
         for node, part in zip(ground.nodes, seats, strict=True):
@@ -142,13 +154,14 @@ def _stand(
                     bound[r].append((gang.roles[r].pods[len(bound[r])], node.name))
         if all(len(row) == len(role.pods) for row, role in zip(bound, gang.roles, strict=True)):
             free.update(left)
+            links.update(asked)
             roles = tuple(
                 replace(role, pods=(), bound=tuple(row))
                 for role, row in zip(gang.roles, bound, strict=True)
             )
             return StandingGang(
                 replace(gang, roles=roles),
-                movable=dice.random() < 0.7,
+                movable=dice.random() < movable,
                 move_cost=dice.choice([1, 1, 2, 5]),
                 policy=dice.choice(POLICIES),
                 preemptible=dice.random() < 0.85,

@@ -6,6 +6,19 @@ listing legal ones, and recomputes every number from the snapshot.
 
 from model.validator.breach import Breach, Law
 from model.validator.check import validate
+from model.validator.defrag import defrag_breaches
+from model.validator.preemption import preemption_breaches
 from model.validator.recompute import objective, score, who_values
+from model.validator.repair import repair_breaches
 
-__all__ = ["Breach", "Law", "objective", "score", "validate", "who_values"]
+__all__ = [
+    "Breach",
+    "Law",
+    "defrag_breaches",
+    "objective",
+    "preemption_breaches",
+    "repair_breaches",
+    "score",
+    "validate",
+    "who_values",
+]

@@ -26,6 +26,14 @@ class Law(StrEnum):
     RUNNING = "running"  # 1: bound members and running pods stay where they are
     TERMS = "terms"  # 6: the points of a placement
     OBJECTIVE = "objective"  # 7.3: the sum of all points and phantom values
+    MOVE = "move"  # 8: a move starts where the pod runs, and its gang may move
+    POLICY = "policy"  # 8: what the repair policy of a gang allows
+    VICTIM = "victim"  # 8: whom a gang may evict
+    BUDGET = "budget"  # 8: what a defragmentation may move
+
+
+OF_RELOCATIONS = frozenset({Law.MOVE, Law.POLICY, Law.VICTIM, Law.BUDGET})
+"""Laws that only plans for gangs that stand can break."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from model.config import Spec
 from model.extensions import Extensions
 from model.gang import Gang, GangKey, Strategy
-from model.plan import Placement, Plan
+from model.plan import Plan
 from model.snapshot import Snapshot
 from model.validator.batch import batch_of
 from model.validator.books import (
@@ -23,6 +23,7 @@ from model.validator.phantoms import phantom_breaches
 from model.validator.recompute import NOTHING, points
 from model.validator.seats import member_breaches, seat_breaches
 from model.validator.standing import Placed, stand
+from model.validator.terms import term_breaches
 from model.weights import weights_of
 
 
@@ -65,7 +66,7 @@ def validate(
         found += seat_breaches(snapshot.fabric, one)
         earned = points(snapshot, one, weights(gang), extensions)
         worth += sum(earned.values())
-        found += _term_breaches(placement, earned)
+        found += term_breaches(placement, earned)
     taken = taken_by(placed)
     found += room_breaches(snapshot, taken)
     found += quota_breaches(snapshot, placed)
@@ -103,14 +104,3 @@ def _accounting(plan: Plan, gangs: dict[GangKey, Gang]) -> Iterator[Breach]:
     for move in plan.moves:
         subject = f"{move.namespace}/{move.pod}"
         yield Breach(Law.RUNNING, None, subject, "is moved, but a batch moves nobody")
-
-
-def _term_breaches(placement: Placement, earned: dict[str, int]) -> Iterator[Breach]:
-    """Compare the terms of a placement; a term of 0 points may be left out."""
-    stated = dict(placement.terms)
-    if len(stated) != len(placement.terms):
-        yield Breach(Law.TERMS, placement.gang, "", "states a term twice")
-    for name in sorted(stated.keys() | earned.keys()):
-        says, is_worth = stated.get(name, 0), earned.get(name, 0)
-        if says != is_worth:
-            yield Breach(Law.TERMS, placement.gang, name, f"says {says}, it is worth {is_worth}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -77,10 +77,11 @@ def mover(standing: StandingGang, ground: Ground, reach: Reach, hit: bool) -> Mo
             if node is not None:
                 seats[number, node] += 1
     live = sum(len(role.bound) for role in gang.roles)
-    return Mover(standing, _whole(gang), dict(seats), live, reach, hit)
+    return Mover(standing, whole(gang), dict(seats), live, reach, hit)
 
 
-def _whole(gang: Gang) -> Gang:
+def whole(gang: Gang) -> Gang:
+    """The gang as if no member were placed."""
     roles = tuple(
         Role(
             (*(pod for pod, _ in role.bound), *role.pods),
@@ -101,8 +102,3 @@ def without(snapshot: Snapshot, standing: Iterable[StandingGang]) -> tuple[Runni
         for pod, _ in role.bound
     }
     return tuple(pod for pod in snapshot.running if (pod.namespace, pod.name) not in gone)
-
-
-def keys(movers: Collection[Mover]) -> set[GangKey]:
-    """The keys of the movers."""
-    return {one.key for one in movers}

@@ -25,6 +25,7 @@ from solver.relocation.movers import Mover, Reach, mover, without
 from solver.relocation.relocation import Relocation
 from solver.relocation.settle import settle, tasks_of
 from solver.relocation.turns import Goal, Turn, reach
+from solver.relocation.victims import possible_victims, waiting_gang
 from solver.tiers import GangClass
 from solver.units import factory_for
 from solver.view import View
@@ -86,26 +87,6 @@ def preempt(
         stages=stages,
         seconds=watch(),
     )
-
-
-def waiting_gang(snapshot: Snapshot, key: GangKey) -> Gang:
-    """The waiting gang of this name. Raises `KeyError` where there is none."""
-    for gang in snapshot.gangs:
-        if gang.key == key:
-            return gang
-    raise KeyError(f"no gang {key} waits; name one of the gangs of the snapshot")
-
-
-def possible_victims(snapshot: Snapshot, gang: Gang) -> list[StandingGang]:
-    """The gangs that may be evicted for `gang`: of lower priority, and preemptible."""
-    return [
-        one
-        for one in snapshot.standing
-        if one.preemptible
-        and one.gang.priority < gang.priority
-        and one.gang.key != gang.key
-        and any(role.bound for role in one.gang.roles)
-    ]
 
 
 def _counted(stages: Sequence[Stage], victims: Sequence[Mover]) -> list[Stage]:

@@ -82,10 +82,10 @@ def _task(mover: Mover, placed: PlacedGang, ground: Ground) -> Task:
                 moving.append(pod)
                 sources[pod] = node
         free = []
-        for node in nodes:
-            if left[names[node]] > 0:
-                left[names[node]] -= 1
-                free.append(node)
+        for place in nodes:
+            if left[names[place]] > 0:
+                left[names[place]] -= 1
+                free.append(place)
         roles.append(replace(role, pods=(*moving, *role.pods), bound=tuple(bound)))
         anywhere.append(free)
     gang = replace(mover.standing.gang, roles=tuple(roles))

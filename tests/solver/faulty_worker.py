@@ -17,6 +17,7 @@ from typing import NoReturn
 from model.fabric import Fabric
 from model.plan import Plan, PlanStatus, Stage
 from model.snapshot import Snapshot
+from solver.tasks import Task
 from solver.wire import HEADER, frame, write_all
 from solver.worker import Solve, run
 from tests.solver.stand_ins import seat
@@ -131,7 +132,9 @@ FAULTS: dict[str, Callable[[], object]] = {
 }
 
 
-def solve(view: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]) -> Plan | None:
+def solve(
+    task: Task, view: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]
+) -> Plan | None:
     """Fail, lie or seat, as the first gang's name says. The note counts the fabrics so far."""
     name = view.gangs[0].key.name
     if name in FAULTS:

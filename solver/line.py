@@ -1,0 +1,163 @@
+"""The parent's end of the line to the solver process: ask, and hear the answer in time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import structlog
+
+from model.plan import Stage
+from model.snapshot import Snapshot
+from solver.child import Child, Fault, Late
+from solver.condense import condensed
+from solver.errand import Deadlines
+from solver.keeper import Keeper
+from solver.tasks import Batch, Outcome, Task
+from solver.wire import READY, Request, Size, dynamic_part, encode_request
+
+LOAD_SECONDS = 30.0
+"""How long a new process may take to load OR-tools before it counts as hung."""
+
+OnStage = Callable[[Stage], None]
+
+
+class Line:
+    """One child at a time, one call at a time; a child that misbehaves is killed."""
+
+    def __init__(self, worker_module: str, load_seconds: float) -> None:
+        self.keeper = Keeper(worker_module)
+        self._load_seconds = load_seconds
+        self._busy = threading.Lock()
+        self._calls = READY
+        self._log = structlog.get_logger(__name__)
+
+    def wait_until_ready(self, seconds: float) -> bool:
+        """Wait until the child has loaded, at most `seconds`; whether it has."""
+        until = time.monotonic() + seconds
+        with self._busy:
+            try:
+                child = self.keeper.child(until)
+                with child.talking:
+                    self._await_ready(child, until)
+            except Fault:
+                # The next call meets the same child, or its successor, and says what is wrong.
+                return False
+        return True
+
+    def call(
+        self,
+        task: Task,
+        snapshot: Snapshot,
+        enabled: bool,
+        deadlines: Deadlines,
+        on_stage: OnStage | None,
+        judge: Callable[[Outcome], None],
+    ) -> None:
+        """Ask the child and let `judge` look at its answer. Raises `Fault`, also that of `judge`.
+
+        Whatever else `judge` or `on_stage` raises is raised as well. The child does not live
+        on unless the fault says so.
+        """
+        if not self._busy.acquire(timeout=max(0.0, deadlines.answer - time.monotonic())):
+            busy = Fault("the solver is busy with another call", fatal=False)
+            self._warn(busy, None)
+            raise busy
+        child: Child | None = None
+        try:
+            child = self.keeper.child(deadlines.answer)
+            with child.talking:
+                outcome = self._ask(child, task, snapshot, enabled, deadlines, on_stage)
+            judge(outcome)
+        except BaseException as error:
+            if child is not None and (not isinstance(error, Fault) or error.fatal):
+                child.kill()
+            if isinstance(error, Fault):
+                self._warn(error, child)
+            raise
+        finally:
+            self._busy.release()
+        self.keeper.praise()
+
+    def _ask(
+        self,
+        child: Child,
+        task: Task,
+        snapshot: Snapshot,
+        enabled: bool,
+        deadlines: Deadlines,
+        on_stage: OnStage | None,
+    ) -> Outcome:
+        self._await_ready(child, deadlines.answer)
+        self._calls += 1
+        message = self._request(child, task, snapshot, enabled, deadlines)
+        child.send(message, Size.of_plan(snapshot))
+        while True:
+            reply = child.receive(deadlines.answer)
+            if reply.call != self._calls:
+                raise Fault("it answered a question that was not asked")
+            if reply.outcome is not None:
+                return reply.outcome
+            if reply.nothing:
+                raise Fault("it found no plan in time", fatal=False)
+            if reply.stage is None:
+                raise Fault(f"it failed: {reply.failure}")
+            if on_stage is not None:
+                on_stage(reply.stage)
+
+    def _await_ready(self, child: Child, until: float) -> None:
+        while not child.ready:
+            try:
+                child.receive(until)
+            except Late:
+                # Killing a process that only loads slowly would keep it from ever being ready.
+                if time.monotonic() < child.born + self._load_seconds:
+                    raise Fault("it is still loading", fatal=False) from None
+                raise Fault(f"it did not load within {self._load_seconds:g} s") from None
+
+    def _request(
+        self, child: Child, task: Task, snapshot: Snapshot, enabled: bool, deadlines: Deadlines
+    ) -> bytes:
+        """Write the message for this call, with the fabric only where the child has another one."""
+        fabric = None if child.fabric is snapshot.fabric else snapshot.fabric
+        if fabric is not None:
+            child.fabric, child.fabric_id = fabric, child.fabric_id + 1
+        try:
+            return encode_request(
+                Request(
+                    self._calls,
+                    child.fabric_id,
+                    fabric,
+                    dynamic_part(_as_needed(task, snapshot)),
+                    enabled,
+                    deadlines.child_seconds(),
+                    task,
+                )
+            )
+        except Exception as error:
+            raise Fault(f"the snapshot cannot be sent: {error!r}") from error
+
+    def _warn(self, fault: Fault, child: Child | None) -> None:
+        self._log.warning(
+            "solver_failed",
+            why=str(fault),
+            killed=fault.fatal and child is not None,
+            pid=None if child is None else child.pid,
+            output="" if child is None else child.output,
+            instead="greedy",
+        )
+
+
+def _as_needed(task: Task, snapshot: Snapshot) -> Snapshot:
+    """The snapshot with its pods summed up, those of standing gangs only where these stay put."""
+    if isinstance(task, Batch):
+        return replace(snapshot, running=condensed(snapshot.running), standing=())
+    apart = {
+        (one.gang.key.namespace, pod)
+        for one in snapshot.standing
+        for role in one.gang.roles
+        for pod, _ in role.bound
+    }
+    return replace(snapshot, running=condensed(snapshot.running, apart))

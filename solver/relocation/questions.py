@@ -1,0 +1,138 @@
+"""What is asked about standing gangs, and the pure Python steps around it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from model.extensions import Extensions
+from model.free_room import free_room
+from model.gang import GangKey
+from model.plan import Placement, PlanStatus, Waiting
+from model.reasons import Reason, ReasonKind
+from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from model.snapshot import Snapshot
+from model.standing import RepairPolicy, StandingGang
+from model.validator import Breach, defrag_breaches, preemption_breaches, repair_breaches
+from solver.greedy import greedy_plan
+from solver.question import Question
+from solver.relocation.movers import without
+from solver.relocation.reasons import explain_defrag, explain_preemption, explain_repair
+from solver.relocation.victims import waiting_gang
+from solver.tasks import Defragment, Preempt, Repair
+
+PASSIVE = (RepairPolicy.WAIT, RepairPolicy.RESTART)
+"""Policies under which no lost member is placed anew."""
+
+
+def repair_question(snapshot: Snapshot) -> Question[RepairPlan]:
+    """Who lives on; by ourselves only what needs no move."""
+    return Question(
+        Repair(),
+        snapshot,
+        RepairPlan,
+        own=lambda extensions: _legal_patches(snapshot, extensions),
+        nothing=lambda: _repaired(snapshot, ()),
+        breaches=lambda plan, extensions: repair_breaches(snapshot, plan, extensions),
+        worse=lambda plan, rival: _lives_less(snapshot, plan, rival),
+        explain=lambda plan, extensions: explain_repair(snapshot, plan, extensions),
+    )
+
+
+def preemption_question(snapshot: Snapshot, gang: GangKey) -> Question[PreemptionPlan]:
+    """Whom to evict for `gang`; by ourselves nobody. Raises `KeyError` for no waiting gang."""
+    waiting_gang(snapshot, gang)
+
+    def nobody() -> PreemptionPlan:
+        return PreemptionPlan(PlanStatus.GREEDY, gang, reason=Reason(ReasonKind.NOT_PROVEN))
+
+    return Question(
+        Preempt(gang),
+        snapshot,
+        PreemptionPlan,
+        own=lambda _: nobody(),
+        nothing=nobody,
+        breaches=lambda plan, extensions: preemption_breaches(snapshot, plan, extensions),
+        worse=lambda _, __: False,
+        explain=lambda plan, extensions: explain_preemption(snapshot, plan, extensions),
+    )
+
+
+def defrag_question(snapshot: Snapshot, budget: Budget) -> Question[DefragPlan]:
+    """What to move; by ourselves nothing."""
+    return Question(
+        Defragment(budget),
+        snapshot,
+        DefragPlan,
+        own=lambda _: _unmoved(snapshot),
+        nothing=lambda: _unmoved(snapshot),
+        breaches=lambda plan, extensions: _defrag_breaches(snapshot, plan, budget, extensions),
+        worse=lambda _, __: False,
+        explain=lambda plan, extensions: explain_defrag(snapshot, plan, extensions),
+    )
+
+
+def _defrag_breaches(
+    snapshot: Snapshot, plan: DefragPlan, budget: Budget, extensions: Extensions
+) -> tuple[Breach, ...]:
+    return defrag_breaches(snapshot, plan, budget, extensions)
+
+
+def _unmoved(snapshot: Snapshot) -> DefragPlan:
+    waiting = tuple(Waiting(g.key, Reason(ReasonKind.NOT_PROVEN)) for g in snapshot.gangs)
+    room = free_room(snapshot)
+    return DefragPlan(PlanStatus.GREEDY, waiting=waiting, before=room, after=room)
+
+
+def _active(snapshot: Snapshot) -> list[StandingGang]:
+    return [one for one in snapshot.standing if one.hit and one.policy not in PASSIVE]
+
+
+def _repaired(snapshot: Snapshot, placements: tuple[Placement, ...]) -> RepairPlan:
+    """The plan of these placements and no move."""
+    done = {placement.gang for placement in placements}
+    hit = [one for one in snapshot.standing if one.hit]
+    return RepairPlan(
+        PlanStatus.GREEDY,
+        placements,
+        lost=tuple(
+            Waiting(one.gang.key, Reason(ReasonKind.NOT_PROVEN))
+            for one in _active(snapshot)
+            if one.gang.key not in done
+        ),
+        waits=tuple(one.gang.key for one in hit if one.policy is RepairPolicy.WAIT),
+        restarts=tuple(one.gang.key for one in hit if one.policy is RepairPolicy.RESTART),
+    )
+
+
+def _legal_patches(snapshot: Snapshot, extensions: Extensions) -> RepairPlan:
+    """Lost members placed greedily, nobody moved; nothing where that turns out illegal."""
+    gone = [one for one in snapshot.standing if one.hit and one.policy is RepairPolicy.RESTART]
+    world = replace(
+        snapshot,
+        running=without(snapshot, gone),
+        gangs=tuple(one.gang for one in _active(snapshot)),
+        standing=(),
+    )
+    found = greedy_plan(world, extensions).placements
+    plan = _repaired(snapshot, tuple(Placement(one.gang, one.pods) for one in found))
+    if repair_breaches(snapshot, plan, extensions):
+        return _repaired(snapshot, ())
+    return plan
+
+
+def _lives_less(snapshot: Snapshot, plan: RepairPlan, rival: RepairPlan) -> bool:
+    """Whether less lives in the highest priority in which the two plans differ."""
+    worth = {one.gang.key: one.gang for one in snapshot.standing}
+    sums: list[Counter[int]] = []
+    for one in (plan, rival):
+        total: Counter[int] = Counter()
+        for placement in one.placements:
+            gang = worth[placement.gang]
+            total[gang.priority] += gang.weight
+        sums.append(total)
+    mine, theirs = sums
+    for priority in sorted({*mine, *theirs}, reverse=True):
+        if mine[priority] != theirs[priority]:
+            return mine[priority] < theirs[priority]
+    return False
