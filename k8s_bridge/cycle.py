@@ -149,9 +149,11 @@ class Cycle:
     async def _planned(self, snapshot: Snapshot) -> Plan | None:
         if not snapshot.gangs:
             return None
+        # Both before anybody waits: what is kept, and for whom, changes meanwhile.
+        seated = self.keeper.placements()
         free = self.keeper.charged(held(self.refusals.held(snapshot), returning(self.book)))
         plan = await self.solve(free)
-        return replace(plan, placements=(*plan.placements, *self.keeper.placements()))
+        return replace(plan, placements=(*plan.placements, *seated))
 
     def _still_wanted(self, plan: Plan | None, snapshot: Snapshot) -> Wants:
         if plan is None or not plan.placements:

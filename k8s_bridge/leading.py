@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -80,6 +80,7 @@ class Leading:
     beats: Beats = field(default_factory=Beats)
     planner: Planner | None = None
     prober: Prober = field(default_factory=TcpProber)
+    asked: Callable[[], str] = str
     pace: Pace = field(default_factory=Pace)
     book: Book = field(default_factory=Book)
     refusals: Refusals = field(init=False)
@@ -148,6 +149,7 @@ class Leading:
             self.planner,
             self.clock,
             self.witness,
+            self.asked,
         )
         tasks.create_task(nodes.run())
         tasks.create_task(relocating.run())

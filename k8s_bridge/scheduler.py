@@ -201,6 +201,7 @@ class Scheduler:
             beats=self.beats.beats,
             planner=self._planner,
             prober=self._prober,
+            asked=lambda: self.config.state.asked,
             pace=self.options.pace,
         )
         self.leading, self._term = True, leading

@@ -54,8 +54,11 @@ class Signs:
     leaf_dead: bool = False
 
 
-SUSPECT = 10.5
+SUSPECT = 11.0
 """Seconds of silence after which a node is asked whether it lives. Kubelets beat every 10 s."""
+
+PROMPT = 0.75
+"""Of the silence that makes a node dead, how much a node that returns may take between beats."""
 
 COMPANION = 12.0
 """Seconds of silence that suffice where another node of the leaf is dead: what takes a rack
@@ -100,9 +103,9 @@ def judge(before: Judgement, signs: Signs, limits: Limits, now: float) -> Judgem
         return Judgement(Verdict.DEAD, cause, since, signs.broken)
     if before.verdict is Verdict.DEAD:
         # Whoever only stopped answering to be asked has not come back.
-        return _returning(now) if _is_heard(signs) else before
+        return _returning(now) if _is_heard(signs, limits) else before
     if before.verdict is Verdict.RETURNING:
-        if not _is_heard(signs):
+        if not _is_heard(signs, limits):
             return replace(before, since=now)
         return before if now - before.since < limits.well else Judgement(since=now)
     verdict = Verdict.SILENT if is_suspect(signs) else Verdict.WELL
@@ -133,8 +136,8 @@ def _cause(signs: Signs, limits: Limits) -> Cause | None:
     return None
 
 
-def _is_heard(signs: Signs) -> bool:
-    late = signs.silence is not None and signs.silence > SUSPECT
+def _is_heard(signs: Signs, limits: Limits) -> bool:
+    late = signs.silence is not None and signs.silence > PROMPT * limits.silent
     return signs.there and signs.ready == "True" and not late
 
 

@@ -128,9 +128,8 @@ class NodeWatch:
         for name, one in signs.items():
             before = self.judgements.get(name, Judgement())
             new[name] = after = judge(before, replace(one, answers=answers.get(name)), limits, now)
-            if after.verdict is not before.verdict and (
-                after.dead or before.verdict is not Verdict.WELL or after.verdict is Verdict.SILENT
-            ):
+            told = {before.verdict, after.verdict} - {Verdict.WELL, Verdict.SILENT}
+            if after.verdict is not before.verdict and told:
                 self._log.info("node_judged", node=name, verdict=after.verdict, cause=after.cause)
         self.judgements = new
 

@@ -36,6 +36,7 @@ class _Content(BaseModel):
     leavers: list[_LeaverRow]
     stays: list[tuple[str, str]]
     priority: int
+    owner: str
     why: str
     opened: float
     until: float
@@ -62,6 +63,7 @@ def relocation_body(one: Relocation, writer: str) -> Body:
         "leavers": [[x.pod.namespace, x.pod.name, x.pod.uid, x.node, x.lost] for x in one.leavers],
         "stays": sorted(one.stays),
         "priority": one.priority,
+        "owner": one.owner,
         "why": one.why,
         "opened": one.opened,
         "until": one.until,
@@ -103,6 +105,7 @@ def read_relocation(body: Body) -> Relocation:
             ),
             stays=frozenset(found.stays),
             priority=found.priority,
+            owner=found.owner,
             why=found.why,
             opened=found.opened,
             until=found.until,

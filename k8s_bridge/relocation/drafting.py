@@ -24,8 +24,8 @@ def repairs(
     for key in sorted(moves.keys() | lost.keys()):
         gang = gangs[key]
         nodes = lost.get(key, {}) | {move.pod: move.target for move in moves.get(key, ())}
-        why = _why_repaired(gang, scene)
-        yield from _of(gang, nodes, Purpose.REPAIR, why, scene, seconds)
+        purpose, why = _cause(gang, scene)
+        yield from _of(gang, nodes, purpose, why, scene, seconds)
     for key in plan.restarts:
         members = [pod for role in gangs[key].roles for pod, _ in role.bound]
         lost_pods = [pod for role in gangs[key].roles for pod in role.pods]
@@ -109,10 +109,17 @@ def _relocation(
             (seen.pod.uid, node) for seen, node in named if seen and seen.pod.uid not in going
         ),
         priority=gang.priority,
+        owner=_owner(gang, scene),
         why=why,
         opened=scene.now,
         until=scene.now + seconds,
     )
+
+
+def _owner(gang: Gang, scene: Scene) -> str:
+    """Who makes up for the one pod of `gang`, "" where there is nobody, or it has several."""
+    pods = [pod for role in gang.roles for pod in (*role.pods, *(name for name, _ in role.bound))]
+    return scene.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
 
 
 def _seats(gang: Gang, nodes: Mapping[str, str], scene: Scene) -> Iterator[Seat]:
@@ -150,15 +157,19 @@ def _by_gang(moves: Sequence[Move], gangs: Mapping[GangKey, Gang]) -> dict[GangK
     return found
 
 
-def _why_repaired(gang: Gang, scene: Scene) -> str:
-    lost = sorted(
-        {
-            seen.node
-            for role in gang.roles
-            for pod in role.pods
-            if (seen := scene.observed.named(gang.key.namespace, pod)) and seen.node
-        }
-    )
-    if not lost:
-        return "others need its place to live"
-    return f"node {', '.join(lost)} is dead"
+def _cause(gang: Gang, scene: Scene) -> tuple[Purpose, str]:
+    """Whether the gang is repaired or drained, and why it has to move at all."""
+    left = {
+        seen.node
+        for role in gang.roles
+        for pod in role.pods
+        if (seen := scene.observed.named(gang.key.namespace, pod)) and seen.node
+    }
+    dead = left & scene.dead
+    if dead:
+        return Purpose.REPAIR, f"node {', '.join(sorted(dead))} is dead"
+    if left:
+        return Purpose.DRAIN, f"node {', '.join(sorted(left))} is to be emptied"
+    if any(role.pods for role in gang.roles):
+        return Purpose.REPAIR, "its lost members find a place only if others of it move"
+    return Purpose.REPAIR, "a gang that lost members finds a place only if it moves"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import structlog
 
@@ -22,25 +24,24 @@ from model.standing import StandingGang
 
 HOUR = 3600.0
 DAY = 24 * HOUR
+LATELY = 60.0
+"""Seconds for which a request counts: whoever takes over later must not heed it once more."""
 
 
 @dataclass(slots=True, eq=False)
 class Gathering:
-    """Defragmentation in one term. `ask` starts one at once, whatever the schedule says."""
+    """Defragmentation in one term. `asked` tells when somebody wanted one at once, or ""."""
 
     observed: Observed
     shelf: Shelf
     planner: Planner
     clock: Clock
-    _asked: bool = False
+    asked: Callable[[], str] = str
+    _heeded: str = ""
     _next: float = 0.0
     _moves: deque[tuple[float, int]] = field(default_factory=deque)
     _gangs: deque[tuple[float, GangKey]] = field(default_factory=deque)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
-
-    def ask(self) -> None:
-        """Look for moves as soon as possible."""
-        self._asked = True
 
     async def plan(self, scene: Scene, busy: frozenset[GangKey]) -> DefragPlan | None:
         """Move what is worth it within the budgets; None where it is not the time.
@@ -74,9 +75,11 @@ class Gathering:
 
     def _is_time(self, config: Defragmentation) -> bool:
         now = self.clock.monotonic()
-        if self._asked:
-            self._asked = False
-            return True
+        asked = self.asked()
+        if asked and asked != self._heeded:
+            self._heeded = asked
+            if _age(asked, self.clock.wall()) < LATELY:
+                return True
         if not config.every_seconds or now < self._next:
             return False
         self._next = now + config.every_seconds
@@ -95,3 +98,12 @@ class Gathering:
         times = sum(1 for _, gang in self._gangs if gang == one.gang.key)
         ran = now - one.started
         return times < config.per_gang_per_day and ran >= config.minimum_runtime_seconds
+
+
+def _age(asked: str, now: float) -> float:
+    """Seconds since `asked`, in RFC 3339; for ever where it makes no sense."""
+    try:
+        moment = datetime.fromisoformat(asked)
+    except ValueError:
+        return float("inf")
+    return abs(now - moment.astimezone(UTC).timestamp())

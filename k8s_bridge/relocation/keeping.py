@@ -24,7 +24,7 @@ def charged(snapshot: Snapshot, scene: Scene) -> Snapshot:
     """`snapshot` with the kept seats as used, and the gangs that they are for held."""
     if not scene.open:
         return snapshot
-    kept = {one.gang: one for one in scene.open}
+    kept = {_comer(one, scene): one for one in scene.open}
     return replace(
         snapshot,
         running=(*snapshot.running, *_seats(scene)),
@@ -35,15 +35,21 @@ def charged(snapshot: Snapshot, scene: Scene) -> Snapshot:
 def kept(scene: Scene) -> dict[GangKey, list[tuple[str, Resources]]]:
     """The seats on which nobody sits yet, by gang: node and request."""
     return {
-        one.gang: [(seat.node, seat.request) for seat in one.seats if not scene.is_taken(seat)]
+        _comer(one, scene): [(s.node, s.request) for s in one.seats if not scene.is_taken(s)]
         for one in scene.open
     }
 
 
-def placements(scene: Scene) -> list[Placement]:
-    """The gangs whose members have all come, on the seats kept for them."""
-    found = (progress(one, scene).placed for one in scene.open)
-    return [placement for placement in found if placement is not None]
+def placements(scene: Scene) -> dict[GangKey, Placement]:
+    """Gang of a relocation -> those for whom its seats are, where all have come."""
+    found = {one.gang: progress(one, scene).placed for one in scene.open}
+    return {gang: placed for gang, placed in found.items() if placed is not None}
+
+
+def _comer(one: Relocation, scene: Scene) -> GangKey:
+    """The gang that its seats are for now."""
+    gang = scene.comers.get(one.gang)
+    return one.gang if gang is None else gang.key
 
 
 def _seats(scene: Scene) -> Sequence[RunningPod]:

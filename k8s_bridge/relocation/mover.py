@@ -17,7 +17,6 @@ from k8s_bridge.relocation.progress import progress
 from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.relocation.scene import Scene
 from k8s_bridge.relocation.shelf import Shelf
-from model.gang import GangKey
 
 AGAIN = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
@@ -58,7 +57,7 @@ class Mover:
         for one in scene.open:
             found = progress(one, scene)
             if found.over:
-                await self._end(one, found.why)
+                await self.end(one, found.why)
             elif found.evict:
                 await together(self._evict(one, leaver) for leaver in self._due(found.evict))
             elif found.placed is not None:
@@ -69,14 +68,8 @@ class Mover:
         now = self.clock.wall()
         return Scene(self.observed, self.observed.reading(), tuple(self.shelf), dead, now)
 
-    async def served(self, gangs: Sequence[GangKey]) -> None:
-        """These gangs have been committed: nothing is kept for them any longer."""
-        for gang in gangs:
-            one = self.shelf.of(gang)
-            if one is not None:
-                await self._end(one, "")
-
-    async def _end(self, one: Relocation, why: str) -> None:
+    async def end(self, one: Relocation, why: str) -> None:
+        """Keep nothing for it any longer; `why` it ends early, "" where it has served."""
         if not await self.shelf.drop(one.gang):
             return
         seconds = self.clock.wall() - one.opened

@@ -36,7 +36,7 @@ REST = Progress()
 def progress(one: Relocation, scene: Scene) -> Progress:
     """What brings `one` closer to its end."""
     there = tuple(x for x in one.leavers if scene.stands(x.pod.uid, x.node))
-    gang = scene.gangs.get(one.gang)
+    gang = scene.comers.get(one.gang)
     if one.seats and gang is None and not there and scene.is_seated(one):
         return Progress(over=True)
     if why := _obstacle(one, there, scene):

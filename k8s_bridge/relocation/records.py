@@ -65,6 +65,7 @@ class Relocation:
     leavers: tuple[Leaver, ...]
     stays: frozenset[tuple[str, str]] = frozenset()
     priority: int = 0
+    owner: str = ""
     why: str = ""
     opened: float = 0.0
     until: float = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from k8s_bridge.clock import Clock
@@ -44,7 +44,10 @@ STUCK = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Relocating:
-    """Repairs, preemptions, defragmentations and what is under way of them, in one term."""
+    """Repairs, preemptions, defragmentations and what is under way of them, in one term.
+
+    `asked` tells when somebody wanted a defragmentation at once.
+    """
 
     cluster: Cluster
     observed: Observed
@@ -54,11 +57,13 @@ class Relocating:
     planner: Planner
     clock: Clock
     told: Told
+    asked: Callable[[], str] = str
     mover: Mover = field(init=False)
     repairing: Repairing = field(init=False)
     preempting: Preempting = field(init=False)
     gathering: Gathering = field(init=False)
     _last: Plan | None = None
+    _seated: dict[GangKey, GangKey] = field(default_factory=dict)
     _stuck: frozenset[GangKey] = frozenset()
     _first_died: float = float("-inf")
     _last_died: float = float("-inf")
@@ -68,7 +73,7 @@ class Relocating:
         self.mover = Mover(self.cluster, self.observed, self.shelf, self.clock, self.told)
         self.repairing = Repairing(*shared)
         self.preempting = Preempting(*shared)
-        self.gathering = Gathering(*shared)
+        self.gathering = Gathering(*shared, self.asked)
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
@@ -97,11 +102,16 @@ class Relocating:
 
     def placements(self) -> list[Placement]:
         """Members that a cycle is to bind to the places kept for them."""
-        return placements(self.mover.scene(self.nodes.dead))
+        found = placements(self.mover.scene(self.nodes.dead))
+        self._seated = {placement.gang: gang for gang, placement in found.items()}
+        return list(found.values())
 
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """A cycle has committed these gangs."""
-        await self.mover.served(gangs)
+        for gang in gangs:
+            one = self.shelf.of(self._seated.get(gang, gang))
+            if one is not None:
+                await self.mover.end(one, "")
 
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""

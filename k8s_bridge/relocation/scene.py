@@ -35,6 +35,35 @@ class Scene:
         """The gangs of which something waits, or is missing."""
         return {gang.key: gang for gang in self.reading.snapshot.gangs}
 
+    @cached_property
+    def comers(self) -> Mapping[GangKey, Gang]:
+        """Gang of a relocation -> the gang that its seats are for now, where there is one.
+
+        That is the gang itself, or one that the same controller has made in its place.
+        """
+        found = {one.gang: self.gangs[one.gang] for one in self.open if one.gang in self.gangs}
+        taken = set(found)
+        for one in self.open:
+            if one.gang in found or not one.owner:
+                continue
+            for gang in self.gangs.values():
+                if gang.key not in taken and self._owner_of(gang) == one.owner:
+                    found[one.gang] = gang
+                    taken.add(gang.key)
+                    break
+        return found
+
+    def _owner_of(self, gang: Gang) -> str:
+        """The UID of the controller of a gang of one pod, "" where there is none."""
+        pods = [pod for role in gang.roles for pod in role.pods]
+        return self.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
+
+    def owner(self, namespace: str, pod: str) -> str:
+        """The UID of the controller of a pod, "" where it has none."""
+        body = self.observed.objects.get(PODS, {}).get((namespace, pod), {})
+        owners = (body.get("metadata") or {}).get("ownerReferences") or ()
+        return next((str(one.get("uid", "")) for one in owners if one.get("controller")), "")
+
     def seen(self, uid: str) -> PodSeen | None:
         """The pod, None where it is gone."""
         return self.observed.seen(uid)
@@ -68,7 +97,7 @@ class Scene:
         return rank_of(pod, metadata.get("labels") or {}, metadata.get("annotations") or {})[:3]
 
     def free(self, gang: GangKey, leaving: Iterable[str] = ()) -> dict[str, Resources]:
-        """Node -> what is free for the seats of `gang`: not the seats that others have there.
+        """Node -> what is free for the relocation of `gang`: not the seats that others have.
 
         With the room of the pods `leaving` (UIDs), which is theirs for some time still.
         """

@@ -23,7 +23,7 @@ from model.readers.pods import Pod, Rank
 from model.readers.sizes import Need, Sizes
 from model.reasons import ReasonKind
 from model.resources import Resources
-from model.standing import StandingGang
+from model.standing import RepairPolicy, StandingGang
 
 
 @dataclass(slots=True, eq=False)
@@ -140,12 +140,15 @@ class Gangs:
         self, key: GangKey, identity: Identity, lost: list[Pod], bound: list[Pod], need: Need
     ) -> StandingGang:
         draft = self._draft(key, identity, lost, bound, need, None)
-        wishes = (lost or bound)[0].wishes
+        first = (lost or bound)[0]
+        wishes = first.wishes
+        # Nobody makes up for a pod without an owner: what is evicted of it never comes back.
+        usual = self._spec.repair.policy if first.owners.refs else RepairPolicy.PATCH
         return StandingGang(
             gang=draft.gang,
             movable=wishes.movable,
             move_cost=wishes.move_cost,
-            policy=self._spec.repair.policy if wishes.repair is None else wishes.repair,
+            policy=usual if wishes.repair is None else wishes.repair,
             started=max((pod.created or 0.0 for pod in bound), default=0.0),
         )
 

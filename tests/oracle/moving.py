@@ -6,7 +6,7 @@ gang, with what is left on nodes and uplinks. Written from the rules, without th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -297,20 +297,6 @@ def _policy_allows(ground: Ground, policy: RepairPolicy, stands: Seats, seats: S
         return moved(stands, seats) == 0
     spines = {ground.spine[i] for i, part in enumerate(stands) if any(part)}
     return all(ground.spine[i] in spines for i, part in enumerate(seats) if any(part))
-
-
-def repaired(snapshot: Snapshot, alive: Mapping[object, bool], cost: int) -> Worth:
-    """The worth of a plan in the terms of `best_repair`; `alive` by gang key."""
-    tiers = sorted({one.gang.priority for one in snapshot.standing}, reverse=True)
-    values = [
-        sum(
-            one.gang.weight
-            for one in snapshot.standing
-            if alive.get(one.gang.key) and one.gang.priority == tier
-        )
-        for tier in tiers
-    ]
-    return (*values, -cost)
 
 
 def best_victims(snapshot: Snapshot, gang: Gang, budget: int = 200_000) -> Worth | None:

@@ -48,7 +48,7 @@ def test_the_dead_return_after_they_have_been_well_for_a_while() -> None:
     assert not back.usable
     assert judge(back, Signs(), LIMITS, 229).verdict is Verdict.RETURNING
     assert judge(back, Signs(), LIMITS, 230).usable
-    late = judge(back, Signs(silence=11), LIMITS, 229)
+    late = judge(back, Signs(silence=16), LIMITS, 229)
     assert judge(late, Signs(), LIMITS, 240).verdict is Verdict.RETURNING
     assert judge(late, Signs(), LIMITS, 259).usable
 
@@ -70,6 +70,6 @@ def test_the_moment_of_death_stays_while_the_cause_does() -> None:
 def test_only_the_late_are_asked() -> None:
     """A kubelet beats every 10 s; who is later than that, or unknown to the API, is asked."""
     assert not is_suspect(Signs(silence=10))
-    assert is_suspect(Signs(silence=11))
+    assert is_suspect(Signs(silence=11.5))
     assert is_suspect(Signs(ready="Unknown"))
     assert not is_suspect(Signs(there=False, silence=40))

@@ -1,0 +1,1 @@
+"""Gangs that stand: repair, preemption, defragmentation."""
