@@ -12,6 +12,7 @@ from model.readers.clock import created_at
 from model.readers.config import in_force, read_config
 from model.readers.expansion import Expansion
 from model.readers.inventory import Inventory
+from model.readers.manifest import Body
 from model.readers.members import Situation, all_that_stand, grouped, read_gang
 from model.readers.naming import Identity, Names
 from model.readers.neighbours import Neighbours
@@ -59,6 +60,16 @@ class Reading:
         one = self.members
         gangs = one.gangs.items()
         return tuple(all_that_stand(gangs, one.sizes, one.situation, leaving, everyone))
+
+    @property
+    def pods(self) -> Mapping[tuple[str, str], Body]:
+        """Namespace and name -> the pod as it was given."""
+        return {
+            (pod.namespace, pod.name): pod.manifest.body
+            for pods in self.members.gangs.values()
+            for pod in pods
+            if pod.manifest.kind == "Pod"
+        }
 
 
 def read(
