@@ -125,10 +125,12 @@ def _starts(client: SolverClient, reading: Reading) -> dict[GangKey, Start]:
     from model.extensions import load
     from solver.asking import ask_starts
 
-    need_terms(reading.snapshot.config, reading.config_source, load())
+    extensions = load()
+    need_terms(reading.snapshot.config, reading.config_source, extensions)
+    snapshot = replace(reading.snapshot, standing=reading.standing((), True))
     with Progress("looking ahead"):
         client.wait_until_ready()
-        return ask_starts(client, replace(reading.snapshot, standing=reading.standing((), True)))
+        return ask_starts(client, snapshot, extensions)
 
 
 def waiting(reading: Reading, starts: Mapping[GangKey, Start] | None = None) -> list[Document]:

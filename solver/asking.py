@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from model.extensions import Extensions
 from model.gang import GangKey
 from model.plan import Placement, Plan, PlanStatus
 from model.snapshot import Snapshot
 from model.starts import Start
 from solver.client import SolverClient
+from solver.quick import fits_alone
 from solver.starting import starts_in_order
 from solver.steps import own_steps
 
@@ -18,22 +20,29 @@ def asking_client() -> SolverClient:
     return SolverClient(steps=replace(own_steps(), explain=lambda _, plan, __: plan))
 
 
-def ask_starts(client: SolverClient, snapshot: Snapshot) -> dict[GangKey, Start]:
+def ask_starts(
+    client: SolverClient, snapshot: Snapshot, extensions: Extensions
+) -> dict[GangKey, Start]:
     """The expected start of every waiting gang, in the order of planning, each after the last.
 
-    `snapshot.standing` are the gangs that they may have to wait for. Raises what
+    `snapshot.standing` are the gangs that they may have to wait for; `extensions` those that the
+    solver process loads too. Raises what
     `SolverClient.plan` raises.
     """
-    return starts_in_order(snapshot, _Asked(client))
+    return starts_in_order(snapshot, _Asked(client, extensions))
 
 
 class _Asked:
     """Every solve has the time limit of the config for itself."""
 
-    def __init__(self, client: SolverClient) -> None:
+    def __init__(self, client: SolverClient, extensions: Extensions) -> None:
         self._client = client
+        self._extensions = extensions
 
     def fits(self, snapshot: Snapshot) -> bool | None:
+        quick = fits_alone(snapshot, self._extensions)
+        if quick is not None:
+            return quick
         plan = self._client.plan(snapshot)
         if plan.placements:
             return True

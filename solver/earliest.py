@@ -13,10 +13,10 @@ from model.starts import Start
 from solver.assemble import placement_of
 from solver.clock import Clock
 from solver.phantoms import phantom_units
+from solver.quick import fits_alone
 from solver.relocation.preempt import preempt
 from solver.relocation.victims import waiting_gang
 from solver.scorer import Scorer
-from solver.selection import select
 from solver.starting import earliest_start, starts_in_order
 from solver.timeline import Timeline
 from solver.units import UnitFactory, factory_for
@@ -63,8 +63,9 @@ class _Own:
         self._clock = Clock(snapshot.config.spec.solver.time_limit_seconds)
 
     def fits(self, snapshot: Snapshot) -> bool | None:
-        if not select(snapshot).batch:
-            return False
+        quick = fits_alone(snapshot, self._extensions)
+        if quick is not None:
+            return quick
         _, _, chosen = self._chosen(snapshot)
         if chosen is None:
             return None

@@ -3,12 +3,14 @@
 Pods only end, so once a gang fits beside the running pods it fits at all later moments too,
 and the first moment is found by halving. Gangs that are expected to start later than this one
 are another matter: a later start may meet them. So the first moment without them is a lower
-bound, the first one beside all of them an upper bound, and in between every moment is tried.
+bound, the first one beside all of them an upper bound, and in between the moments are halved
+only where the same of them are met.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Protocol
 
 from model.gang import Gang, GangKey
@@ -87,11 +89,17 @@ class _Search:
             return moments[0]
         upper = _first(moments[1:], lambda moment: self._fits_beside(moment, None))
         between = moments[1:] if upper is None else moments[1 : 1 + upper]
-        if seconds is not None:
-            for moment in between:
-                if self._fits_beside(moment, seconds):
-                    return moment
+        for _, some in groupby(between if seconds is not None else (), self._met):
+            run = list(some)
+            found = _first(run, lambda moment: self._fits_beside(moment, seconds))
+            if found is not None:
+                return run[found]
         return None if upper is None else moments[1 + upper]
+
+    def _met(self, moment: float) -> int:
+        """How many gangs will have started before this one ends, if it starts at `moment`."""
+        until = moment + (self._gang.duration or 0.0)
+        return sum(one.start < until for one in self._timeline.reserved)
 
     def _fits_beside(self, moment: float, seconds: float | None) -> bool:
         """Whether it fits for so long without meeting a gang whose start is known."""

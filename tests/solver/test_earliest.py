@@ -9,12 +9,16 @@ from itertools import combinations
 
 import pytest
 
+from model.extensions import Extensions
 from model.gang import Gang, GangKey, Hold
 from model.snapshot import RunningPod, Snapshot
 from model.standing import StandingGang
 from model.starts import Start
 from model.validator import validate
+from solver.asking import ask_starts, asking_client
 from solver.earliest import earliest, expected_starts
+from solver.quick import fits_alone
+from tests.instances import random_snapshot
 from tests.oracle.brute import Brute
 from tests.oracle.seating import TooManyError
 from tests.relocations import standing_snapshot
@@ -152,10 +156,10 @@ def test_a_gang_whose_turn_has_no_end_is_waited_for_too() -> None:
     assert found[second.key].waits_for == (first.key,)
 
 
-def dated(seed: int) -> Snapshot:
+def dated(seed: int, waiting: int = 2) -> Snapshot:
     """A tiny snapshot whose running pods end at a few moments or never."""
     dice = random.Random(f"ends {seed}")  # noqa: S311
-    made = standing_snapshot(seed, dead=False, waiting=2)
+    made = standing_snapshot(seed, dead=False, waiting=waiting)
     ends: dict[object, float | None] = {}
 
     def end(pod: RunningPod) -> float | None:
@@ -277,7 +281,7 @@ def test_starts_in_order_are_those_of_brute_force(block: int) -> None:
     """On fifty seeds: each gang starts as early as the places of those before it allow."""
     compared = 0
     for seed in range(block * 50, block * 50 + 50):
-        made = dated(seed)
+        made = dated(seed, waiting=4)
         pods = held(made)
         starts = expected_starts(made)
         for one in sorted(made.gangs, key=lambda g: (-g.priority, g.created, g.key)):
@@ -290,4 +294,39 @@ def test_starts_in_order_are_those_of_brute_force(block: int) -> None:
                 assert placed_legally(at_moment(made, pods, one, found.at), found)
                 pods += of_start(one, found)
             compared += 1
-    assert compared >= 95
+    assert compared >= 190
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_what_is_found_without_the_solver_is_so(block: int) -> None:
+    """On a hundred seeds a quick answer is that of brute force, and most answers are quick."""
+    quick = 0
+    total = 0
+    for seed in range(block * 100, block * 100 + 100):
+        made = random_snapshot(seed)
+        for one in made.gangs:
+            alone = replace(made, gangs=(one,))
+            found = fits_alone(alone, Extensions())
+            total += 1
+            if found is None:
+                continue
+            try:
+                assert (seed, one.key, found) == (seed, one.key, fits(alone))
+            except TooManyError:
+                continue
+            quick += 1
+    assert quick > 0.6 * total
+
+
+def test_the_solver_process_is_asked_for_the_same() -> None:
+    """Moments and those who are waited for do not depend on which process solves."""
+    with asking_client() as client:
+        for seed in range(25):
+            made = dated(seed)
+            asked, own = ask_starts(client, made, Extensions()), expected_starts(made)
+            assert [(key, one.at, one.proven) for key, one in asked.items()] == [
+                (key, one.at, one.proven) for key, one in own.items()
+            ]
+            assert [len(one.waits_for) for one in asked.values()] == [
+                len(one.waits_for) for one in own.values()
+            ]
