@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from model.config import Spec
 from model.constraint import NodeConstraint
 from model.gang import Gang, GangKey, Hold, Role, Strategy
+from model.readers.durations import duration_of
 from model.readers.holds import (
     hold_of,
     invalid,
@@ -19,7 +20,7 @@ from model.readers.holds import (
 from model.readers.manifest import Manifest
 from model.readers.naming import Identity, Names
 from model.readers.pods import Pod, Rank
-from model.readers.sizes import Need, Sizes, duration_of
+from model.readers.sizes import Need, Sizes
 from model.reasons import ReasonKind
 from model.resources import Resources
 from model.standing import RepairPolicy, StandingGang

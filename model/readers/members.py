@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from model.config import Spec
 from model.readers.constraints import warn_about_volumes
 from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
 from model.readers.naming import Identity, Names
 from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
+from model.readers.report import Report
 from model.readers.sizes import Sizes
 from model.snapshot import RunningPod
 from model.standing import StandingGang
@@ -75,9 +77,53 @@ def stand_of(
     situation: Situation,
     dead: Container[str],
 ) -> list[StandingGang]:
-    """What stands of one gang, whose pods `read_gang` has read, if all on `dead` nodes is lost."""
+    """What stands of one gang, whose pods `read_gang` has read, if all on `dead` nodes is lost.
+
+    Nobody hears of what is wrong with the pods for that alone.
+    """
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
-    return gangs.standing(identity, by_rank(pods), dead)
+    report = Report()
+    before = [
+        (one, one.fault, one.report)
+        for pod in pods
+        for one in (pod.manifest, *pod.owners.manifests)
+    ]
+    for one, _, _ in before:
+        one.report = report
+    found = gangs.standing(identity, by_rank(pods), dead)
+    for one, fault, heard in before:
+        one.fault, one.report = fault, heard
+    if report.problems:
+        for pod in pods:
+            pod.stale = True
+    return found
+
+
+def all_that_stand(
+    gangs: Iterable[tuple[Identity, Sequence[Pod]]],
+    sizes: Sizes,
+    situation: Situation,
+    dead: Container[str],
+    everyone: bool,
+) -> Iterator[StandingGang]:
+    """What stands of all `gangs`, whose pods `read_gang` has read.
+
+    Unless `everyone` is wanted, only gangs that lose members if all on the nodes `dead` is
+    lost, that lack some which wait, or that may be moved.
+    """
+    ours = situation.spec.scheduler_names
+    for identity, pods in gangs:
+        stand = [pod for pod in pods if pod.running and pod.scheduler in ours]
+        if not stand:
+            continue
+        some = (
+            everyone
+            or any(pod.wishes.movable for pod in stand)
+            or any(pod.node in dead or pod.waits for pod in pods)
+        )
+        for one in stand_of(identity, pods, sizes, situation, dead) if some else ():
+            if everyone or one.hit or one.movable:
+                yield one
 
 
 def _fill(pod: Pod, situation: Situation) -> None:
@@ -117,5 +163,6 @@ def _running(
                 priority=pod.priority,
                 bandwidth=pod.wishes.bandwidth if ours else None,
                 ours=ours,
+                ends=ends_of(pod, ours),
             ),
         )

@@ -42,7 +42,8 @@ class Pod:
     `node` is "" while it waits. `gpu_name` is the GPU resource that it asks for, "" for
     none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
     that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
-    has been read; `request` what its gang makes of it.
+    has been read; `request` what its gang makes of it. A `stale` pod is to be read anew before
+    it counts again: something that is wrong with it was found when nobody listened.
     """
 
     manifest: Manifest
@@ -66,6 +67,7 @@ class Pod:
     pinned: str = ""
     asked: Resources | None = None
     preempts: bool = True
+    stale: bool = False
 
     @property
     def namespace(self) -> str:

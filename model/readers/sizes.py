@@ -40,7 +40,6 @@ class Need:
 
 
 NO_NEED = Need()
-_DEADLINE = "activeDeadlineSeconds"
 
 
 def spec_of(manifest: Manifest) -> Body:
@@ -74,22 +73,6 @@ def job_need(manifest: Manifest, members: Sequence[Pod]) -> Need:
     parallelism = manifest.whole(spec.get("parallelism"), "spec.parallelism", 1)
     total = manifest.whole(spec.get("completions"), "spec.completions", parallelism)
     return Need(min(parallelism, max(0, total - succeeded)) + done, holder=manifest)
-
-
-def duration_of(pod: Pod) -> float | None:
-    """How long the pod may be expected to run, in seconds: as stated, else its deadline.
-
-    A deadline may stand in the pod, or in the Job that it belongs to.
-    """
-    if pod.wishes.duration is not None:
-        return pod.wishes.duration
-    job = pod.owners.find("Job")
-    deadlines = [(pod.manifest, pod.spec)] + ([(job, spec_of(job))] if job else [])
-    for manifest, spec in deadlines:
-        value = manifest.whole(spec.get(_DEADLINE), f"spec.{_DEADLINE}", 0)
-        if value:
-            return float(value)
-    return None
 
 
 class Sizes:

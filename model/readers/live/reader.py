@@ -25,7 +25,7 @@ from model.readers.live.reading import GangFacts, LiveReading, Runners, facts_of
 from model.readers.live.standing import NOTHING, Kept, Standing
 from model.readers.live.table import PodTable
 from model.readers.manifest import Body
-from model.readers.members import Situation, identity_of, read_gang, stand_of
+from model.readers.members import Situation, all_that_stand, identity_of, read_gang
 from model.readers.naming import Identity
 from model.readers.owners import OwnerRef, Owners
 from model.readers.pods import Requests
@@ -129,19 +129,13 @@ class LiveReader:
 
     def _stands(self, now: float, dead: Container[str], everyone: bool) -> Iterator[StandingGang]:
         situation = self._situation(now)
-        view = View(self._bodies, Report())
-        sizes = Sizes(view, situation.priorities)
-        for identity in self._table.identities:
-            pods = [p for at in self._table.members(identity) if (p := self._table.known(at).pod)]
-            if not any(pod.running for pod in pods):
-                continue
-            if not everyone and not any(
-                pod.node in dead or pod.waits or pod.wishes.movable for pod in pods
-            ):
-                continue
-            for one in stand_of(identity, pods, sizes, situation, dead):
-                if everyone or one.hit or one.movable:
-                    yield one
+        sizes = Sizes(View(self._bodies, Report()), situation.priorities)
+        table = self._table
+        gangs = (
+            (one, [pod for at in table.members(one) if (pod := table.known(at).pod)])
+            for one in table.identities
+        )
+        return all_that_stand(gangs, sizes, situation, dead, everyone)
 
     def reading(self, now: float) -> LiveReading:
         """The cluster as it is known now, `now` in seconds since the epoch."""
@@ -220,7 +214,7 @@ class LiveReader:
         pods = []
         for at in members:
             known = self._table.known(at)
-            if anew or known.pod is None:
+            if anew or known.pod is None or known.pod.stale:
                 known.pod = self._table.read(at, report, owners)
                 # Also says what is wrong with how the pod names its gang.
                 identity_of(known.pod)
