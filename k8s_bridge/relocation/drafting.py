@@ -56,31 +56,40 @@ def starting(
     """A relocation for every waiting gang that may start once the others have moved."""
     for placement in plan.placements:
         gang = gangs[placement.gang]
-        seats = tuple(_seats(gang, dict(placement.pods), scene))
+        seats = _waiting_seats(placement, gang, scene)
         why = "others move so that it finds room"
-        yield _relocation(gang, Purpose.DEFRAGMENTATION, seats, (), why, scene, seconds)
+        if seats:
+            yield _relocation(gang, Purpose.DEFRAGMENTATION, seats, (), why, scene, seconds)
 
 
 def reserving(
     placement: Placement, gang: Gang, starts: float, scene: Scene, seconds: float
-) -> Relocation:
-    """The relocation that keeps the place of `placement` until nobody stands there any more."""
-    seats = tuple(_seats(gang, dict(placement.pods), scene))
+) -> Relocation | None:
+    """The relocation that keeps the place of `placement` until nobody stands there any more.
+
+    None where the gang does not wait any more.
+    """
+    seats = _waiting_seats(placement, gang, scene)
+    if not seats:
+        return None
     why = "it has waited for long"
     one = _relocation(gang, Purpose.RESERVATION, seats, (), why, scene, seconds)
     return replace(one, starts=starts)
 
 
 def preempting(plan: PreemptionPlan, gang: Gang, scene: Scene, seconds: float) -> Relocation | None:
-    """The relocation that makes room for `gang`, None where the plan has no place for it."""
-    if plan.placement is None:
+    """The relocation that makes room for `gang`.
+
+    None where the plan has no place for it, or it does not wait any more.
+    """
+    seats = _waiting_seats(plan.placement, gang, scene) if plan.placement else ()
+    if not seats:
         return None
     leavers = [
         leaver
         for victim in plan.victims
         for leaver in _leavers(scene, victim.gang.namespace, [pod for pod, _ in victim.pods])
     ]
-    seats = tuple(_seats(gang, dict(plan.placement.pods), scene))
     why = f"gang {gang.key} of priority {gang.priority} takes its place"
     return _relocation(gang, Purpose.PREEMPTION, seats, leavers, why, scene, seconds)
 
@@ -131,6 +140,13 @@ def _owner(gang: Gang, scene: Scene) -> str:
     """Who makes up for the one pod of `gang`, "" where there is nobody, or it has several."""
     pods = [pod for role in gang.roles for pod in (*role.pods, *(name for name, _ in role.bound))]
     return scene.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
+
+
+def _waiting_seats(placement: Placement, gang: Gang, scene: Scene) -> tuple[Seat, ...]:
+    """Seats for members that wait; none where some do not any more."""
+    seats = tuple(_seats(gang, dict(placement.pods), scene))
+    whole = len(seats) == len(placement.pods)
+    return seats if whole and all(seat.waits for seat in seats) else ()
 
 
 def _seats(gang: Gang, nodes: Mapping[str, str], scene: Scene) -> Iterator[Seat]:

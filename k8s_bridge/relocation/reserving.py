@@ -31,8 +31,8 @@ AGAIN = 30.0
 """Seconds after which a gang for which there was no place to keep is tried again."""
 ABOVE_ALL = 2**31
 """A priority above every priority: who waits for others to end may wait for any of them."""
-FOR = 30 * 24 * 3600.0
-"""Seconds for which a reservation holds: until it has served, as far as anybody can tell."""
+FOR = 3600.0
+"""Seconds after which a place is looked for anew: others may have become free by then."""
 
 
 @dataclass(slots=True, eq=False)
@@ -64,9 +64,10 @@ class Reserving:
         placement, starts = start.placement, start.at
         if placement is None:
             placement = await self._where_fewest_stand(snapshot, gang, standing)
-        if placement is not None:
-            await self.shelf.put(reserving(placement, gang, starts or 0.0, scene, FOR))
-        self._log.info("reserved", gang=str(gang.key), starts=starts, place=placement is not None)
+        one = reserving(placement, gang, starts or 0.0, scene, FOR) if placement else None
+        if one is not None:
+            await self.shelf.put(one)
+        self._log.info("reserved", gang=str(gang.key), starts=starts, place=one is not None)
 
     async def _where_fewest_stand(
         self, snapshot: Snapshot, gang: Gang, standing: Iterable[StandingGang]

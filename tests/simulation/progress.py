@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from k8s_bridge.cluster.kinds import NODES, PODS
 from model.readers.live import LiveReader
+from model.snapshot import RunningPod
 from solver.greedy import greedy_plan
 
 if TYPE_CHECKING:
@@ -13,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def feasible(world: World) -> list[str]:
-    """Gangs that wait although they fit, read anew from the store; none where all is bound."""
+    """Gangs that wait although they fit, read anew from the store; none where all is bound.
+
+    What is kept for others does not count as room.
+    """
     leader = world.leader
     reader = LiveReader()
     if leader is not None and leader.scheduler is not None:
@@ -22,4 +27,16 @@ def feasible(world: World) -> list[str]:
         bodies = [record.listed() for record in world.store.records(kind)]
         reader.replace_all(kind.group, kind.name, bodies)
     snapshot = reader.reading(world.clock.wall()).snapshot
+    moves = world.books.moves.values()
+    kept = [
+        RunningPod(one.gang.namespace, "kept", seat.node, seat.request)
+        for one in moves
+        for seat in one.seats
+    ]
+    own = {one.gang for one in moves}
+    snapshot = replace(
+        snapshot,
+        running=(*snapshot.running, *kept),
+        gangs=tuple(gang for gang in snapshot.gangs if gang.key not in own),
+    )
     return [str(placement.gang) for placement in greedy_plan(snapshot).placements]
