@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
+    from cli.live import Reach
     from model.config import SchedulerConfig
     from model.extensions import Extensions
     from model.readers import Reading, Source
@@ -43,6 +45,18 @@ def read_files(files: Sequence[str], now: float | None = None) -> Reading:
     from model.readers import read
 
     return read(open_files(files), now)
+
+
+def reading_of(reach: Reach, files: Sequence[str] | None, now: float | None = None) -> Reading:
+    """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
+    if files:
+        reading = read_files(files, now)
+        need_nodes(reading.snapshot, files)
+        return reading
+    from cli.live import observe
+
+    live = observe(reach)
+    return (live if now is None else replace(live, now=now)).reading()
 
 
 def need_terms(config: SchedulerConfig, source: str, extensions: Extensions) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import config, lint, plan, queue, run, snapshot, status, validate_plan, why
+from cli import config, defrag, drain, lint, plan, queue, run, snapshot, status, validate_plan, why
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
 
@@ -48,6 +48,8 @@ app.command("run")(run.run)
 app.command("status")(status.status)
 app.command("queue")(queue.queue)
 app.command("why")(why.why)
+app.command("drain")(drain.drain)
+app.command("defrag")(defrag.defrag)
 app.command("snapshot")(snapshot.snapshot)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")

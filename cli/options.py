@@ -83,3 +83,7 @@ Server = Annotated[
         help="Ask the scheduler that listens there, instead of the cluster.",
     ),
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what would happen. This is the default.")
+]
+Apply = Annotated[bool, typer.Option("--apply", help="Let it happen.")]

@@ -1,39 +1,52 @@
-"""`fourleaf queue`: the gangs that wait, in the order in which they are planned, and why."""
+"""`fourleaf queue`: the gangs that wait, in the order of planning, why, and until when."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.console import out, show, write
+from cli.inputs import moment, need_terms, reading_of
 from cli.options import (
     ConfigNamespace,
     Context,
     GangNamespace,
     Kubeconfig,
+    Now,
     Output,
     OutputFormat,
+    PlanFiles,
     Server,
 )
 
 if TYPE_CHECKING:
-    from cli.live import Live, Reach
-    from model.gang import Gang
-    from model.snapshot import Snapshot
+    from cli.live import Reach
+    from model.gang import Gang, GangKey
+    from model.readers import Reading
+    from model.starts import Start
+    from solver.client import SolverClient
 
 Document = dict[str, Any]
 NOT_SEEN = "no scheduler has said why yet"
 
 
 def queue(
+    files: PlanFiles = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     config_namespace: ConfigNamespace = "kube-system",
     namespace: GangNamespace = None,
     server: Server = None,
     output: Output = OutputFormat.TABLE,
+    start: Annotated[
+        bool, typer.Option("--start", help="Say when each could start, if nobody new came.")
+    ] = False,
+    now: Now = None,
     watch: Annotated[bool, typer.Option("-w", "--watch", help="Show it anew as it changes.")] = (
         False
     ),
@@ -43,23 +56,28 @@ def queue(
 ) -> None:
     """List the gangs that wait: higher priority first, then older.
 
-    Why each waits is what the scheduler has written into the conditions of its pods.
+    Why each waits is what the scheduler has written into the conditions of its pods. When it
+    could start follows from how long the pods that run are expected to: their annotation
+    topology.scheduler/expected-duration, else their activeDeadlineSeconds.
 
     Exit code: 0 the queue was read, 2 it cannot be.
     """
     from cli.live import Reach
 
+    if server and (start or files):
+        raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
     reach = Reach(kubeconfig, context, config_namespace)
     before: object = None
-    while True:
-        entries = _from_server(server) if server else _from_cluster(reach)
-        listed = [one for one in entries if namespace in (None, one["namespace"])]
-        if listed != before:
-            _show(listed, output, again=before is not None)
-            before = listed
-        if not watch:
-            return
-        time.sleep(interval)
+    with _Looks(reach, files, moment(now), start) as looks:
+        while True:
+            entries, at = (_from_server(server), time.time()) if server else looks.look()
+            listed = [one for one in entries if namespace in (None, one["namespace"])]
+            if listed != before:
+                _show(listed, output, at, again=before is not None)
+                before = listed
+            if not watch:
+                return
+            time.sleep(interval)
 
 
 def _from_server(server: str) -> list[Document]:
@@ -69,29 +87,75 @@ def _from_server(server: str) -> list[Document]:
     return sorted(entries, key=lambda e: (-e["priority"], e["since"], e["namespace"], e["name"]))
 
 
-def _from_cluster(reach: Reach) -> list[Document]:
-    from cli.live import observe
+class _Looks:
+    """Looks at the queue of a cluster, or of files, with one solver process for all of them."""
 
-    live = observe(reach)
-    return waiting(live, live.reading().snapshot)
+    def __init__(
+        self, reach: Reach, files: list[str] | None, now: float | None, start: bool
+    ) -> None:
+        self._reach = reach
+        self._files = files
+        self._now = now
+        self._client: SolverClient | None = None
+        if start:
+            from cli.logs import log_to_stderr
+            from solver.asking import asking_client
+
+            log_to_stderr()
+            self._client = asking_client()
+
+    def __enter__(self) -> _Looks:
+        if self._client is not None:
+            self._client.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    def look(self) -> tuple[list[Document], float]:
+        """What waits, and the moment that it is from."""
+        reading = reading_of(self._reach, self._files, self._now)
+        starts = None if self._client is None else _starts(self._client, reading)
+        return waiting(reading, starts), reading.snapshot.now
 
 
-def waiting(live: Live, snapshot: Snapshot) -> list[Document]:
-    """The gangs of `snapshot` that wait, each as `/status` tells of it, in the order of planning.
+def _starts(client: SolverClient, reading: Reading) -> dict[GangKey, Start]:
+    from cli.progress import Progress
+    from model.extensions import load
+    from solver.asking import ask_starts
 
-    Why comes from the pods of `live`.
+    extensions = load()
+    need_terms(reading.snapshot.config, reading.config_source, extensions)
+    snapshot = replace(reading.snapshot, standing=reading.standing((), True))
+    with Progress("looking ahead"):
+        client.wait_until_ready()
+        return ask_starts(client, snapshot, extensions)
+
+
+def waiting(reading: Reading, starts: Mapping[GangKey, Start] | None = None) -> list[Document]:
+    """The gangs that wait, each as `/status` tells of it, in the order of planning.
+
+    With its start where `starts` are given.
     """
     from solver.units import gang_order
 
-    return [_entry(gang, live) for gang in sorted(snapshot.gangs, key=gang_order)]
+    pods, now = reading.pods, reading.snapshot.now
+    entries = []
+    for gang in sorted(reading.snapshot.gangs, key=gang_order):
+        entry = _entry(gang, pods)
+        if starts is not None:
+            entry["start"] = start_document(starts[gang.key], now)
+        entries.append(entry)
+    return entries
 
 
-def _entry(gang: Gang, live: Live) -> Document:
+def _entry(gang: Gang, pods: Mapping[tuple[str, str], Document]) -> Document:
     from cli.said import said
 
     names = [name for role in gang.roles for name in role.pods]
     keys = ((gang.key.namespace, name) for name in names)
-    heard = said(live.pods[key] for key in keys if key in live.pods)
+    heard = said(pods[key] for key in keys if key in pods)
     kind, message, unblock = "", NOT_SEEN, list[str]()
     if heard is not None:
         kind = heard.kind.value if heard.kind else ""
@@ -111,14 +175,27 @@ def _entry(gang: Gang, live: Live) -> Document:
     }
 
 
-def _show(entries: list[Document], output: OutputFormat, again: bool) -> None:
+def start_document(start: Start, now: float) -> Document:
+    """When a gang could start and on which nodes; else for whom it waits."""
+    at = None if start.at is None else datetime.fromtimestamp(start.at, UTC)
+    return {
+        "at": None if at is None else at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "seconds": None if start.at is None else round(start.at - now),
+        "nodes": [node for _, node in start.placement.pods] if start.placement else [],
+        "waitsFor": [str(key) for key in start.waits_for],
+        "held": start.hold is not None,
+        "proven": start.proven,
+    }
+
+
+def _show(entries: list[Document], output: OutputFormat, now: float, again: bool) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         from cli.render.queue import queue_lines
 
         console = out()
         if again and console.is_terminal:
             console.clear()
-        show(queue_lines(entries, time.time(), output is OutputFormat.WIDE))
+        show(queue_lines(entries, now, output is OutputFormat.WIDE))
         return
     from cli.text import json_text, yaml_text
     from model.config import API_VERSION

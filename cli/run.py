@@ -109,7 +109,7 @@ async def _until_stopped(options: Options, setting: Setting) -> None:
         def reporter(scheduler: Scheduler) -> Reporter:
             return Reporter(scheduler, metrics, audit, cluster.traffic.requests)
 
-        scheduler = Scheduler(cluster, clock, solver.plan, options, reporter)
+        scheduler = Scheduler(cluster, clock, solver.plan, options, reporter, planner=solver)
         address = Address(setting.host, setting.port)
         server = Server(scheduler.reporter, metrics.registry, address)
         async with _listening(server, setting):

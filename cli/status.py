@@ -142,9 +142,10 @@ def document_of(live: Live, leader: Document) -> Document:
     from cli.queue import waiting
     from model.config import API_VERSION
 
-    snapshot = live.reading().snapshot
+    reading = live.reading()
+    snapshot = reading.snapshot
     nodes = snapshot.fabric.nodes.values()
-    reasons = Counter(one["reason"] or "Unknown" for one in waiting(live, snapshot))
+    reasons = Counter(one["reason"] or "Unknown" for one in waiting(reading))
     return {
         "apiVersion": API_VERSION,
         "kind": "ClusterStatus",

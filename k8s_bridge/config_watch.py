@@ -17,18 +17,23 @@ from model.snapshot import DEFAULTS
 
 NO_EXTENSIONS = Extensions()
 
+DEFRAGMENT = "topology.scheduler/defragment"
+"""Annotation of the ConfigMap: when somebody asked for a defragmentation, in RFC 3339."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigState:
     """The config in force and where it is from; what is wrong with the newest edit, if anything.
 
     `version` is the resource version of the ConfigMap that was read last, "" without one.
+    `asked` is when somebody asked for a defragmentation, as its annotation says.
     """
 
     config: SchedulerConfig = DEFAULTS
     source: str = BUILT_IN
     version: str = ""
     problems: tuple[Problem, ...] = ()
+    asked: str = ""
 
     @property
     def problem(self) -> Problem | None:
@@ -64,9 +69,10 @@ def folded(
     inventory.take([Source("", objects=[whole])])
     config = read_config(inventory).config
     problems = report.errors or tuple(_strange_weights(config, source, extensions))
+    asked = str((metadata.get("annotations") or {}).get(DEFRAGMENT, ""))
     if problems:
-        return replace(state, version=version, problems=problems)
-    return ConfigState(config, source, version)
+        return replace(state, version=version, problems=problems, asked=asked)
+    return ConfigState(config, source, version, asked=asked)
 
 
 def _strange_weights(config: SchedulerConfig, source: str, extensions: Extensions) -> list[Problem]:

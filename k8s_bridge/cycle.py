@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from k8s_bridge.clock import Clock
@@ -14,8 +14,9 @@ from k8s_bridge.ledger.records import Member
 from k8s_bridge.observed import Observed
 from k8s_bridge.refusals import Refusals
 from k8s_bridge.returning import held, returning
-from k8s_bridge.wanting import Wants, wants
-from model.plan import Plan
+from k8s_bridge.wanting import Kept, Wants, wants
+from model.gang import GangKey
+from model.plan import Placement, Plan
 from model.readers.live import LiveReading
 from model.snapshot import Snapshot
 
@@ -62,6 +63,52 @@ class Teller(Protocol):
         ...
 
 
+class Keeper(Protocol):
+    """Keeps places for members that have yet to come, and says who has."""
+
+    def charged(self, snapshot: Snapshot) -> Snapshot:
+        """`snapshot` as a cycle may plan it: without the places that are kept."""
+        ...
+
+    def kept(self) -> Kept:
+        """Those places, by the gang that they are kept for."""
+        ...
+
+    def placements(self) -> list[Placement]:
+        """Members to bind to the places kept for them."""
+        ...
+
+    async def committed(self, gangs: Sequence[GangKey]) -> None:
+        """These gangs have been committed."""
+        ...
+
+    def heard(self, reading: LiveReading, plan: Plan | None) -> None:
+        """What a cycle has found."""
+        ...
+
+
+class KeepsNothing:
+    """A keeper without places."""
+
+    def charged(self, snapshot: Snapshot) -> Snapshot:
+        """`snapshot` itself."""
+        return snapshot
+
+    def kept(self) -> Kept:
+        """Nothing."""
+        return {}
+
+    def placements(self) -> list[Placement]:
+        """Nothing."""
+        return []
+
+    async def committed(self, gangs: Sequence[GangKey]) -> None:
+        """Leave it at that."""
+
+    def heard(self, reading: LiveReading, plan: Plan | None) -> None:
+        """Leave it at that."""
+
+
 @dataclass(slots=True, eq=False)
 class Cycle:
     """Plans what waits and commits it. One cycle at a time, by the leader alone."""
@@ -73,6 +120,7 @@ class Cycle:
     teller: Teller
     clock: Clock
     refusals: Refusals
+    keeper: Keeper = field(default_factory=KeepsNothing)
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
 
@@ -91,6 +139,8 @@ class Cycle:
         outcome = await self.committer.commit(wanted.wanted)
         watch.lap("commit")
         self._note_refusals(outcome)
+        await self.keeper.committed(_taken(wanted.wanted, outcome))
+        self.keeper.heard(reading, plan)
         self._number += 1
         report = Report(self._number, reading, plan, wanted.late, outcome, watch.laps)
         self.teller.cycle(report)
@@ -99,12 +149,16 @@ class Cycle:
     async def _planned(self, snapshot: Snapshot) -> Plan | None:
         if not snapshot.gangs:
             return None
-        return await self.solve(held(self.refusals.held(snapshot), returning(self.book)))
+        # Both before anybody waits: what is kept, and for whom, changes meanwhile.
+        seated = self.keeper.placements()
+        free = self.keeper.charged(held(self.refusals.held(snapshot), returning(self.book)))
+        plan = await self.solve(free)
+        return replace(plan, placements=(*plan.placements, *seated))
 
     def _still_wanted(self, plan: Plan | None, snapshot: Snapshot) -> Wants:
         if plan is None or not plan.placements:
             return Wants((), ())
-        return wants(plan, snapshot, self.observed, self.book)
+        return wants(plan, snapshot, self.observed, self.book, self.keeper.kept())
 
     def _note_refusals(self, outcome: Outcome) -> None:
         for one in outcome.dropped:
@@ -127,6 +181,11 @@ class Cycle:
             if self._assumed.get(uid) != member:
                 self.observed.assume(member)
         self._assumed = on_their_way
+
+
+def _taken(wanted: Sequence[Wanted], outcome: Outcome) -> list[GangKey]:
+    lost = {one.gang for one in outcome.dropped}
+    return [one.gang for one in wanted if one.gang not in lost]
 
 
 class _Watch:

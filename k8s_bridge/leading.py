@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from k8s_bridge.backoff import Backoff
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.kinds import PODS
 from k8s_bridge.cluster.protocol import Body, Cluster
-from k8s_bridge.cycle import Cycle, Report, Solve, Teller
+from k8s_bridge.cycle import Cycle, Keeper, KeepsNothing, Report, Solve, Teller
 from k8s_bridge.election.election import Election
 from k8s_bridge.ledger.binding import Binder, DryRun
 from k8s_bridge.ledger.book import Book, Commit
@@ -23,8 +23,16 @@ from k8s_bridge.ledger.pages import laid_out
 from k8s_bridge.ledger.records import Member, Page
 from k8s_bridge.ledger.takeover import Takeover, find
 from k8s_bridge.ledger.writes import Records
+from k8s_bridge.node_health.beats import Beats
+from k8s_bridge.node_health.history import History
+from k8s_bridge.node_health.probe import Prober, TcpProber
+from k8s_bridge.node_health.watch import NodeWatch
 from k8s_bridge.observed import Observed
 from k8s_bridge.refusals import Refusals
+from k8s_bridge.relocation.mover import Told
+from k8s_bridge.relocation.planner import Planner
+from k8s_bridge.relocation.relocating import Relocating
+from k8s_bridge.relocation.shelf import Shelf
 from k8s_bridge.returning import returning
 
 
@@ -45,7 +53,7 @@ class Pace:
     audit: float = 30.0
 
 
-class Witness(Teller, Protocol):
+class Witness(Teller, Told, Protocol):
     """Hears of cycles and of what happens to commits."""
 
     def bound(self, commit: Commit, member: Member) -> None:
@@ -69,6 +77,10 @@ class Leading:
     witness: Witness
     clock: Clock
     dry_run: DryRun
+    beats: Beats = field(default_factory=Beats)
+    planner: Planner | None = None
+    prober: Prober = field(default_factory=TcpProber)
+    asked: Callable[[], str] = str
     pace: Pace = field(default_factory=Pace)
     book: Book = field(default_factory=Book)
     refusals: Refusals = field(init=False)
@@ -104,6 +116,7 @@ class Leading:
                 self.witness,
                 self.clock,
                 self.refusals,
+                await self._keeper(records, epoch, tasks),
             )
             self.observed.listen(self.book.wake)
             try:
@@ -113,6 +126,34 @@ class Leading:
                 await self._cycles(cycle)
             finally:
                 self.observed.mute(self.book.wake)
+
+    async def _keeper(self, records: Records, epoch: int, tasks: asyncio.TaskGroup) -> Keeper:
+        """Look after nodes and gangs that stand, where somebody can plan for them."""
+        if self.planner is None:
+            return KeepsNothing()
+        nodes = NodeWatch(
+            self.observed,
+            self.beats,
+            self.prober,
+            History(self.cluster, self.namespace, self.clock),
+            self.clock,
+        )
+        shelf = Shelf(records, epoch)
+        await shelf.take_over()
+        relocating = Relocating(
+            self.cluster,
+            self.observed,
+            self.book,
+            shelf,
+            nodes,
+            self.planner,
+            self.clock,
+            self.witness,
+            self.asked,
+        )
+        tasks.create_task(nodes.run())
+        tasks.create_task(relocating.run())
+        return relocating
 
     def _layout(self) -> list[Page]:
         return laid_out(self.observed.reading().snapshot.fabric, self.book)

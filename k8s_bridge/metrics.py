@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from k8s_bridge.cluster.kinds import Kind
+from k8s_bridge.relocation.records import Purpose
 from model.fabric import Leaf
 from model.plan import Plan, PlanStatus
 from model.reasons import ReasonKind
@@ -99,6 +100,7 @@ class Metrics:
         self._requested: dict[tuple[str, str, int], int] = {}
         self._make_seeds()
         self._make_cycle()
+        self._make_relocations()
         self._make_bridge()
 
     def _make_seeds(self) -> None:
@@ -189,6 +191,22 @@ class Metrics:
             registry=own,
         )
 
+    def _make_relocations(self) -> None:
+        own = self.registry
+        self._evictions = Counter(
+            "fourleaf_evictions_total", "Pods evicted, by purpose.", ["purpose"], registry=own
+        )
+        self._relocations = Counter(
+            "fourleaf_relocations_total",
+            "Relocations of gangs that have ended, by purpose and by whether they served.",
+            ["purpose", "result"],
+            registry=own,
+        )
+        for purpose in Purpose:
+            self._evictions.labels(purpose.value)
+            for result in ("served", "given up"):
+                self._relocations.labels(purpose.value, result)
+
     def _make_bridge(self) -> None:
         own = self.registry
         self._watch_age = Gauge(
@@ -253,10 +271,16 @@ class Metrics:
         """A gang was bound, `seconds` after it could first be planned."""
         self._latency.observe(seconds)
 
-    def recovered(self, seconds: float) -> None:
-        """All replacements for a failure were bound, `seconds` after it was noticed."""
-        for histogram in self._recoveries:
-            histogram.observe(seconds)
+    def evicted(self, purpose: Purpose) -> None:
+        """A pod was evicted for a relocation."""
+        self._evictions.labels(purpose.value).inc()
+
+    def relocated(self, purpose: Purpose, served: bool, seconds: float) -> None:
+        """A relocation has ended `seconds` after it was decided; `served`: not given up."""
+        self._relocations.labels(purpose.value, "served" if served else "given up").inc()
+        if served and purpose is Purpose.REPAIR:
+            for histogram in self._recoveries:
+                histogram.observe(seconds)
 
     def conflicts(self, gangs: int) -> None:
         """The commit of so many gangs met a changed record."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
 from model.config import SchedulerConfig
 from model.gang import GangKey
 from model.readers.live import LiveReader, LiveReading
+from model.standing import StandingGang
 
 OnPod: TypeAlias = Callable[[str], None]
 
@@ -39,6 +40,7 @@ class Observed:
         self._uids: dict[tuple[str, str], str] = {}
         self._complete: dict[Kind, int] = {}
         self._ready: dict[str, bool] = {}
+        self._withheld: frozenset[str] = frozenset()
         self._listeners: list[OnPod] = []
         self._last_change = clock.monotonic()
 
@@ -151,8 +153,23 @@ class Observed:
         return self._pods.get(self._uids.get((namespace, name), ""))
 
     def usable(self, node: str) -> bool:
-        """Whether the node exists and is ready."""
-        return self._ready.get(node, False)
+        """Whether the node exists, is ready, and is not withheld."""
+        return self._ready.get(node, False) and node not in self._withheld
+
+    def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> None:
+        """Let nobody use the nodes `withheld`; `failures` are rates by node, in thousandths."""
+        self._withheld = withheld
+        if self._reader.judge(withheld, failures):
+            self.nodes_changed.set()
+            self._note(True)
+
+    def standing(self, dead: Container[str], everyone: bool = False) -> list[StandingGang]:
+        """The gangs that run, as they would stand without the nodes `dead`.
+
+        All of them where `everyone` is wanted; else those that lose members, lack some that
+        wait, or may be moved.
+        """
+        return self._reader.standing(self._clock.wall(), dead, everyone)
 
     def running_on(self, node: str) -> Iterator[tuple[GangKey, Member]]:
         """The pods of ours that are bound to `node`, with the gangs that they belong to."""

@@ -19,12 +19,18 @@ from k8s_bridge.ledger.book import Commit
 from k8s_bridge.ledger.commit import Wanted
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.metrics import EMPTY, Metrics, fabric_use
+from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.telling.bindings import what_was_bound
 from k8s_bridge.telling.courtesy import Courtesy
 from k8s_bridge.telling.desk import Desk
 from k8s_bridge.telling.facts import Facts, Told
 from k8s_bridge.telling.news import what_to_tell
 from k8s_bridge.telling.problems import config_map, what_of_config
+from k8s_bridge.telling.relocations import (
+    what_is_forbidden,
+    what_was_evicted,
+    what_was_relocated,
+)
 from k8s_bridge.telling.status import LastCycle, Queued, Status
 from k8s_bridge.telling.tells import EventTell, Regarding
 from k8s_bridge.telling.words import clipped
@@ -130,6 +136,20 @@ class Reporter:
         pod = Regarding.pod(commit.members[0].pod)
         note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
         self.desk.tell([EventTell(pod, "GangRolledBack", note, "Binding", warning=True)])
+
+    def evicted(self, one: Relocation, leaver: Leaver) -> None:
+        """A pod was told to go."""
+        self._metrics.evicted(one.purpose)
+        self.desk.tell([what_was_evicted(one, leaver)])
+
+    def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
+        """A pod should go and may not."""
+        self.desk.tell([what_is_forbidden(one, leaver, why)])
+
+    def relocated(self, one: Relocation, why: str, seconds: float) -> None:
+        """A relocation is over."""
+        self._metrics.relocated(one.purpose, served=not why, seconds=seconds)
+        self.desk.tell(what_was_relocated(one, why))
 
     def config_read(self, before: ConfigState, after: ConfigState) -> None:
         """The config was read again."""

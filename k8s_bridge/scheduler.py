@@ -43,8 +43,11 @@ from k8s_bridge.leading import Leading, Pace
 from k8s_bridge.ledger.binding import DryRun
 from k8s_bridge.ledger.fence import Fenced
 from k8s_bridge.ledger.names import LEADER
+from k8s_bridge.node_health.following import BeatsFollower
+from k8s_bridge.node_health.probe import Prober, TcpProber
 from k8s_bridge.observed import Observed
 from k8s_bridge.reflect import Change, Reflectors, Subject
+from k8s_bridge.relocation.planner import Planner
 from k8s_bridge.reporting import Reporter
 from k8s_bridge.tenants import SolveTime
 from model.plan import Plan
@@ -97,7 +100,10 @@ class Options:
 
 
 class Scheduler:
-    """Runs until cancelled. `solve` plans; `reporter` hears of everything that happens."""
+    """Runs until cancelled. `solve` plans; `reporter` hears of everything that happens.
+
+    `planner` plans for gangs that stand; without one, they are left to themselves.
+    """
 
     def __init__(
         self,
@@ -106,6 +112,8 @@ class Scheduler:
         solve: Solve,
         options: Options,
         reporter: Callable[[Scheduler], Reporter],
+        planner: Planner | None = None,
+        prober: Prober | None = None,
     ) -> None:
         self.options = options
         self.clock = clock
@@ -117,6 +125,9 @@ class Scheduler:
             cluster, options.namespace, LEADER, options.identity, clock, self.gate, options.timing
         )
         self.reflectors = Reflectors(cluster, clock, self._subjects(), self._on_change)
+        self.beats = BeatsFollower(cluster, clock)
+        self._planner = planner
+        self._prober = prober or TcpProber()
         self.leading = False
         self._term: Leading | None = None
         self._solve = solve
@@ -132,6 +143,8 @@ class Scheduler:
         async with asyncio.TaskGroup() as tasks, self.reflectors:
             tasks.create_task(self.reflectors.broken())
             tasks.create_task(self.reporter.run())
+            if self._planner is not None:
+                tasks.create_task(self.beats.run())
             try:
                 await self.reflectors.synced()
                 self._log.info("synced", identity=self.options.identity)
@@ -185,6 +198,10 @@ class Scheduler:
             witness=self.reporter,
             clock=self.clock,
             dry_run=await self._dry_run(),
+            beats=self.beats.beats,
+            planner=self._planner,
+            prober=self._prober,
+            asked=lambda: self.config.state.asked,
             pace=self.options.pace,
         )
         self.leading, self._term = True, leading

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
+from model.gang import GangKey
 from model.plan import Plan
+from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
 from solver.client import SolverClient
 
@@ -34,3 +36,18 @@ class Solver:
         """The plan for `snapshot`; see `SolverClient.plan`."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._client.plan, snapshot)
+
+    async def repair(self, snapshot: Snapshot) -> RepairPlan:
+        """How the gangs that lost members live on; see `SolverClient.repair`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._client.repair, snapshot)
+
+    async def preempt(self, snapshot: Snapshot, gang: GangKey) -> PreemptionPlan:
+        """Whom to evict for a waiting gang; see `SolverClient.preempt`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._client.preempt, snapshot, gang)
+
+    async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
+        """Moves that make room; see `SolverClient.defragment`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._client.defragment, snapshot, budget)

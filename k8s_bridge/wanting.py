@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.commit import Dropped, Wanted
@@ -11,9 +12,9 @@ from k8s_bridge.ledger.devices import chosen, held_devices
 from k8s_bridge.ledger.pods import PodSeen
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.observed import Observed
-from model.gang import Gang
+from model.gang import Gang, GangKey
 from model.plan import Placement, Plan
-from model.resources import Resources, fits, minus
+from model.resources import Resources, fits, given_back, minus
 from model.snapshot import Snapshot
 
 
@@ -25,12 +26,21 @@ class Wants:
     late: tuple[Dropped, ...]
 
 
-def wants(plan: Plan, solved: Snapshot, observed: Observed, book: Book) -> Wants:
-    """The placements of `plan`, made for `solved`, that still hold for what is observed now."""
+Kept = Mapping[GangKey, Sequence[tuple[str, Resources]]]
+"""Room that is kept on nodes for members of a gang."""
+
+
+def wants(
+    plan: Plan, solved: Snapshot, observed: Observed, book: Book, kept: Kept = MappingProxyType({})
+) -> Wants:
+    """The placements of `plan`, made for `solved`, that still hold for what is observed now.
+
+    Room that is `kept` is for the gang that it is kept for.
+    """
     gangs = {gang.key: gang for gang in solved.gangs}
     now = observed.reading().snapshot
     present = {gang.key: gang for gang in now.gangs}
-    room = _Room(now)
+    room = _Room(now, kept)
     good: list[tuple[Placement, list[PodSeen]]] = []
     late: list[Dropped] = []
     for placement in plan.placements:
@@ -72,11 +82,19 @@ def _changed_nodes(placement: Placement, solved: Snapshot, now: Snapshot) -> str
 class _Room:
     """What is free on the nodes now; others may have taken some while the solver ran."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, kept: Kept) -> None:
         self._free: dict[str, Resources] = dict(snapshot.free)
+        self._kept = kept
+        for seats in kept.values():
+            for node, request in seats:
+                if node in self._free:
+                    self._free[node] = minus(self._free[node], request)
 
     def take(self, placement: Placement, gang: Gang) -> str:
-        """Take room for a gang; why there is too little of it."""
+        """Take room for a gang, what is kept for it first; why there is too little of it."""
+        for node, request in self._kept.get(gang.key, ()):
+            if node in self._free:
+                self._free[node] = given_back(self._free[node], request)
         requests = {pod: role.request for role in gang.roles for pod in role.pods}
         left: dict[str, Resources] = {}
         for pod, node in placement.pods:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from model.fabric import AdjacencyKind
+from model.recovery import Backfill, Defragmentation, Failures, Preemption, Repair
 
 API_VERSION = "topology.scheduler/v1alpha1"
 KINDS = ("SchedulerConfig", "TopologySchedulerConfig")
@@ -172,6 +173,11 @@ class Spec(Section):
     batch: Batch = Batch()
     solver: Solver = Solver()
     namespaces: dict[str, NamespacePolicy] = Field(default_factory=dict)
+    failures: Failures = Failures()
+    repair: Repair = Repair()
+    preemption: Preemption = Preemption()
+    defragmentation: Defragmentation = Defragmentation()
+    backfill: Backfill = Backfill()
 
     @model_validator(mode="after")
     def _some_weight(self) -> Spec:

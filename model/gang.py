@@ -61,6 +61,8 @@ class Gang:
     network bandwidth per node in Mbit/s. `one_per_node` holds for `distributed` gangs
     and for host anti-affinity. `hold` is set when the gang must wait whatever the
     fabric looks like (gates, missing members, something that cannot be honoured).
+    `preempts`: lower priorities may have to make room for it. `duration` is how long it is
+    expected to run, in seconds.
     """
 
     key: GangKey
@@ -74,6 +76,8 @@ class Gang:
     bandwidth: int | None = None
     one_per_node: bool = False
     hold: Hold | None = None
+    preempts: bool = True
+    duration: float | None = None
 
     @property
     def gpus(self) -> int:

@@ -28,6 +28,8 @@ _QUANTITY = re.compile(
 _NEGATIVE = re.compile(r"-\s*[0-9.]")
 _BANDWIDTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)\s?(Mb|Gb|Tb)(?:ps|/s|it/s)?")
 _MBIT = {"Mb": 1, "Gb": 1000, "Tb": 1_000_000}
+_DURATION = re.compile(r"(?:([0-9]{1,4})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,7})m)?(?:([0-9]{1,9})s?)?")
+_SECONDS = (86_400, 3600, 60, 1)
 
 
 class BadQuantity(ValueError):
@@ -114,3 +116,16 @@ def mbits(text: str) -> int:
     if whole <= 0:
         raise BadQuantity("is zero", "Give a bandwidth above zero, or leave it out.")
     return whole
+
+
+def seconds(text: str) -> float:
+    """A span of time in seconds: "90m", "2h30m", "1d", "3600". Raises `BadQuantity`."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None or not any(match.groups()):
+        raise BadQuantity("is not a span of time", 'Write it like "90m", "2h30m" or "1d".')
+    total = sum(
+        int(part) * unit for part, unit in zip(match.groups(), _SECONDS, strict=True) if part
+    )
+    if not total:
+        raise BadQuantity("is zero", "Give a span above zero, or leave it out.")
+    return float(total)

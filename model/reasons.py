@@ -21,6 +21,7 @@ class ReasonKind(StrEnum):
     TOO_LARGE = "TooLarge"
     BOUND_ELSEWHERE = "BoundElsewhere"
     REFUSED = "Refused"
+    PLACES_KEPT = "PlacesKept"
     NO_FREE_CAPACITY = "NoFreeCapacity"
     NO_ADJACENT_LEAVES = "NoAdjacentLeaves"
     UPLINK_FULL = "UplinkFull"

@@ -88,6 +88,8 @@ def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
             return _with(text, detail)
         case ReasonKind.REFUSED:
             return _with("the API refused to bind it", detail)
+        case ReasonKind.PLACES_KEPT:
+            return detail or "places are kept for its members until they have come"
         case ReasonKind.NO_FREE_CAPACITY:
             return _with(f"short of {detail}" if detail else "not enough is free", _room(count))
         case ReasonKind.NO_ADJACENT_LEAVES:

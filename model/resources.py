@@ -51,6 +51,21 @@ def minus(offer: Resources, taken: Resources) -> Resources:
     )
 
 
+def given_back(free: Resources, request: Resources) -> Resources:
+    """`free` once somebody has given back `request`."""
+    return minus(free, _negative(request))
+
+
+def _negative(request: Resources) -> Resources:
+    return Resources(
+        -request.gpus,
+        None if request.cpu is None else -request.cpu,
+        None if request.memory is None else -request.memory,
+        -request.pods,
+        tuple((name, -amount) for name, amount in request.extra),
+    )
+
+
 def plus(a: Resources, b: Resources) -> Resources:
     """The sum of two requests."""
     if not a.extra and not b.extra:

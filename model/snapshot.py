@@ -21,7 +21,8 @@ class RunningPod:
     """A pod that holds room on a node, ours or anybody's.
 
     `gang` is set where it belongs to one. `bandwidth` in Mbit/s is what its gang asked
-    for on each node.
+    for on each node. `ends` is when it is expected to end, in seconds since the epoch, `None`
+    where nobody says.
     """
 
     namespace: str
@@ -32,6 +33,7 @@ class RunningPod:
     priority: int = 0
     bandwidth: int | None = None
     ours: bool = False
+    ends: float | None = None
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"

@@ -29,9 +29,15 @@ def condensed(
     return tuple(
         group[0]
         if len(group) == 1
-        else replace(group[0], request=total([p.request for p in group]))
+        else replace(group[0], request=total([p.request for p in group]), ends=_last(group))
         for group in groups.values()
     )
+
+
+def _last(group: list[RunningPod]) -> float | None:
+    """When the last of them ends, which nobody knows where it is not known of each."""
+    ends = [pod.ends for pod in group if pod.ends is not None]
+    return max(ends) if len(ends) == len(group) else None
 
 
 def _alike(pod: RunningPod) -> Hashable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from model.plan import Plan, PlanStatus
+from model.relocation import DefragPlan, RepairPlan
 
 
 def proof_line(plan: Plan) -> Text:
@@ -24,6 +25,26 @@ def proof_line(plan: Plan) -> Text:
     return line
 
 
+def relocation_line(plan: RepairPlan | DefragPlan, moves: int, proven: str) -> Text:
+    """`proven fewest: 12 moves, 4 stages, 41 ms`, or what else is known of the moves."""
+    stages = f"{len(plan.stages)} stage" + ("" if len(plan.stages) == 1 else "s")
+    pods = f"{moves:,} move" + ("" if moves == 1 else "s")
+    match plan.status:
+        case PlanStatus.OPTIMAL:
+            line = Text(f"{proven}: ", style="bold green")
+        case PlanStatus.FEASIBLE:
+            line = Text("valid, but not proven: ", style="yellow")
+        case PlanStatus.GREEDY:
+            line = Text("valid, nothing proven (greedy): ", style="yellow")
+    line.append(f"{pods}, {stages}, {_seconds(plan.seconds)}", style="not bold default")
+    if plan.note:
+        line.append(f" ({plan.note})", style="not bold dim")
+    return line
+
+
 def _time(plan: Plan) -> str:
-    seconds = plan.seconds_build + plan.seconds_solve
+    return _seconds(plan.seconds_build + plan.seconds_solve)
+
+
+def _seconds(seconds: float) -> str:
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -15,11 +15,15 @@ TITLES = ("gang", "priority", "pods", "GPUs", "age", "reason")
 def queue_lines(
     entries: Sequence[Mapping[str, Any]], now: float, wide: bool = False
 ) -> Iterator[RenderableType]:
-    """A row per gang and why it waits; `wide` adds what would unblock it. `now` gives the ages."""
+    """A row per gang and why it waits; `wide` adds what would unblock it. `now` gives the ages.
+
+    Where the entries have starts, these get a column.
+    """
     if not entries:
         yield Text("no gang waits")
         return
-    rows = [TITLES, *(_row(one, now) for one in entries)]
+    titles = [*TITLES[:-1], "start", TITLES[-1]] if "start" in entries[0] else TITLES
+    rows = [tuple(titles), *(_row(one, now) for one in entries)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row, entry in zip(rows, (None, *entries), strict=True):
         name, *numbers, reason = row
@@ -30,6 +34,9 @@ def queue_lines(
         yield line
         if entry:
             yield Padding(Text(entry["message"]), (0, 0, 0, 2))
+            why = _why_unknown(entry["start"]) if "start" in entry else ""
+            if why:
+                yield Padding(Text(f"start unknown: {why}", style="yellow"), (0, 0, 0, 2))
             if wide:
                 for step in entry["unblock"]:
                     yield Padding(Text(f"unblock: {step}", style="green"), (0, 0, 0, 2))
@@ -42,8 +49,39 @@ def _row(entry: Mapping[str, Any], now: float) -> tuple[str, ...]:
         str(entry["pods"]),
         str(entry["gpus"]),
         age(now - entry["since"]),
+        *([start_text(entry["start"])] if "start" in entry else []),
         entry["reason"] or "?",
     )
+
+
+def start_text(start: Mapping[str, Any]) -> str:
+    """`now`, `in 25 min`, `in 3 h 10 min`, `in 2 d 4 h`, or `unknown`."""
+    seconds = start["seconds"]
+    if seconds is None:
+        return "unknown"
+    if seconds <= 0:
+        return "now"
+    minutes = -(-seconds // 60)
+    if minutes < 60:
+        return f"in {minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"in {hours} h" + (f" {minutes} min" if minutes else "")
+    days, hours = divmod(hours, 24)
+    return f"in {days} d" + (f" {hours} h" if hours else "")
+
+
+def _why_unknown(start: Mapping[str, Any]) -> str:
+    """What the start of a gang depends on that nobody can foresee; "" where it is known."""
+    if start["seconds"] is not None or start["held"]:
+        return ""
+    names = start["waitsFor"]
+    if names:
+        gangs = "1 gang" if len(names) == 1 else f"{len(names)} gangs"
+        return f"waits for {gangs} without a stated end: {', '.join(names)}"
+    if not start["proven"]:
+        return "the time ran out before a place was found"
+    return "it would find no place even if all other gangs ended"
 
 
 def age(seconds: float) -> str:

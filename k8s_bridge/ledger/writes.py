@@ -32,7 +32,7 @@ class Records:
     def __init__(self, cluster: Cluster, namespace: str, writer: str, clock: Clock) -> None:
         self._cluster = cluster
         self._namespace = namespace
-        self._writer = writer
+        self.writer = writer
         self._clock = clock
 
     async def write_page(self, page: Page) -> Page:
@@ -41,7 +41,7 @@ class Records:
         Raises `Conflict` where the page is another one by now, `NotFound` where it is gone.
         """
         name = page_name(page.leaf, page.part)
-        body = page_body(page, self._writer)
+        body = page_body(page, self.writer)
         return read_page(await self._write(name, page.version, body))
 
     async def write_lease(self, lease: GangLease) -> GangLease:
@@ -49,8 +49,15 @@ class Records:
 
         Raises `Conflict` where it is another one by now, `NotFound` where it is gone.
         """
-        body = gang_body(lease, self._writer)
+        body = gang_body(lease, self.writer)
         return read_gang(await self._write(lease.name, lease.version, body))
+
+    async def write_record(self, name: str, version: str, body: Body) -> Body:
+        """Create the Lease, or replace the one of that version; as it stands now.
+
+        Raises `Conflict` where it is another one by now, `NotFound` where it is gone.
+        """
+        return await self._write(name, version, body)
 
     async def delete(self, name: str, version: str) -> None:
         """Delete the record of that version; one that is gone is gone. Raises `Conflict`."""

@@ -19,14 +19,23 @@ def _seconds(text: str) -> float | None:
 
 def created_at(manifest: Manifest) -> float | None:
     """When the object was created, None where it has not been submitted yet."""
-    metadata = manifest.body.get("metadata")
-    value = metadata.get("creationTimestamp") if isinstance(metadata, dict) else None
+    return _moment(manifest, "metadata", "creationTimestamp")
+
+
+def started_at(manifest: Manifest) -> float | None:
+    """When the kubelet took the pod, None where it has not."""
+    return _moment(manifest, "status", "startTime")
+
+
+def _moment(manifest: Manifest, section: str, key: str) -> float | None:
+    body = manifest.body.get(section)
+    value = body.get(key) if isinstance(body, dict) else None
     if value is None:
         return None
     seconds = _seconds(value) if isinstance(value, str) else None
     if seconds is None:
         manifest.error(
-            "metadata.creationTimestamp",
+            f"{section}.{key}",
             value,
             "is not a timestamp",
             'Write it like "2026-01-31T12:00:00Z", or leave it out.',

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from model.config import Spec
 from model.constraint import NodeConstraint
 from model.gang import Gang, GangKey, Hold, Role, Strategy
+from model.readers.durations import duration_of
 from model.readers.holds import (
     hold_of,
     invalid,
@@ -22,6 +23,7 @@ from model.readers.pods import Pod, Rank
 from model.readers.sizes import Need, Sizes
 from model.reasons import ReasonKind
 from model.resources import Resources
+from model.standing import RepairPolicy, StandingGang
 
 
 @dataclass(slots=True, eq=False)
@@ -101,6 +103,55 @@ class Gangs:
         hold = hold_of([pod], (), replace(need, minimum=1), 1, 1) or hold
         return self._draft(key, identity, [pod], [], need, hold)
 
+    def standing(
+        self, identity: Identity, members: Sequence[Pod], dead: Container[str]
+    ) -> list[StandingGang]:
+        """What stands of one gang if all on the nodes `dead` is lost; `members` by rank.
+
+        A gang that misses members is left out: nobody knows yet who will come in their place.
+        """
+        namespace, dialect, name = identity
+        live = [pod for pod in members if not pod.finished and not pod.terminating]
+        bound = [pod for pod in live if pod.node and pod.node not in dead]
+        lost = [pod for pod in live if pod.node in dead or (pod.waits and self._is_ours(pod))]
+        if not any(pod.node and self._is_ours(pod) for pod in live):
+            return []
+        done = sum(1 for pod in members if pod.phase == "Succeeded")
+        need = self._sizes.of(dialect, namespace, name, live)
+        share_gpus(live, need.minimum or len(live) + done)
+        key = self._names.key_of(identity)
+        if need.basic:
+            return [
+                self._stands(
+                    GangKey(key.namespace, f"{key.name}+{pod.name}"),
+                    identity,
+                    [pod] if pod in lost else [],
+                    [pod] if pod in bound else [],
+                    need,
+                )
+                for pod in live
+                if pod in lost or pod in bound
+            ]
+        if need.hold is not None or len(live) + done < (need.minimum or 0):
+            return []
+        return [self._stands(key, identity, lost, bound, need)]
+
+    def _stands(
+        self, key: GangKey, identity: Identity, lost: list[Pod], bound: list[Pod], need: Need
+    ) -> StandingGang:
+        draft = self._draft(key, identity, lost, bound, need, None)
+        first = (lost or bound)[0]
+        wishes = first.wishes
+        # Nobody makes up for a pod without an owner: what is evicted of it never comes back.
+        usual = self._spec.repair.policy if first.owners.refs else RepairPolicy.PATCH
+        return StandingGang(
+            gang=draft.gang,
+            movable=wishes.movable,
+            move_cost=wishes.move_cost,
+            policy=usual if wishes.repair is None else wishes.repair,
+            started=max((pod.created or 0.0 for pod in bound), default=0.0),
+        )
+
     def _draft(
         self,
         key: GangKey,
@@ -130,6 +181,8 @@ class Gangs:
             bandwidth=wishes.bandwidth,
             one_per_node=wishes.strategy is Strategy.DISTRIBUTED or spread,
             hold=invalid([*waiting, *bound], need) or hold,
+            preempts=first.preempts,
+            duration=duration_of(first),
         )
         return Draft(gang, identity, tuple(waiting), tuple(bound), need.holder)
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from model.config import Spec
 from model.readers.constraints import warn_about_volumes
 from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
 from model.readers.naming import Identity, Names
 from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
+from model.readers.report import Report
 from model.readers.sizes import Sizes
 from model.snapshot import RunningPod
+from model.standing import StandingGang
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,62 @@ def read_gang(
     return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
 
 
+def stand_of(
+    identity: Identity,
+    pods: Sequence[Pod],
+    sizes: Sizes,
+    situation: Situation,
+    dead: Container[str],
+) -> list[StandingGang]:
+    """What stands of one gang, whose pods `read_gang` has read, if all on `dead` nodes is lost.
+
+    Nobody hears of what is wrong with the pods for that alone.
+    """
+    gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
+    report = Report()
+    before = [
+        (one, one.fault, one.report)
+        for pod in pods
+        for one in (pod.manifest, *pod.owners.manifests)
+    ]
+    for one, _, _ in before:
+        one.report = report
+    found = gangs.standing(identity, by_rank(pods), dead)
+    for one, fault, heard in before:
+        one.fault, one.report = fault, heard
+    if report.problems:
+        for pod in pods:
+            pod.stale = True
+    return found
+
+
+def all_that_stand(
+    gangs: Iterable[tuple[Identity, Sequence[Pod]]],
+    sizes: Sizes,
+    situation: Situation,
+    dead: Container[str],
+    everyone: bool,
+) -> Iterator[StandingGang]:
+    """What stands of all `gangs`, whose pods `read_gang` has read.
+
+    Unless `everyone` is wanted, only gangs that lose members if all on the nodes `dead` is
+    lost, that lack some which wait, or that may be moved.
+    """
+    ours = situation.spec.scheduler_names
+    for identity, pods in gangs:
+        stand = [pod for pod in pods if pod.running and pod.scheduler in ours]
+        if not stand:
+            continue
+        some = (
+            everyone
+            or any(pod.wishes.movable for pod in stand)
+            or any(pod.node in dead or pod.waits for pod in pods)
+        )
+        for one in stand_of(identity, pods, sizes, situation, dead) if some else ():
+            if everyone or one.hit or one.movable:
+                yield one
+
+
 def _fill(pod: Pod, situation: Situation) -> None:
     """Set what depends on more than the pod's own object."""
     ours = pod.scheduler in situation.spec.scheduler_names
@@ -75,6 +134,7 @@ def _fill(pod: Pod, situation: Situation) -> None:
     if pod.asked is None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
+        pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
     if ours and pod.annotation(DEVICE_MAP) is not None:
         apply_map(pod)
     if ours and pod.waits:
@@ -103,5 +163,6 @@ def _running(
                 priority=pod.priority,
                 bandwidth=pod.wishes.bandwidth if ours else None,
                 ours=ours,
+                ends=ends_of(pod, ours),
             ),
         )

@@ -30,7 +30,8 @@ Rank = tuple[int, int, int, NaturalKey]
 
 NOTHING = Resources()
 
-_NO_INDEX = 2**62
+NO_INDEX = 2**62
+"""The number of a pod that has none."""
 _TRAILING = re.compile(r"([0-9]{1,18})$", re.ASCII)
 
 
@@ -41,7 +42,8 @@ class Pod:
     `node` is "" while it waits. `gpu_name` is the GPU resource that it asks for, "" for
     none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
     that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
-    has been read; `request` what its gang makes of it.
+    has been read; `request` what its gang makes of it. A `stale` pod is to be read anew before
+    it counts again: something that is wrong with it was found when nobody listened.
     """
 
     manifest: Manifest
@@ -64,6 +66,8 @@ class Pod:
     suspended: bool = False
     pinned: str = ""
     asked: Resources | None = None
+    preempts: bool = True
+    stale: bool = False
 
     @property
     def namespace(self) -> str:
@@ -168,7 +172,7 @@ class Pod:
 def _number(text: str | None) -> int:
     if text is not None and text.isascii() and text.isdigit() and len(text) < 18:
         return int(text)
-    return _NO_INDEX
+    return NO_INDEX
 
 
 def rank_of(name: str, labels: dict[str, str], annotations: dict[str, str]) -> Rank:
@@ -177,9 +181,9 @@ def rank_of(name: str, labels: dict[str, str], annotations: dict[str, str]) -> R
     index = index or labels.get(WORKER_INDEX) or labels.get(POD_INDEX)
     job = _number(labels.get(JOBSET_JOB_INDEX)) if JOBSET_JOB_INDEX in labels else 0
     number = _number(index)
-    if number == _NO_INDEX:
+    if number == NO_INDEX:
         trailing = _TRAILING.search(name)
-        number = int(trailing[1]) if trailing else _NO_INDEX
+        number = int(trailing[1]) if trailing else NO_INDEX
     head = 0 if labels.get(RAY_NODE_TYPE) == "head" else 1
     return (head, job, number, natural_key(name))
 

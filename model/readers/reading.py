@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from model.config import SchedulerConfig
 from model.problems import BadInput, Problem
@@ -12,8 +12,9 @@ from model.readers.clock import created_at
 from model.readers.config import in_force, read_config
 from model.readers.expansion import Expansion
 from model.readers.inventory import Inventory
-from model.readers.members import Situation, grouped, read_gang
-from model.readers.naming import Names
+from model.readers.manifest import Body
+from model.readers.members import Situation, all_that_stand, grouped, read_gang
+from model.readers.naming import Identity, Names
 from model.readers.neighbours import Neighbours
 from model.readers.nodes import mixed_gpu_names, read_fabric, read_nodes
 from model.readers.owners import Owners
@@ -23,6 +24,16 @@ from model.readers.report import Report
 from model.readers.sizes import Sizes
 from model.readers.sources import Source, without_collection
 from model.snapshot import Snapshot
+from model.standing import StandingGang
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The pods of every gang as they were read, and what their reading depended on."""
+
+    gangs: Mapping[Identity, Sequence[Pod]]
+    sizes: Sizes
+    situation: Situation
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +41,35 @@ class Reading:
     """What came out of the sources.
 
     `problems` are all that was found, errors first. `ignored` counts objects by kind
-    that a plan does not need. `config_source` names the file of the config.
+    that a plan does not need. `config_source` names the file of the config. `members` is what
+    `standing` looks at.
     """
 
     snapshot: Snapshot
     problems: tuple[Problem, ...]
     ignored: Mapping[str, int]
     config_source: str
+    members: Members = field(repr=False, compare=False)
+
+    def standing(self, leaving: Container[str], everyone: bool) -> tuple[StandingGang, ...]:
+        """The gangs that run, as they would stand if all on the nodes `leaving` were lost.
+
+        All of them where `everyone` is wanted; else those that lose members, lack some that
+        wait, or may be moved.
+        """
+        one = self.members
+        gangs = one.gangs.items()
+        return tuple(all_that_stand(gangs, one.sizes, one.situation, leaving, everyone))
+
+    @property
+    def pods(self) -> Mapping[tuple[str, str], Body]:
+        """Namespace and name -> the pod as it was given."""
+        return {
+            (pod.namespace, pod.name): pod.manifest.body
+            for pods in self.members.gangs.values()
+            for pod in pods
+            if pod.manifest.kind == "Pod"
+        }
 
 
 def read(
@@ -100,7 +133,8 @@ def _decoded(
         config=config.config,
         now=moment,
     )
-    return Reading(snapshot, report.problems, dict(inventory.ignored), config.source)
+    behind = Members(gangs, sizes, situation)
+    return Reading(snapshot, report.problems, dict(inventory.ignored), config.source, behind)
 
 
 def _newest(inventory: Inventory, pods: Iterable[Pod]) -> float:

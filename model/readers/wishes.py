@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from model.gang import Strategy, TopologyPolicy
-from model.quantity import BadQuantity, mbits
+from model.quantity import BadQuantity, mbits, seconds
 from model.readers.manifest import Manifest
+from model.standing import RepairPolicy
 
 PREFIX = "topology.scheduler/"
 GPU_COUNT = PREFIX + "gpu-count"
@@ -19,21 +20,26 @@ STRATEGY = PREFIX + "placement-strategy"
 POLICY = PREFIX + "topology-policy"
 GANG = PREFIX + "gang"
 GANG_SIZE = PREFIX + "gang-size"
-READ_HERE = (
-    GPU_COUNT,
-    PREFERRED_DOMAIN,
-    BANDWIDTH,
-    LATENCY,
-    STRATEGY,
-    POLICY,
-    GANG,
-    GANG_SIZE,
+MOVABLE = PREFIX + "movable"
+MOVE_COST = PREFIX + "move-cost"
+REPAIR_POLICY = PREFIX + "repair-policy"
+DURATION = PREFIX + "expected-duration"
+KNOWN = frozenset(
+    {
+        GPU_COUNT,
+        PREFERRED_DOMAIN,
+        BANDWIDTH,
+        LATENCY,
+        STRATEGY,
+        POLICY,
+        GANG,
+        GANG_SIZE,
+        MOVABLE,
+        MOVE_COST,
+        REPAIR_POLICY,
+        DURATION,
+    }
 )
-CARRIED = tuple(
-    PREFIX + name for name in ("movable", "move-cost", "expected-duration", "repair-policy")
-)
-"""Annotations that other rooms read; they change nothing about where a gang may go."""
-KNOWN = frozenset(READ_HERE + CARRIED)
 
 MAX_COUNT = 1_000_000
 
@@ -43,7 +49,11 @@ Layer = tuple[Manifest, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the annotations ask for; `gpu_count` is the total of the gang (or per pod)."""
+    """What the annotations ask for; `gpu_count` is the total of the gang (or per pod).
+
+    `movable`, `move_cost` and `repair` say on which terms running pods may go elsewhere;
+    `repair` is None where the config decides. `duration` is in seconds.
+    """
 
     gpu_count: int | None = None
     preferred_domain: str | None = None
@@ -52,6 +62,10 @@ class Wishes:
     strategy: Strategy = Strategy.BALANCED
     policy: TopologyPolicy = TopologyPolicy.REQUIRED
     gang_size: int | None = None
+    movable: bool = False
+    move_cost: int = 1
+    repair: RepairPolicy | None = None
+    duration: float | None = None
 
 
 NO_WISHES = Wishes()
@@ -89,6 +103,7 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
         )
     strategy = _choice(layers, STRATEGY, tuple(map(str, Strategy)))
     policy = _choice(layers, POLICY, tuple(map(str, TopologyPolicy)))
+    repair = _choice(layers, REPAIR_POLICY, tuple(map(str, RepairPolicy)))
     return Wishes(
         gpu_count=_whole(layers, GPU_COUNT),
         preferred_domain=domain[1] or None if domain else None,
@@ -97,6 +112,10 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
         strategy=Strategy(strategy) if strategy else Strategy.BALANCED,
         policy=TopologyPolicy(policy) if policy else TopologyPolicy.REQUIRED,
         gang_size=_whole(layers, GANG_SIZE),
+        movable=_choice(layers, MOVABLE, ("true", "false")) == "true",
+        move_cost=_whole(layers, MOVE_COST) or 1,
+        repair=RepairPolicy(repair) if repair else None,
+        duration=_duration(layers),
     )
 
 
@@ -139,4 +158,15 @@ def _bandwidth(layers: Sequence[Layer]) -> int | None:
         return mbits(found[1])
     except BadQuantity as bad:
         found[0].error(field_of(BANDWIDTH), found[1], str(bad), bad.advice)
+        return None
+
+
+def _duration(layers: Sequence[Layer]) -> float | None:
+    found = stated(layers, DURATION)
+    if found is None:
+        return None
+    try:
+        return seconds(found[1])
+    except BadQuantity as bad:
+        found[0].error(field_of(DURATION), found[1], str(bad), bad.advice)
         return None

@@ -132,7 +132,10 @@ def scheduler(port: int, config: Path) -> list[str]:
     return [f"--config={config}", *_serving(port)]
 
 
-def kwok(kubeconfig: Path, stages: Path, nodes: str = "--manage-all-nodes") -> list[str]:
+ALL_NODES = "--manage-all-nodes"
+
+
+def kwok(kubeconfig: Path, stages: Path, nodes: str = ALL_NODES) -> list[str]:
     """Make kwok play the kubelets of some nodes, renewing each lease every ten seconds."""
     return [
         f"--kubeconfig={kubeconfig}",

@@ -73,7 +73,7 @@ class Fleet:
             "status": {
                 "capacity": room,
                 "allocatable": room,
-                **({"conditions": [_ready()], "phase": "Running"} if ready else {}),
+                **({"conditions": [ready_condition()], "phase": "Running"} if ready else {}),
             },
         }
 
@@ -128,7 +128,8 @@ def create_fleet(kubeconfig: Path, fleet: Fleet, ready: bool = True) -> list[str
     return fleet.names()
 
 
-def _ready() -> dict[str, str]:
+def ready_condition() -> dict[str, str]:
+    """The condition of a node that is ready as of now."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "type": "Ready",

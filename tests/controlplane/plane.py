@@ -223,12 +223,12 @@ class ControlPlane:
         arguments = flags.scheduler(port, path)
         return self._start(name, [*arguments, *self._gate_flags(), *more], port, "/readyz")
 
-    def kwok(self, stages: Path = STAGES, *more: str) -> Process:
-        """Start kwok, which plays the kubelet of every node as `stages` say.
+    def kwok(self, stages: Path = STAGES, *more: str, nodes: str = flags.ALL_NODES) -> Process:
+        """Start kwok, which plays the kubelet of every node as `stages` say, or of some `nodes`.
 
         It has no sign of readiness; nodes become Ready soon after. Raises `ProcessError`.
         """
-        return self._start("kwok", [*flags.kwok(self.kubeconfig("kwok"), stages), *more])
+        return self._start("kwok", [*flags.kwok(self.kubeconfig("kwok"), stages, nodes), *more])
 
     def _gate_flags(self) -> list[str]:
         return flags.features(self._gates)

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from k8s_bridge import metrics as module
 from k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, PODS
 from k8s_bridge.metrics import CYCLE_STATUSES, FabricUse, Metrics, fabric_use
+from k8s_bridge.relocation.records import Purpose
 from model.fabric import Fabric, Leaf
 from model.plan import Placement, Plan, PlanStatus, Stage, Waiting
 from model.reasons import Reason, ReasonKind
@@ -143,9 +144,11 @@ def test_cycles_count_by_status_and_unknown_words_make_no_series() -> None:
 
 
 def test_both_recovery_histograms_hear_of_a_recovery() -> None:
-    """The seeds name two."""
+    """The seeds name two; a preemption, or a repair that was given up, is no recovery."""
     metrics = Metrics()
-    metrics.recovered(12.5)
+    metrics.relocated(Purpose.REPAIR, True, 12.5)
+    metrics.relocated(Purpose.REPAIR, False, 300)
+    metrics.relocated(Purpose.PREEMPTION, True, 7)
     assert value(metrics, "topology_recovery_duration_seconds_sum") == 12.5
     assert value(metrics, "topology_scheduler_recovery_duration_seconds_sum") == 12.5
 

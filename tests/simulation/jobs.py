@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from k8s_bridge.cluster.errors import NotFound
 from k8s_bridge.cluster.kinds import NODES, PODS
 from k8s_bridge.cluster.memory.actors import Kubelets, gang, pod
+from k8s_bridge.cluster.memory.jobs import INDEX as JOB_INDEX
 from k8s_bridge.cluster.memory.records import Record
 from k8s_bridge.cluster.memory.store import MemoryStore
 from k8s_bridge.cluster.protocol import Body, Target
@@ -23,19 +24,51 @@ class Job:
     """A gang, or a single pod, that somebody wants to run.
 
     `spoiled` once somebody has meddled with its members, so that it may end up in parts.
+    `terms` are on which its pods may go elsewhere, `early`: who takes the place of a member has
+    another name and comes as soon as that is to end, as with a Job; else once it is gone.
     """
 
     name: str
     size: int
     gpus: int
     single: bool = False
+    priority: str = ""
+    terms: dict[str, str] = field(default_factory=dict)
+    early: bool = False
     spoiled: bool = False
     bodies: list[Body] = field(default_factory=list)
+    comers: int = 0
 
     def __post_init__(self) -> None:
-        self.bodies = (
-            [pod(self.name, self.gpus)] if self.single else gang(self.name, self.size, self.gpus)
-        )
+        if self.single:
+            self.bodies = [pod(self.name, self.gpus, annotations=dict(self.terms))]
+        else:
+            self.bodies = gang(self.name, self.size, self.gpus, **self.terms)
+        for index, body in enumerate(self.bodies):
+            body["metadata"]["labels"] = {JOB_INDEX: str(index)}
+            if self.early:
+                body["metadata"]["ownerReferences"] = [self._owner]
+            if self.priority:
+                body["spec"]["priorityClassName"] = self.priority
+
+    @property
+    def _owner(self) -> Body:
+        """A controller of a kind that says nothing about the size of gangs."""
+        return {
+            "apiVersion": "example.org/v1",
+            "kind": "Training",
+            "name": self.name,
+            "uid": f"training-{self.name}",
+            "controller": True,
+        }
+
+    def another(self, index: int) -> Body:
+        """A pod in the place of the one of that index, with a name of its own."""
+        self.comers += 1
+        old = self.bodies[index]
+        metadata = old["metadata"] | {"name": f"{self.name}-{index}-{self.comers}"}
+        self.bodies[index] = {**old, "metadata": metadata}
+        return self.bodies[index]
 
     @property
     def names(self) -> list[str]:
@@ -80,18 +113,22 @@ class Jobs:
     def make_up(self) -> None:
         """Create what is missing, and replace what has failed."""
         for job in self.wanted.values():
-            for body in job.bodies:
+            for index, body in enumerate(job.bodies):
                 record = self.find(body["metadata"]["name"])
                 if record is not None and record.body["status"].get("phase") == "Failed":
                     self._store.remove(record)
                     record = None
                 if record is None:
                     self._store.create(PODS, TEAM, body)
+                elif job.early and "deletionTimestamp" in record.metadata:
+                    self._store.create(PODS, TEAM, job.another(index))
 
     def restart(self, job: Job) -> None:
         """Begin anew with a job in which somebody has meddled, as its owner would."""
         self.retire(job)
-        self.submit(Job(job.name, job.size, job.gpus, job.single))
+        self.submit(
+            Job(job.name, job.size, job.gpus, job.single, job.priority, job.terms, job.early)
+        )
 
     def collect(self, now: float) -> None:
         """Remove pods that have been on a node that is not there for a while."""
@@ -102,11 +139,12 @@ class Jobs:
             if node and node not in nodes:
                 since = orphans[uid] = self._orphans.get(uid, now)
                 if now - since >= LOST_AFTER:
-                    self._spoil(record.metadata["name"])
+                    self.spoil(record.metadata["name"])
                     self._store.remove(record)
         self._orphans = orphans
 
-    def _spoil(self, name: str) -> None:
+    def spoil(self, name: str) -> None:
+        """Somebody has meddled with the pod of that name."""
         for job in self.wanted.values():
             job.spoiled |= name in job.names
 

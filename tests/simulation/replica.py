@@ -10,9 +10,14 @@ from k8s_bridge.leading import Pace
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.reporting import Reporter
 from k8s_bridge.scheduler import DryRunMode, Options, Scheduler
-from model.plan import Plan
+from model.gang import GangKey
+from model.plan import Plan, PlanStatus
+from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
 from solver.greedy import greedy_plan
+from solver.relocation.defrag import defragment
+from solver.relocation.preempt import preempt
+from solver.relocation.repair import repair
 from tests.simulation.chance import stream
 from tests.simulation.clocks import MachineClock
 from tests.simulation.story import WHO
@@ -61,7 +66,13 @@ class Replica:
         token = WHO.set(self.identity)
         with seeded(stream(world.seed, "waits", self.identity)):
             self.scheduler = Scheduler(
-                self._wire, self.machine, self._solve, options, lambda s: Reporter(s, _METRICS)
+                self._wire,
+                self.machine,
+                self._solve,
+                options,
+                lambda s: Reporter(s, _METRICS),
+                planner=self,
+                prober=world.beats,
             )
             self._task = asyncio.create_task(self.scheduler.run(), name=self.identity)
         WHO.reset(token)
@@ -85,9 +96,30 @@ class Replica:
             self._world.story.broken("no process ends by itself", f"{self.identity}: {error!r}")
             self._task = None
 
+    async def repair(self, snapshot: Snapshot) -> RepairPlan:
+        """A repair plan; it may come late."""
+        plan = repair(snapshot) or RepairPlan(PlanStatus.FEASIBLE)
+        await self._think()
+        return plan
+
+    async def preempt(self, snapshot: Snapshot, gang: GangKey) -> PreemptionPlan:
+        """A preemption plan; it may come late."""
+        plan = preempt(snapshot, gang) or PreemptionPlan(PlanStatus.FEASIBLE, gang)
+        await self._think()
+        return plan
+
+    async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
+        """A defragmentation plan; it may come late."""
+        plan = defragment(snapshot, budget) or DefragPlan(PlanStatus.FEASIBLE)
+        await self._think()
+        return plan
+
     async def _solve(self, snapshot: Snapshot) -> Plan:
         """Plan greedily; the plan may come late."""
         plan = greedy_plan(snapshot)
+        await self._think()
+        return plan
+
+    async def _think(self) -> None:
         chance = stream(self._world.seed, "solve", self.identity, f"{self.machine.monotonic():.6f}")
         await self.machine.sleep(chance.choice((0.001, 0.001, 0.05, 0.5, 2.0)))
-        return plan

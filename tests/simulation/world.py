@@ -8,13 +8,15 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any, TypeVar
 
 from k8s_bridge.cluster.errors import ClusterError, NotFound
-from k8s_bridge.cluster.kinds import NAMESPACES, NODES, Kind
+from k8s_bridge.cluster.kinds import NAMESPACES, NODES, PRIORITY_CLASSES, Kind
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import nodes
+from k8s_bridge.cluster.memory.heartbeats import Heartbeats
 from k8s_bridge.cluster.memory.merge import merged
 from k8s_bridge.cluster.protocol import Body, Target
 from k8s_bridge.virtual_clock import VirtualClock
 from tests.simulation.chance import stream
+from tests.simulation.churn import config
 from tests.simulation.faults.fault import Fault
 from tests.simulation.jobs import TEAM, Jobs
 from tests.simulation.laws.gangs import Gangs
@@ -26,6 +28,9 @@ from tests.simulation.store import WatchedStore
 from tests.simulation.story import Story
 
 T = TypeVar("T")
+
+PRIORITIES = {"low": -5, "high": 5, "meek": 5}
+"""PriorityClasses; those of `meek` preempt nobody."""
 
 RATES = (1.0, 1.0, 1.0, 1.3, 1 / 1.3)
 """How fast monotonic clocks run."""
@@ -44,11 +49,16 @@ class World:
         self.store = WatchedStore(clock, seed)
         self.admin = MemoryCluster(self.store, identity="admin")
         self.jobs = Jobs(self.store)
+        self.beats = Heartbeats(self.store)
         self.job_number = 0
         self.past = Past(clock)
         self.books = Books(story)
         self.books.listeners.append(Gangs(story, self.books, self.jobs).on_commit)
-        self.store.judges += [LivePods(story, self.books, self.store), self.books, self.past]
+        self.store.judges += [
+            LivePods(story, self.books, self.store, self.jobs.spoil),
+            self.books,
+            self.past,
+        ]
         self.fleet = {
             body["metadata"]["name"]: body
             for body in nodes(chance.choice((1, 1, 2)), 4, chance.choice((2, 4, 4)))
@@ -76,6 +86,11 @@ class World:
     def set_up(self) -> None:
         """Bring up the cluster."""
         self.store.create(NAMESPACES, "", {"metadata": {"name": TEAM}})
+        for name, value in PRIORITIES.items():
+            policy = "Never" if name == "meek" else "PreemptLowerPriority"
+            body = {"metadata": {"name": name}, "value": value, "preemptionPolicy": policy}
+            self.store.create(PRIORITY_CLASSES, "", body)
+        config.write(self, config.GOOD[0])
         for body in self.fleet.values():
             self.store.create(NODES, "", body)
 
@@ -119,10 +134,23 @@ class World:
 
         self.spawn(wait())
 
+    def lose(self, names: Iterable[str]) -> None:
+        """These nodes lose power: their kubelets are silent, and nobody answers there."""
+        lost = set(names)
+        self.beats.lose(lost)
+        self.jobs.kubelets.silent |= lost
+
+    def restore(self, names: Iterable[str]) -> None:
+        """These nodes have power again."""
+        back = set(names)
+        self.beats.restore(back)
+        self.jobs.kubelets.silent -= back
+
     def settle_down(self) -> None:
         """Stop all faults; let every process run, kubelets included."""
         self.calm = True
         self.jobs.kubelets.silent.clear()
+        self.restore(self.fleet)
         for replica in self.replicas.values():
             replica.machine.resume()
             replica.start()
@@ -141,6 +169,7 @@ class World:
         while True:
             for _ in range(2):
                 self.jobs.kubelets.step()
+                self.beats.step()
                 await self.clock.sleep(0.5)
             self.jobs.make_up()
             self.jobs.collect(self.clock.monotonic())

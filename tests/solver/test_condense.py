@@ -35,6 +35,18 @@ def test_pods_without_gpus_count_once_a_node() -> None:
     ]
 
 
+def test_the_room_of_summed_pods_is_free_once_all_have_ended() -> None:
+    """The last end counts, and none is known where that of one pod is not."""
+    small = Resources(cpu=500, memory=1, pods=1)
+    ends = {"n0": (100.0, 300.0), "n1": (100.0, None)}
+    running = tuple(
+        RunningPod("a", f"p{i}", name, small, ends=end)
+        for name, both in ends.items()
+        for i, end in enumerate(both)
+    )
+    assert [pod.ends for pod in condensed(running)] == [300.0, None]
+
+
 @pytest.mark.parametrize("seed", range(150))
 def test_the_plan_is_the_same(seed: int) -> None:
     """Placements, objective and bound do not depend on whether pods were summed up."""

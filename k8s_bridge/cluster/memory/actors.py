@@ -29,6 +29,7 @@ def node(name: str, leaf: str, spine: str, gpus: int = 8, **labels: str) -> Body
             "capacity": amounts,
             "allocatable": amounts,
             "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+            "addresses": [{"type": "InternalIP", "address": name}],
         },
     }
 

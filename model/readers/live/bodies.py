@@ -37,7 +37,9 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
     match kind:
         case "Pod":
             ends = metadata.get("deletionTimestamp") is not None
-            return (spec, *_some(body.get("status"), "phase"), ends, *_some(metadata, *_POD))
+            status = {} if body.get("status") is None else body["status"]
+            runs = _some(status, "phase", "startTime")
+            return (spec, *runs, ends, *_some(metadata, *_POD))
         case "PodGroup":
             return (spec,)
         case "PriorityClass":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from model.config import SchedulerConfig
 from model.fabric import Fabric
+from model.node import Node
 from model.problems import Problem
 from model.readers.config import in_force
 from model.readers.live.bodies import SOURCE
@@ -36,6 +38,8 @@ class Ground:
         self.problems: tuple[Problem, ...] = ()
         self._config = config
         self._nodes: dict[str, _Known] = {}
+        self._withheld: frozenset[str] = frozenset()
+        self._failures: Mapping[str, int] = {}
         self._stale = True
 
     @property
@@ -64,6 +68,16 @@ class Ground:
             name: self._read(name, one.read.manifest.body) for name, one in self._nodes.items()
         }
 
+    def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
+        """Let nobody use the nodes `withheld`, whatever they say; whether that says anything new.
+
+        `failures` are thousandths by node, and count where a node says less of itself.
+        """
+        changed = withheld != self._withheld or failures != self._failures
+        self._withheld, self._failures = withheld, dict(failures)
+        self._stale = self._stale or changed
+        return changed
+
     def settle(self) -> bool:
         """Bring the fabric up to date; whether something changed."""
         if not self._stale:
@@ -74,7 +88,9 @@ class Ground:
             for problem in one.problems:
                 report.add(problem)
         sound = [
-            replace(one.read, manifest=one.read.manifest.on(report))
+            replace(
+                one.read, node=self._judged(one.read.node), manifest=one.read.manifest.on(report)
+            )
             for one in self._nodes.values()
             if not one.read.manifest.broken
         ]
@@ -85,6 +101,13 @@ class Ground:
         self.mixed = mixed_gpu_names(sound)
         self.problems = report.problems
         return True
+
+    def _judged(self, node: Node) -> Node:
+        failures = max(node.failure_permille, self._failures.get(node.name, 0))
+        ready = node.ready and node.name not in self._withheld
+        if (ready, failures) == (node.ready, node.failure_permille):
+            return node
+        return replace(node, ready=ready, failure_permille=failures)
 
     def _read(self, name: str, body: Body) -> _Known:
         report = Report()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from model.config import SchedulerConfig
@@ -25,7 +25,7 @@ from model.readers.live.reading import GangFacts, LiveReading, Runners, facts_of
 from model.readers.live.standing import NOTHING, Kept, Standing
 from model.readers.live.table import PodTable
 from model.readers.manifest import Body
-from model.readers.members import Situation, identity_of, read_gang
+from model.readers.members import Situation, all_that_stand, identity_of, read_gang
 from model.readers.naming import Identity
 from model.readers.owners import OwnerRef, Owners
 from model.readers.pods import Requests
@@ -34,6 +34,7 @@ from model.readers.report import Report
 from model.readers.sizes import Sizes
 from model.readers.sources import without_collection
 from model.snapshot import DEFAULTS, Snapshot
+from model.standing import StandingGang
 
 PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 
@@ -109,6 +110,33 @@ class LiveReader:
             self._ground.configure(config)
             self._table.read_all_anew()
 
+    def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
+        """Let nobody use the nodes `withheld`; whether that says anything new.
+
+        `failures` are the decayed failure rates of nodes, in thousandths.
+        """
+        return self._ground.judge(withheld, failures)
+
+    def standing(self, now: float, dead: Container[str], everyone: bool) -> list[StandingGang]:
+        """The gangs that run, as they would stand if all on the nodes `dead` were lost.
+
+        All of them where `everyone` is wanted; else those that lose members, lack some that
+        wait, or may be moved.
+        """
+        with without_collection():
+            self._settled(now)
+            return list(self._stands(now, dead, everyone))
+
+    def _stands(self, now: float, dead: Container[str], everyone: bool) -> Iterator[StandingGang]:
+        situation = self._situation(now)
+        sizes = Sizes(View(self._bodies, Report()), situation.priorities)
+        table = self._table
+        gangs = (
+            (one, [pod for at in table.members(one) if (pod := table.known(at).pod)])
+            for one in table.identities
+        )
+        return all_that_stand(gangs, sizes, situation, dead, everyone)
+
     def reading(self, now: float) -> LiveReading:
         """The cluster as it is known now, `now` in seconds since the epoch."""
         with without_collection():
@@ -150,14 +178,17 @@ class LiveReader:
 
     def _read_gangs(self, now: float) -> bool:
         """Read the gangs of which something changed; whether other pods run now."""
-        spec = self._config.spec
-        situation = Situation(
-            spec, self._priorities, Requests(spec), self._table.names, self._ground.mixed, now
-        )
+        situation = self._situation(now)
         dirty = self._table.dirty
         changed = self._standing.keep({one: self._read(one, situation) for one in dirty})
         dirty.clear()
         return changed
+
+    def _situation(self, now: float) -> Situation:
+        spec = self._config.spec
+        return Situation(
+            spec, self._priorities, Requests(spec), self._table.names, self._ground.mixed, now
+        )
 
     def _read(self, identity: Identity, situation: Situation) -> Kept:
         """Read one gang, and nothing that was wrong with it before sticks.
@@ -183,7 +214,7 @@ class LiveReader:
         pods = []
         for at in members:
             known = self._table.known(at)
-            if anew or known.pod is None:
+            if anew or known.pod is None or known.pod.stale:
                 known.pod = self._table.read(at, report, owners)
                 # Also says what is wrong with how the pod names its gang.
                 identity_of(known.pod)

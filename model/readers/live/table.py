@@ -53,6 +53,11 @@ class PodTable:
         """Where all pods are."""
         return list(self._pods)
 
+    @property
+    def identities(self) -> list[Identity]:
+        """All gangs."""
+        return list(self._members)
+
     def read_all_anew(self) -> None:
         """Mark all gangs, and forget how their pods were read."""
         self.dirty.update(self._members)

@@ -80,6 +80,10 @@ def renewals_lost(stage: Stage) -> None:
     keeps_binding_without_renewals(stage, leader, standby)
 
 
+ROOM = 56
+"""Pods of one GPU that the fabric surely has room for, beside the gang that came first."""
+
+
 def keeps_binding_without_renewals(stage: Stage, leader: Actor, standby: Actor) -> None:
     """Lose the leader's renewals; whatever it still writes, it writes before its follower leads."""
     leader.proxy.strike(renewals, DropBefore(), times=ALWAYS)
@@ -87,7 +91,8 @@ def keeps_binding_without_renewals(stage: Stage, leader: Actor, standby: Actor) 
     gangs: list[Gang] = []
     while not standby.said("took_over"):
         assert time.monotonic() < deadline, f"nobody else leads within {TAKEOVER:g} s"
-        gangs.append(stage.submit(f"g{len(gangs)}", stage.chance.randint(1, 3), gpus=1))
+        if sum(gang.pods for gang in gangs) < ROOM:
+            gangs.append(stage.submit(f"g{len(gangs)}", stage.chance.randint(1, 3), gpus=1))
         time.sleep(stage.chance.uniform(0.05, 0.3))
     followed = time.monotonic()
     for gang in gangs:

@@ -39,6 +39,9 @@ WISHES: tuple[Body, ...] = (
     {"topology.scheduler/gpu-count": "8"},
     {"topology.scheduler/unheard-of": "x"},
     {"topology.scheduler/network-bandwidth": "100Gb"},
+    {"topology.scheduler/expected-duration": "90m"},
+    {"topology.scheduler/expected-duration": "soon"},
+    {"topology.scheduler/movable": "true", "topology.scheduler/move-cost": "3"},
     {"gpu-scheduling-map": "0=n1:0,1\n1=n2:0,1,1"},
 )
 CONFIGS: tuple[Body, ...] = (
@@ -134,7 +137,16 @@ class World:
             (pod.namespace, pod.name): self._metadata_of("Pod", pod.namespace, pod.name)[0]
             for pod in plain.snapshot.running
         }
+        self._check_standing(plain)
         return live
+
+    def _check_standing(self, plain: Reading) -> None:
+        leaving = {self.pick(NODES)}
+        for everyone in (False, True):
+            ours = self.reader.standing(self.now, leaving, everyone)
+            theirs = plain.standing(leaving, everyone)
+            assert {one.gang.key: one for one in ours} == {one.gang.key: one for one in theirs}
+            assert len(ours) == len(theirs)
 
     def _metadata_of(self, kind: str, namespace: str, name: str) -> tuple[str, str]:
         metadata = self.objects["", kind, namespace, name]["metadata"]
@@ -227,6 +239,8 @@ def be_special(pick: Pick, body: Body, gang: str) -> None:
         case 6:
             body["spec"] = "none"
         case 7:
+            spec["activeDeadlineSeconds"] = pick((600, 7200, "x"))
+        case 8:
             spec["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
 
 
@@ -286,6 +300,8 @@ def phased(world: World, key: Key, body: Body) -> None:
     """A pod gets further, or says something that does not count."""
     phase = world.pick(("Running", "Succeeded", "Failed"))
     body["status"] = {"phase": phase, "message": str(world.now)}
+    if world.pick((True, False)):
+        body["status"]["startTime"] = CREATED[1]
     world.put("", "Pod", body)
 
 
@@ -330,6 +346,7 @@ def an_owner(world: World) -> None:
     match kind:
         case "Job":
             spec = {"parallelism": pick((1, 2, "x")), "completionMode": pick(("Indexed", None))}
+            spec["activeDeadlineSeconds"] = pick((None, None, 900))
         case "JobSet":
             job = {"template": {"spec": {"parallelism": pick((1, 2, -1))}}}
             spec = {"replicatedJobs": [job]}

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 _TARGET = Target("kube-system", CONFIG_MAP)
-_HEAD = "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\nspec:\n"
+_HEAD = """
+apiVersion: topology.scheduler/v1alpha1
+kind: SchedulerConfig
+spec:
+  repair: {placesSeconds: 25}
+  preemption: {windowSeconds: 30}
+  defragmentation: {everySeconds: 15, minimumRuntimeSeconds: 5, perGangPerDay: 4}
+"""
 GOOD = (
     "  batch: {size: 3}\n",
     "  batch: {size: 500}\n",

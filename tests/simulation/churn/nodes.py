@@ -1,4 +1,4 @@
-"""Nodes that are cordoned, deleted, made again, shrunk, relabelled, or no longer ready."""
+"""Nodes that are cordoned, drained, deleted, shrunk, relabelled, no longer ready, or dead."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from k8s_bridge.cluster.errors import NotFound
 from k8s_bridge.cluster.kinds import NODES
 from k8s_bridge.cluster.memory.actors import LEAF
 from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.relocation.repairing import DRAIN
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -19,7 +20,18 @@ _GPUS = "nvidia.com/gpu"
 def strike(world: World, chance: random.Random) -> None:
     """Do something to one node, or undo it."""
     name = chance.choice(sorted(world.fleet))
-    ways = (cordon, uncordon, delete, create, shrink, grow, relabel, fail, recover)
+    ways = (
+        cordon,
+        uncordon,
+        delete,
+        create,
+        shrink,
+        grow,
+        relabel,
+        fail,
+        recover,
+        *(die, rack, drain),
+    )
     way = chance.choice(ways)
     way(world, name, chance)
     world.story.did(f"node {way.__name__}", name)
@@ -32,6 +44,8 @@ def heal(world: World, chance: random.Random) -> None:
         uncordon(world, name, chance)
         grow(world, name, chance)
         recover(world, name, chance)
+        world.restore([name])
+        _drain(world, name, None)
         labels = world.fleet[name]["metadata"]["labels"]
         world.patch(NODES, Target("", name), {"metadata": {"labels": labels}})
 
@@ -88,6 +102,32 @@ def fail(world: World, name: str, chance: random.Random) -> None:
     """Let its kubelet fall silent."""
     _ready(world, name, "False")
     world.jobs.kubelets.silent.add(name)
+
+
+def die(world: World, name: str, chance: random.Random) -> None:
+    """Let it lose power, for a while."""
+    world.lose([name])
+    world.later(chance.uniform(5, 60), lambda: world.restore([name]))
+
+
+def rack(world: World, name: str, chance: random.Random) -> None:
+    """Let all nodes of its leaf lose power at once, for a while."""
+    leaf = world.fleet[name]["metadata"]["labels"][LEAF]
+    names = [one for one, b in world.fleet.items() if b["metadata"]["labels"][LEAF] == leaf]
+    world.lose(names)
+    world.later(chance.uniform(5, 60), lambda: world.restore(names))
+
+
+def drain(world: World, name: str, chance: random.Random) -> None:
+    """Somebody wants it empty, for a while."""
+    _drain(world, name, "true")
+    world.later(chance.uniform(5, 60), lambda: _drain(world, name, None))
+
+
+def _drain(world: World, name: str, wanted: str | None) -> None:
+    cordoned = True if wanted else None
+    patch = {"metadata": {"annotations": {DRAIN: wanted}}, "spec": {"unschedulable": cordoned}}
+    world.patch(NODES, Target("", name), patch)
 
 
 def recover(world: World, name: str, chance: random.Random) -> None:

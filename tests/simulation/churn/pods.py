@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from k8s_bridge.cluster.errors import ClusterError
 from k8s_bridge.cluster.kinds import PODS
@@ -14,6 +14,8 @@ from tests.simulation.jobs import TEAM, Job, bound, ended
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
+
+_POLICIES = ("patch", "shift", "move", "move", "wait", "restart")
 
 MOST_JOBS = 14
 """How many jobs there may be at a time."""
@@ -35,13 +37,22 @@ def submit(world: World, chance: random.Random) -> bool:
     name = f"g{world.job_number}"
     match chance.randrange(4):
         case 0:
-            job = Job(name, 1, chance.choice((1, 2, 4, 8)), single=True)
+            job = Job(name, 1, chance.choice((1, 2, 4, 8)), True, **_ways(chance))
         case 1:
-            job = Job(name, chance.randint(2, 6), chance.choice((1, 2, 4)))
+            job = Job(name, chance.randint(2, 6), chance.choice((1, 2, 4)), **_ways(chance))
         case _:
-            job = Job(name, chance.choice((1, 2, 2, 3, 4, 4, 5, 8)), 8)
+            job = Job(name, chance.choice((1, 2, 2, 3, 4, 4, 5, 8)), 8, **_ways(chance))
     world.jobs.submit(job)
     return True
+
+
+def _ways(chance: random.Random) -> dict[str, Any]:
+    """How important a job is, and on which terms its pods go elsewhere."""
+    terms = {"topology.scheduler/repair-policy": chance.choice(_POLICIES)}
+    if chance.random() < 0.5:
+        terms["topology.scheduler/movable"] = "true"
+    priority = chance.choice(("", "", "", "low", "high", "meek"))
+    return {"priority": priority, "terms": terms, "early": chance.random() < 0.7}
 
 
 def finish(world: World, chance: random.Random) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from k8s_bridge.cluster.kinds import PODS, Kind
 from k8s_bridge.cluster.memory.records import Change, Record
 from k8s_bridge.ledger.names import COMMIT
@@ -20,10 +22,13 @@ class LivePods:
 
     Laws: no device in two live pods. No node with more than it ever had. A binding belongs to
     a commit that counts, for this pod, node and devices, and never to one that has fenced it.
-    A pod is evicted by us only where its commit goes back.
+    A pod is evicted by us only where its commit goes back, or a relocation says that it goes.
     """
 
-    def __init__(self, story: Story, books: Books, store: WatchedStore) -> None:
+    def __init__(
+        self, story: Story, books: Books, store: WatchedStore, on_relocation: Callable[[str], None]
+    ) -> None:
+        self._on_relocation = on_relocation
         self._story = story
         self._books = books
         self._store = store
@@ -55,9 +60,11 @@ class LivePods:
                 self._story.broken("a binding belongs to its commit", why)
         if now.deleting and not was.deleting:
             self._story.did("evicted", f"{now.pod}")
-            if not self._goes_back(now):
-                what = f"{now.pod} of {_commit(before)}, which does not go back"
-                self._story.broken("only what goes back is evicted", what)
+            if self._books.leaves(now.pod.uid):
+                self._on_relocation(now.pod.name)
+            elif not self._goes_back(now):
+                what = f"{now.pod} of {_commit(before)}, which neither goes back nor elsewhere"
+                self._story.broken("only what goes back or elsewhere is evicted", what)
 
     def _unfounded(self, commit: str, was: PodSeen, now: PodSeen) -> str:
         """Why the binding is not what a commit says, "" where it is."""

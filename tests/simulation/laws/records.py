@@ -11,6 +11,8 @@ from k8s_bridge.ledger.codec import read_gang, read_page
 from k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
 from k8s_bridge.ledger.pods import PodSeen, pod_seen
 from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from k8s_bridge.relocation.codec import RELOCATION, read_relocation
+from k8s_bridge.relocation.records import Relocation
 from model.gang import GangKey
 from tests.simulation.story import Story
 
@@ -31,6 +33,7 @@ class Books:
     def __init__(self, story: Story) -> None:
         self.pages: dict[str, Page] = {}
         self.leases: dict[str, GangLease] = {}
+        self.moves: dict[str, Relocation] = {}
         self.pods: dict[str, PodSeen] = {}
         self.bound_by: dict[str, str] = {}
         self.decided: dict[str, dict[str, Member]] = {}
@@ -51,6 +54,12 @@ class Books:
                 self._see_page(one.metadata["name"], change.after)
             elif record == GANG:
                 self._see_lease(one.metadata["name"], change.after)
+            elif record == RELOCATION:
+                self._see_relocation(one.metadata["name"], change.after)
+
+    def leaves(self, uid: str) -> bool:
+        """Whether a relocation says that the pod has to go."""
+        return any(leaver.pod.uid == uid for one in self.moves.values() for leaver in one.leavers)
 
     def counted(self) -> Iterator[tuple[str, Entry, Phase]]:
         """Entries that count, with the page that they are on and their phase."""
@@ -106,6 +115,19 @@ class Books:
             self._story.broken("what goes back stays back", f"{name} is {lease.phase}")
         self._take_note()
         self._check_devices()
+
+    def _see_relocation(self, name: str, after: Record | None) -> None:
+        before = self.moves.pop(name, None)
+        if after is None:
+            self._story.did("relocation over", name)
+            return
+        one = self.moves[name] = read_relocation(after.body)
+        if before is None:
+            seats = [seat.node for seat in one.seats]
+            self._story.did(f"relocation {one.purpose}", f"{one.gang} to {seats}: {one.why}")
+        elif one.epoch < before.epoch:
+            what = f"{name} fell from {before.epoch} to {one.epoch}"
+            self._story.broken("epochs never fall", what)
 
     def _take_note(self) -> None:
         for _, entry, phase in self.counted():

@@ -1,0 +1,1 @@
+"""How long gangs take to run again after their nodes have died."""

@@ -1,0 +1,180 @@
+"""`fourleaf defrag`: running gangs move so that others find room together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.console import glyphs, print_problems, show, write
+from cli.inputs import moment, need_terms, reading_of
+from cli.options import (
+    Apply,
+    ConfigNamespace,
+    Context,
+    DryRun,
+    Kubeconfig,
+    Now,
+    Output,
+    OutputFormat,
+    PlanFiles,
+)
+
+if TYPE_CHECKING:
+    from cli.live import Reach
+    from k8s_bridge.cluster.protocol import Cluster
+    from model.gang import GangKey
+    from model.readers import Reading
+    from model.relocation import DefragPlan
+    from model.snapshot import Snapshot
+    from model.standing import StandingGang
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What at most `budget` moves win: the plan, and the gang of every pod that moves.
+
+    `movable` gangs may move now; `young` ones have not run for long enough.
+    """
+
+    plan: DefragPlan
+    gangs: dict[tuple[str, str], GangKey]
+    budget: int
+    movable: int
+    young: int
+
+
+def defrag(
+    files: PlanFiles = None,
+    moves: Annotated[
+        int | None,
+        typer.Option(
+            "--moves", metavar="N", min=0, help="The most pods to move; as the config says, else."
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    apply: Apply = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Output = OutputFormat.TABLE,
+    now: Now = None,
+) -> None:
+    """Make room by moving gangs that may be moved.
+
+    Only gangs with the annotation topology.scheduler/movable: "true" are, once they have run
+    for defragmentation.minimumRuntimeSeconds. A dry run, which is the default, says what would
+    move and which gangs could start then. With --apply the scheduler is asked to do it now,
+    within the budgets of its config.
+
+    Exit code: 0 fine, 2 bad input.
+    """
+    from cli.live import Reach
+
+    if dry_run and apply:
+        raise typer.BadParameter("only one of them at a time", param_hint="--dry-run/--apply")
+    if apply and files:
+        raise typer.BadParameter("nothing can be changed in files", param_hint="-f")
+    if apply and moves is not None:
+        advice = "is for dry runs; the scheduler keeps to defragmentation.movesPerHour"
+        raise typer.BadParameter(advice, param_hint="--moves")
+    reach = Reach(kubeconfig, context, config_namespace)
+    if apply:
+        asyncio.run(_ask(reach))
+        write("asked; the scheduler looks for moves now, where none are under way")
+        return
+    answer, snapshot = _dry_run(reach, files, moves, moment(now))
+    _show(answer, snapshot, output)
+
+
+def _dry_run(
+    reach: Reach, files: Sequence[str] | None, moves: int | None, now: float | None
+) -> tuple[Gathered, Snapshot]:
+    from cli.logs import log_to_stderr
+    from cli.progress import Progress
+    from model.extensions import load
+    from model.relocation import Budget
+    from solver.client import SolverClient
+
+    log_to_stderr()
+    # The solver process loads OR-tools while this one reads the input.
+    with SolverClient() as client:
+        reading = reading_of(reach, files, now)
+        config = reading.snapshot.config
+        need_terms(config, reading.config_source, load())
+        print_problems(one for one in reading.problems if one.is_error)
+        budget = config.spec.defragmentation.moves_per_hour if moves is None else moves
+        ready, young = movers(reading)
+        snapshot = replace(reading.snapshot, standing=ready)
+        with Progress("looking for moves") as progress:
+            client.wait_until_ready()
+            plan = client.defragment(snapshot, Budget(budget), on_stage=progress.stage)
+    gangs = {
+        (one.gang.key.namespace, pod): one.gang.key
+        for one in ready
+        for role in one.gang.roles
+        for pod, _ in role.bound
+    }
+    return Gathered(plan, gangs, budget, len(ready), young), snapshot
+
+
+def movers(reading: Reading) -> tuple[tuple[StandingGang, ...], int]:
+    """The gangs that may move now, and how many more there will be once they have run longer."""
+    least = reading.snapshot.config.spec.defragmentation.minimum_runtime_seconds
+    now = reading.snapshot.now
+    movable = [one for one in reading.standing((), False) if one.movable and not one.hit]
+    ready = tuple(one for one in movable if now - one.started >= least)
+    return ready, len(movable) - len(ready)
+
+
+async def _ask(reach: Reach) -> None:
+    from cli.clusters import connected
+
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        await ask(cluster, reach, datetime.now(UTC))
+
+
+async def ask(cluster: Cluster, reach: Reach, when: datetime) -> None:
+    """Ask the scheduler to defragment. Raises `BadInput` where its ConfigMap cannot be marked."""
+    from cli.clusters import refused
+    from k8s_bridge.cluster.errors import ClusterError, NotFound
+    from k8s_bridge.cluster.kinds import CONFIG_MAPS
+    from k8s_bridge.cluster.protocol import Target
+    from k8s_bridge.config_watch import DEFRAGMENT
+    from model.config import CONFIG_MAP
+    from model.problems import BadInput, Problem, Severity
+
+    target = Target(reach.config_namespace, CONFIG_MAP)
+    stamp = when.strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        await cluster.patch(CONFIG_MAPS, target, {"metadata": {"annotations": {DEFRAGMENT: stamp}}})
+    except NotFound as error:
+        message = "does not exist, and is where the scheduler is asked"
+        advice = (
+            "Create it with your config (`fourleaf config show` prints one under which nothing "
+            "changes), or name its namespace with --config-namespace."
+        )
+        title = f"ConfigMap {target}"
+        raise BadInput(
+            [Problem(Severity.ERROR, reach.name, title, "", "", message, advice)]
+        ) from error
+    except ClusterError as error:
+        raise BadInput([refused(error, reach.name, "patch", CONFIG_MAPS)]) from error
+
+
+def _show(answer: Gathered, snapshot: Snapshot, output: OutputFormat) -> None:
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        from cli.render.relocations import defrag_view
+
+        wide = output is OutputFormat.WIDE
+        show(defrag_view(answer, snapshot.fabric, glyphs(), wide))
+        return
+    from cli.relocation_json import defrag_document
+    from cli.text import json_text, yaml_text
+
+    document = defrag_document(answer)
+    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))

@@ -1,0 +1,298 @@
+"""`fourleaf drain`: nodes are emptied, and no gang dies of it that could live elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
+from cli.inputs import need_terms, reading_of
+from cli.options import (
+    Apply,
+    ConfigNamespace,
+    Context,
+    DryRun,
+    Kubeconfig,
+    Output,
+    OutputFormat,
+    PlanFiles,
+)
+
+if TYPE_CHECKING:
+    from cli.live import Live, Reach
+    from k8s_bridge.cluster.protocol import Body, Cluster
+    from model.fabric import Fabric
+    from model.gang import GangKey
+    from model.plan import Move
+    from model.readers import Reading
+    from model.relocation import RepairPlan
+    from model.snapshot import Snapshot
+    from model.standing import RepairPolicy, StandingGang
+
+NEAR_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """What comes of emptying `nodes`: the plan, and by gang all pods that go elsewhere.
+
+    `tied` are gangs without a place of which only lost members may move, or only within their
+    spines. `unowned` are pods that move and that no controller makes anew. `others` are pods of
+    other schedulers on these nodes, which stay. Nobody moves anything where `enabled` is false.
+    """
+
+    nodes: tuple[str, ...]
+    plan: RepairPlan
+    moves: dict[GangKey, tuple[Move, ...]]
+    tied: dict[GangKey, RepairPolicy]
+    unowned: tuple[str, ...]
+    others: tuple[str, ...]
+    enabled: bool
+
+    @property
+    def count(self) -> int:
+        """How many running pods go elsewhere."""
+        return sum(bool(move.source) for moves in self.moves.values() for move in moves)
+
+
+def drain(
+    places: Annotated[
+        list[str], typer.Argument(metavar="NODE|LEAF...", help="Nodes, or leaves or spines whole.")
+    ],
+    files: PlanFiles = None,
+    dry_run: DryRun = False,
+    apply: Apply = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Let the nodes be used again, where they were drained.")
+    ] = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Empty nodes, with the fewest moves.
+
+    A dry run, which is the default, says which pods would go where, and which gangs would not
+    survive it. With --apply the nodes are cordoned and marked, and the scheduler moves the
+    gangs, as fast as their disruption budgets allow. Pods of other schedulers stay.
+
+    Exit code: 0 fine, 2 bad input, 3 some gang would find no place.
+    """
+    from cli.live import Reach
+
+    if dry_run + apply + undo > 1:
+        raise typer.BadParameter(
+            "only one of them at a time", param_hint="--dry-run/--apply/--undo"
+        )
+    if files and (apply or undo):
+        raise typer.BadParameter("nothing can be changed in files", param_hint="-f")
+    reach = Reach(kubeconfig, context, config_namespace)
+    if apply or undo:
+        changed = asyncio.run(_changed(reach, places, undo))
+        _show_changed(changed, undo, output)
+        return
+    answer, snapshot = _dry_run(reach, files, places)
+    _show(answer, snapshot, output)
+    raise typer.Exit(EXIT_PENDING if answer.plan.lost else EXIT_OK)
+
+
+def _dry_run(
+    reach: Reach, files: Sequence[str] | None, places: Sequence[str]
+) -> tuple[Drained, Snapshot]:
+    from cli.logs import log_to_stderr
+    from cli.progress import Progress
+    from model.extensions import load
+    from solver.client import SolverClient
+
+    log_to_stderr()
+    # The solver process loads OR-tools while this one reads the input.
+    with SolverClient() as client:
+        reading = reading_of(reach, files)
+        need_terms(reading.snapshot.config, reading.config_source, load())
+        nodes = nodes_of(reading.snapshot.fabric, places, "the input" if files else reach.name)
+        print_problems(one for one in reading.problems if one.is_error)
+        snapshot = emptied(reading, nodes)
+        with Progress("looking for other places") as progress:
+            client.wait_until_ready()
+            plan = client.repair(snapshot, on_stage=progress.stage)
+    return drained(reading, nodes, snapshot, plan), snapshot
+
+
+def nodes_of(fabric: Fabric, places: Sequence[str], where: str) -> tuple[str, ...]:
+    """The nodes that `places` name, in fabric order. Raises `BadInput` for unknown names."""
+    from difflib import get_close_matches
+
+    from model.problems import BadInput, Problem, Severity
+
+    found: dict[str, set[str]] = {name: {name} for name in fabric.nodes}
+    for leaf in fabric.leaves:
+        for place in (leaf.name, leaf.spine):
+            if place not in fabric.nodes:
+                found.setdefault(place, set()).update(node.name for node in leaf.nodes)
+    problems = []
+    for place in places:
+        if place not in found:
+            close = get_close_matches(place, found, NEAR_NAMES)
+            advice = f"Perhaps {', '.join(close)}?" if close else "See `fourleaf plan` for names."
+            message = "is no node, leaf or spine"
+            problems.append(Problem(Severity.ERROR, where, place, "", "", message, advice))
+    if problems:
+        raise BadInput(problems)
+    wanted = set().union(*(found[place] for place in places))
+    return tuple(name for name in fabric.nodes if name in wanted)
+
+
+def emptied(reading: Reading, nodes: Sequence[str]) -> Snapshot:
+    """The snapshot in which all of ours on `nodes` is lost, and nobody may go there."""
+    leaving = frozenset(nodes)
+    snapshot = reading.snapshot
+    at = {(pod.namespace, pod.name): pod.node for pod in snapshot.running}
+    standing = [
+        one
+        for one in reading.standing(leaving, False)
+        if (one.hit and _loses(one, at, leaving)) or (one.movable and not one.hit)
+    ]
+    lost = {
+        (one.gang.key.namespace, pod) for one in standing for r in one.gang.roles for pod in r.pods
+    }
+    fabric = snapshot.fabric
+    leaves = tuple(
+        replace(
+            leaf,
+            nodes=tuple(
+                replace(node, cordoned=True) if node.name in leaving else node
+                for node in leaf.nodes
+            ),
+        )
+        for leaf in fabric.leaves
+    )
+    return replace(
+        snapshot,
+        fabric=replace(fabric, leaves=leaves),
+        running=tuple(p for p in snapshot.running if (p.namespace, p.name) not in lost),
+        gangs=(),
+        standing=tuple(standing),
+    )
+
+
+def _loses(one: StandingGang, at: dict[tuple[str, str], str], leaving: frozenset[str]) -> bool:
+    space = one.gang.key.namespace
+    return any(at.get((space, pod)) in leaving for role in one.gang.roles for pod in role.pods)
+
+
+def drained(
+    reading: Reading, nodes: Sequence[str], snapshot: Snapshot, plan: RepairPlan
+) -> Drained:
+    """Put together what `plan`, made for `snapshot`, means for what was read."""
+    from model.plan import Move
+    from model.standing import RepairPolicy
+
+    running = reading.snapshot.running
+    at = {(pod.namespace, pod.name): pod.node for pod in running}
+    moves: dict[GangKey, list[Move]] = {}
+    for placement in plan.placements:
+        space = placement.gang.namespace
+        for pod, node in placement.pods:
+            source = at.get((space, pod), "")
+            why = "its node is emptied" if source else "it waits for a node"
+            moves.setdefault(placement.gang, []).append(Move(space, pod, source, node, why))
+    owner = {
+        (one.gang.key.namespace, pod): one
+        for one in snapshot.standing
+        for role in one.gang.roles
+        for pod, _ in role.bound
+    }
+    for move in plan.moves:
+        one = owner[move.namespace, move.pod]
+        why = "it stays with its gang" if one.hit else "it makes room"
+        moves.setdefault(one.gang.key, []).append(replace(move, why=why))
+    lost = {one.gang for one in plan.lost}
+    return Drained(
+        tuple(nodes),
+        plan,
+        {key: tuple(moves[key]) for key in sorted(moves)},
+        {
+            one.gang.key: one.policy
+            for one in snapshot.standing
+            if one.gang.key in lost and one.policy is not RepairPolicy.MOVE
+        },
+        tuple(_unowned(reading, [move for some in moves.values() for move in some])),
+        tuple(str(pod) for pod in running if not pod.ours and pod.node in set(nodes)),
+        reading.snapshot.config.spec.repair.enabled,
+    )
+
+
+def _unowned(reading: Reading, moves: Sequence[Move]) -> Iterator[str]:
+    bodies = reading.pods
+    for move in moves:
+        metadata = bodies[move.namespace, move.pod].get("metadata", {})
+        if move.source and not metadata.get("ownerReferences"):
+            yield f"{move.namespace}/{move.pod}"
+
+
+async def _changed(reach: Reach, places: Sequence[str], undo: bool) -> tuple[str, ...]:
+    from cli.clusters import connected
+    from cli.live import read_live
+
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        live = await read_live(cluster, reach)
+        return await mark(cluster, reach, live, places, undo)
+
+
+async def mark(
+    cluster: Cluster, reach: Reach, live: Live, places: Sequence[str], undo: bool
+) -> tuple[str, ...]:
+    """Cordon and mark the nodes; or let those that were marked be used again. Which they are."""
+    from cli.patching import patch_all
+    from k8s_bridge.cluster.kinds import NODES
+    from k8s_bridge.cluster.protocol import Target
+    from k8s_bridge.relocation.repairing import DRAIN
+
+    nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
+    bodies = {
+        body["metadata"]["name"]: body["metadata"]
+        for body in live.objects
+        if body["kind"] == "Node"
+    }
+    if undo:
+        nodes = tuple(name for name in nodes if DRAIN in (bodies[name].get("annotations") or {}))
+    targets = [Target("", name, bodies[name].get("uid", "")) for name in nodes]
+    said: Body = {"metadata": {"annotations": {DRAIN: None if undo else "true"}}}
+    patch = {**said, "spec": {"unschedulable": None if undo else True}}
+    await patch_all(cluster, reach, NODES, targets, patch)
+    return nodes
+
+
+def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> None:
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        count = f"{len(nodes)} node" + ("" if len(nodes) == 1 else "s")
+        if undo:
+            said = f"{count} may be used again" if nodes else "none of them was being drained"
+        else:
+            said = f"{count} cordoned and marked; the scheduler empties them now"
+        write(said + (f": {', '.join(nodes)}" if nodes else ""))
+        return
+    _write({"kind": "Drain", "nodes": list(nodes), "drained": not undo}, output)
+
+
+def _show(answer: Drained, snapshot: Snapshot, output: OutputFormat) -> None:
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        from cli.render.relocations import drain_view
+
+        show(drain_view(answer, snapshot.fabric, glyphs()))
+        return
+    from cli.relocation_json import drain_document
+
+    _write(drain_document(answer), output)
+
+
+def _write(document: dict[str, Any], output: OutputFormat) -> None:
+    from cli.text import json_text, yaml_text
+    from model.config import API_VERSION
+
+    whole = {"apiVersion": API_VERSION, **document}
+    write(json_text(whole) if output is OutputFormat.JSON else yaml_text(whole))

@@ -1,0 +1,97 @@
+"""Drains and defragmentations as documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cli.defrag import Gathered
+from cli.drain import Drained
+from cli.plan_json import stage_document, waiting_document
+from model.config import API_VERSION
+from model.gang import GangKey
+from model.plan import Move
+from model.relocation import DefragPlan, FreeRoom, RepairPlan
+
+Document = dict[str, Any]
+
+
+def drain_document(answer: Drained) -> Document:
+    """A dry run of `fourleaf drain`; `outcome` is Moves, Lost, Waits or Restarts."""
+    plan = answer.plan
+    moving = [
+        {**_named(key), "outcome": "Moves", "pods": [_pod(move) for move in moves]}
+        for key, moves in answer.moves.items()
+    ]
+    lost = []
+    for one in plan.lost:
+        body = waiting_document(one) | {"outcome": "Lost"}
+        del body["placed"]
+        if one.gang in answer.tied:
+            body["repairPolicy"] = answer.tied[one.gang].value
+        lost.append(body)
+    others = [{**_named(key), "outcome": "Waits"} for key in plan.waits]
+    others += [{**_named(key), "outcome": "Restarts"} for key in plan.restarts]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Drain",
+        "nodes": list(answer.nodes),
+        **_facts(plan),
+        "moves": answer.count,
+        "repairEnabled": answer.enabled,
+        "gangs": [*moving, *lost, *others],
+        "unowned": list(answer.unowned),
+        "others": list(answer.others),
+    }
+
+
+def defrag_document(answer: Gathered) -> Document:
+    """A dry run of `fourleaf defrag`."""
+    plan = answer.plan
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Defragmentation",
+        **_facts(plan),
+        "budget": answer.budget,
+        "movable": answer.movable,
+        "young": answer.young,
+        "moves": [
+            {
+                "gang": str(answer.gangs[move.namespace, move.pod]),
+                "namespace": move.namespace,
+                **_pod(move),
+            }
+            for move in plan.moves
+        ],
+        "start": [
+            {**_named(one.gang), "pods": [{"name": p, "node": node} for p, node in one.pods]}
+            for one in plan.placements
+        ],
+        "waiting": [waiting_document(one) for one in plan.waiting],
+        "before": _room(plan.before),
+        "after": _room(plan.after),
+    }
+
+
+def _facts(plan: RepairPlan | DefragPlan) -> Document:
+    return {
+        "status": plan.status.value,
+        "cost": plan.cost,
+        "objective": plan.objective,
+        "bound": plan.bound,
+        "stages": [stage_document(stage) for stage in plan.stages],
+        "seconds": round(plan.seconds, 3),
+        "peakMemoryMiB": plan.peak_memory_mib,
+        "note": plan.note,
+    }
+
+
+def _named(key: GangKey) -> Document:
+    return {"namespace": key.namespace, "name": key.name}
+
+
+def _pod(move: Move) -> Document:
+    return {"name": move.pod, "from": move.source, "to": move.target, "why": move.why}
+
+
+def _room(room: FreeRoom) -> Document:
+    return {"leaves": room.leaves, "pairs": room.pairs, "quads": room.quads}

@@ -1,0 +1,87 @@
+"""The Job controller in memory: every index has a pod, another one as soon as its pod goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from k8s_bridge.cluster.kinds import JOBS, PODS
+from k8s_bridge.cluster.memory.actors import OURS
+from k8s_bridge.cluster.memory.records import Record
+from k8s_bridge.cluster.memory.store import MemoryStore
+from k8s_bridge.cluster.protocol import Body
+
+INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+def job(name: str, size: int, gpus: int = 8, **annotations: str) -> Body:
+    """An Indexed Job of `size` pods at once, each with `gpus` GPUs, for our scheduler."""
+    limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
+    container = {"name": "main", "image": "train", "resources": {"limits": limits}}
+    template = {
+        "metadata": {"annotations": annotations},
+        "spec": {
+            "schedulerName": OURS,
+            "containers": [container],
+            "terminationGracePeriodSeconds": 30,
+        },
+    }
+    return {
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {
+            "parallelism": size,
+            "completions": size,
+            "completionMode": "Indexed",
+            "template": template,
+        },
+    }
+
+
+class JobController:
+    """Keeps one pod for every index of every Job; a pod that is to end does not count."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    async def run(self, seconds: float = 0.5) -> None:
+        """Look for ever."""
+        while True:
+            self.step()
+            await self._store.clock.sleep(seconds)
+
+    def step(self) -> None:
+        """Make the pods that are missing."""
+        for record in list(self._store.records(JOBS)):
+            spec = record.body["spec"]
+            present = {index for index, _ in self._pods(record)}
+            for index in range(spec["completions"]):
+                if index not in present:
+                    self._make(record, index)
+
+    def _pods(self, owner: Record) -> Iterator[tuple[int, Record]]:
+        for pod in self._store.records(PODS, owner.namespace):
+            owners = pod.metadata.get("ownerReferences") or ()
+            if any(one["uid"] == owner.metadata["uid"] for one in owners):
+                ended = pod.body["status"].get("phase") == "Failed"
+                if "deletionTimestamp" not in pod.metadata and not ended:
+                    yield int(pod.metadata["labels"][INDEX]), pod
+
+    def _make(self, owner: Record, index: int) -> None:
+        name, template = owner.metadata["name"], owner.body["spec"]["template"]
+        body = {
+            "metadata": {
+                "generateName": f"{name}-{index}-",
+                "labels": {INDEX: str(index), "batch.kubernetes.io/job-name": name},
+                "annotations": dict(template["metadata"]["annotations"]),
+                "ownerReferences": [
+                    {
+                        "apiVersion": "batch/v1",
+                        "kind": "Job",
+                        "name": name,
+                        "uid": owner.metadata["uid"],
+                        "controller": True,
+                    }
+                ],
+            },
+            "spec": template["spec"],
+        }
+        self._store.create(PODS, owner.namespace, body)

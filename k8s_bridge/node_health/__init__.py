@@ -1,0 +1,1 @@
+"""Which nodes are dead, on what evidence, and how often each has failed."""

@@ -1,0 +1,57 @@
+"""Heartbeats: when each kubelet was last seen to renew its Lease, on our own clock.
+
+What a Lease says of the time counts for nothing, for no two clocks agree. And a silence of
+everybody says more about us, or about the API, than about anybody's kubelet: no time counts
+as long as nobody is heard, and whoever is there afterwards gets the whole of it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TOGETHER = 12.0
+"""Seconds without a beat of anybody after which nobody's silence counts. A kubelet renews its
+Lease every 10 s."""
+
+
+class Beats:
+    """What has been heard. `now` is always in monotonic seconds."""
+
+    def __init__(self) -> None:
+        self._renewed: dict[str, str] = {}
+        self._heard: dict[str, float] = {}
+        self._newest = float("-inf")
+
+    def heard(self, node: str, renewed: str, now: float) -> None:
+        """The Lease of `node` says `renewed`; it is a beat if it said something else before."""
+        if self._renewed.get(node) == renewed:
+            return
+        self._interrupted(now)
+        self._renewed[node] = renewed
+        self._heard[node] = self._newest = now
+
+    def heard_all(self, renewed: Mapping[str, str], now: float) -> None:
+        """These are all Leases there are."""
+        for node in self._renewed.keys() - renewed.keys():
+            self.forget(node)
+        for node, said in renewed.items():
+            self.heard(node, said, now)
+
+    def forget(self, node: str) -> None:
+        """The Lease of `node` is gone."""
+        self._renewed.pop(node, None)
+        self._heard.pop(node, None)
+
+    def silence(self, node: str, now: float) -> float | None:
+        """Seconds since the last beat; None where there has never been one.
+
+        0 while nobody is heard.
+        """
+        heard = self._heard.get(node)
+        if heard is None:
+            return None
+        return 0.0 if now - self._newest > TOGETHER else now - heard
+
+    def _interrupted(self, now: float) -> None:
+        if now - self._newest > TOGETHER:
+            self._heard = dict.fromkeys(self._heard, now)

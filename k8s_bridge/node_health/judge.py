@@ -1,0 +1,145 @@
+"""Whether a node is dead: a pure function of what is known of it, and of its last judgement.
+
+A wrong yes restarts somebody's training for nothing; a late yes wastes its GPUs. So a node is
+dead only on two accounts: its kubelet has fallen silent, and its host does not answer either.
+And once dead it stays so until it has been well for a while, for what flaps is no place to go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What a node is taken for.
+
+    `well`. `silent`: its kubelet is late, and nothing follows from that yet. `dead`: what runs
+    there is lost. `returning`: it was dead and is heard again, but takes nobody yet.
+    """
+
+    WELL = "well"
+    SILENT = "silent"
+    DEAD = "dead"
+    RETURNING = "returning"
+
+
+class Cause(StrEnum):
+    """What speaks for a node's death, the surest first."""
+
+    DELETED = "Deleted"
+    OUT_OF_SERVICE = "OutOfService"
+    CONDITION = "Condition"
+    UNREACHABLE = "Unreachable"
+    SILENT = "Silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What is known of a node now.
+
+    `there`: its object exists. `ready` is the status of its condition `Ready`. `silence` is in
+    seconds, None where its kubelet has never been heard. `answers` is what the probe found,
+    None where it was not asked, or asked in vain of hosts that are surely well.
+    `out_of_service`: somebody has tainted it as shut down. `broken` names a condition that is
+    true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
+    """
+
+    there: bool = True
+    ready: str = "True"
+    silence: float | None = 0.0
+    answers: bool | None = None
+    out_of_service: bool = False
+    broken: str = ""
+    leaf_dead: bool = False
+
+
+SUSPECT = 11.0
+"""Seconds of silence after which a node is asked whether it lives. Kubelets beat every 10 s."""
+
+PROMPT = 0.75
+"""Of the silence that makes a node dead, how much a node that returns may take between beats."""
+
+COMPANION = 12.0
+"""Seconds of silence that suffice where another node of the leaf is dead: what takes a rack
+down takes it down at once, but the beats of its nodes are due at different times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds of silence that make a node dead, and of health that make it well again."""
+
+    silent: float = 20.0
+    well: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, what it rests on, and since when (monotonic seconds)."""
+
+    verdict: Verdict = Verdict.WELL
+    cause: Cause | None = None
+    since: float = 0.0
+    detail: str = ""
+
+    @property
+    def dead(self) -> bool:
+        """Whether what runs on the node is lost."""
+        return self.verdict is Verdict.DEAD
+
+    @property
+    def usable(self) -> bool:
+        """Whether the node may be given to anybody."""
+        return self.verdict in (Verdict.WELL, Verdict.SILENT)
+
+
+def judge(before: Judgement, signs: Signs, limits: Limits, now: float) -> Judgement:
+    """The judgement of a node at `now` (monotonic seconds)."""
+    cause = _cause(signs, limits)
+    if cause is not None:
+        if before.dead and before.cause is cause:
+            return before
+        since = before.since if before.dead else now
+        return Judgement(Verdict.DEAD, cause, since, signs.broken)
+    if before.verdict is Verdict.DEAD:
+        # Whoever only stopped answering to be asked has not come back.
+        return _returning(now) if _is_heard(signs, limits) else before
+    if before.verdict is Verdict.RETURNING:
+        if not _is_heard(signs, limits):
+            return replace(before, since=now)
+        return before if now - before.since < limits.well else Judgement(since=now)
+    verdict = Verdict.SILENT if is_suspect(signs) else Verdict.WELL
+    return before if verdict is before.verdict else Judgement(verdict, since=now)
+
+
+def is_suspect(signs: Signs) -> bool:
+    """Whether the node is worth a knock at its door."""
+    late = signs.silence is not None and signs.silence > SUSPECT
+    return signs.there and (late or signs.ready == "Unknown")
+
+
+def _cause(signs: Signs, limits: Limits) -> Cause | None:
+    if not signs.there:
+        return Cause.DELETED
+    if signs.out_of_service:
+        return Cause.OUT_OF_SERVICE
+    if signs.broken:
+        return Cause.CONDITION
+    if signs.answers:
+        return None
+    if signs.ready == "Unknown" and (signs.silence is None or signs.silence > limits.silent):
+        # The node controller says so as well: that is a second account by itself.
+        return Cause.UNREACHABLE
+    limit = min(COMPANION, limits.silent) if signs.leaf_dead else limits.silent
+    if signs.answers is False and signs.silence is not None and signs.silence > limit:
+        return Cause.SILENT
+    return None
+
+
+def _is_heard(signs: Signs, limits: Limits) -> bool:
+    late = signs.silence is not None and signs.silence > PROMPT * limits.silent
+    return signs.there and signs.ready == "True" and not late
+
+
+def _returning(now: float) -> Judgement:
+    return Judgement(Verdict.RETURNING, since=now)

@@ -1,0 +1,131 @@
+"""Relocations as Leases: written as compact JSON, read strictly."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from k8s_bridge.cluster.protocol import Body, Target
+from k8s_bridge.ledger.codec import LARGEST, BadRecord
+from k8s_bridge.ledger.fence import epoch_read
+from k8s_bridge.ledger.names import CONTENT, RECORD
+from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from model.gang import GangKey
+from model.resources import Resources
+
+RELOCATION = "relocation"
+RELOCATIONS = f"{RECORD}={RELOCATION}"
+
+_SeatRow = tuple[str, str, list[int], str, str, int]
+"""Pod, UID, rank, source, node, number of its request."""
+_LeaverRow = tuple[str, str, str, str, bool]
+"""Namespace, pod, UID, node, lost."""
+_Request = tuple[int, int | None, int | None, int, list[tuple[str, int]]]
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+    gang: str
+    purpose: str
+    requests: list[_Request]
+    seats: list[_SeatRow]
+    leavers: list[_LeaverRow]
+    stays: list[tuple[str, str]]
+    priority: int
+    owner: str
+    why: str
+    opened: float
+    until: float
+
+
+def relocation_name(gang: GangKey) -> str:
+    """The name of the Lease of the relocation of `gang`: there can be no two."""
+    slug = re.sub(r"[^a-z0-9]+", "-", gang.name.lower())[:40].strip("-") or "x"
+    return f"relocation-{slug}-{hashlib.sha256(str(gang).encode()).hexdigest()[:10]}"
+
+
+def relocation_body(one: Relocation, writer: str) -> Body:
+    """The Lease that `one` is written as. Raises `BadRecord` where it is too large."""
+    name = relocation_name(one.gang)
+    requests = list(dict.fromkeys(seat.request for seat in one.seats))
+    content = {
+        "gang": str(one.gang),
+        "purpose": one.purpose.value,
+        "requests": [[r.gpus, r.cpu, r.memory, r.pods, r.extra] for r in requests],
+        "seats": [
+            [s.pod.name, s.pod.uid, s.rank, s.source, s.node, requests.index(s.request)]
+            for s in one.seats
+        ],
+        "leavers": [[x.pod.namespace, x.pod.name, x.pod.uid, x.node, x.lost] for x in one.leavers],
+        "stays": sorted(one.stays),
+        "priority": one.priority,
+        "owner": one.owner,
+        "why": one.why,
+        "opened": one.opened,
+        "until": one.until,
+    }
+    text = orjson.dumps(content).decode()
+    if len(text) > LARGEST:
+        raise BadRecord(f"lease {name} would hold {len(text)} bytes, above {LARGEST}")
+    metadata: Body = {
+        "name": name,
+        "labels": {"app.kubernetes.io/name": "fourleaf", RECORD: RELOCATION},
+        "annotations": {CONTENT: text},
+    }
+    if one.version:
+        metadata["resourceVersion"] = one.version
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": metadata,
+        "spec": {"holderIdentity": writer, "leaseTransitions": one.epoch},
+    }
+
+
+def read_relocation(body: Body) -> Relocation:
+    """The relocation that a Lease holds. Raises `BadRecord`."""
+    metadata = body.get("metadata", {})
+    name = str(metadata.get("name", "?"))
+    text = (metadata.get("annotations") or {}).get(CONTENT, "")
+    try:
+        found = _Content.model_validate_json(text)
+        requests = [_resources(row) for row in found.requests]
+        namespace, _, gang = found.gang.partition("/")
+        return Relocation(
+            gang=GangKey(namespace, gang),
+            purpose=Purpose(found.purpose),
+            seats=tuple(_seat(namespace, row, requests) for row in found.seats),
+            leavers=tuple(
+                Leaver(Target(space, pod, uid), node, lost)
+                for space, pod, uid, node, lost in found.leavers
+            ),
+            stays=frozenset(found.stays),
+            priority=found.priority,
+            owner=found.owner,
+            why=found.why,
+            opened=found.opened,
+            until=found.until,
+            epoch=epoch_read((body.get("spec") or {}).get("leaseTransitions")),
+            version=str(metadata.get("resourceVersion", "")),
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or CONTENT
+        raise BadRecord(f"lease {name}: {field}: {first['msg']}") from error
+    except (ValueError, IndexError) as error:
+        raise BadRecord(f"lease {name}: {error}") from error
+
+
+def _seat(namespace: str, row: _SeatRow, requests: list[Resources]) -> Seat:
+    pod, uid, rank, source, node, request = row
+    head, job, number = rank
+    return Seat(Target(namespace, pod, uid), (head, job, number), source, node, requests[request])
+
+
+def _resources(row: _Request) -> Resources:
+    gpus, cpu, memory, pods, extra = row
+    return Resources(gpus, cpu, memory, pods, tuple(extra))

@@ -1,0 +1,109 @@
+"""When running gangs are moved together so that others may start, and how much of that."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import structlog
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.drafting import moved, starting
+from k8s_bridge.relocation.keeping import charged
+from k8s_bridge.relocation.planner import Planner
+from k8s_bridge.relocation.records import Purpose
+from k8s_bridge.relocation.scene import Scene
+from k8s_bridge.relocation.shelf import Shelf
+from model.gang import GangKey
+from model.recovery import Defragmentation
+from model.relocation import Budget, DefragPlan
+from model.standing import StandingGang
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+LATELY = 60.0
+"""Seconds for which a request counts: whoever takes over later must not heed it once more."""
+
+
+@dataclass(slots=True, eq=False)
+class Gathering:
+    """Defragmentation in one term. `asked` tells when somebody wanted one at once, or ""."""
+
+    observed: Observed
+    shelf: Shelf
+    planner: Planner
+    clock: Clock
+    asked: Callable[[], str] = str
+    _heeded: str = ""
+    _next: float = 0.0
+    _moves: deque[tuple[float, int]] = field(default_factory=deque)
+    _gangs: deque[tuple[float, GangKey]] = field(default_factory=deque)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def plan(self, scene: Scene, busy: frozenset[GangKey]) -> DefragPlan | None:
+        """Move what is worth it within the budgets; None where it is not the time.
+
+        Raises `Fenced` where another leads by now.
+        """
+        config = scene.reading.snapshot.config.spec.defragmentation
+        if len(self.shelf) or busy or not self._is_time(config):
+            return None
+        left = config.moves_per_hour - self._moved_within(HOUR)
+        standing = tuple(
+            one
+            for one in self.observed.standing(scene.dead)
+            if one.movable and not one.hit and self._may_move(one, config, scene.now)
+        )
+        if left <= 0 or not standing:
+            return None
+        snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
+        plan = await self.planner.defragment(snapshot, Budget(left))
+        seconds = snapshot.config.spec.repair.places_seconds
+        why = "it moves so that others find room together"
+        drafts = moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, scene, seconds)
+        now = self.clock.monotonic()
+        for one in await self.shelf.put_all(drafts):
+            self._moves.append((now, len(one.leavers)))
+            self._gangs.append((now, one.gang))
+        if plan.moves:
+            await self.shelf.put_all(starting(plan, scene.gangs, scene, seconds))
+        self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
+        return plan
+
+    def _is_time(self, config: Defragmentation) -> bool:
+        now = self.clock.monotonic()
+        asked = self.asked()
+        if asked and asked != self._heeded:
+            self._heeded = asked
+            if _age(asked, self.clock.wall()) < LATELY:
+                return True
+        if not config.every_seconds or now < self._next:
+            return False
+        self._next = now + config.every_seconds
+        return True
+
+    def _moved_within(self, seconds: float) -> int:
+        since = self.clock.monotonic() - seconds
+        while self._moves and self._moves[0][0] < since:
+            self._moves.popleft()
+        return sum(count for _, count in self._moves)
+
+    def _may_move(self, one: StandingGang, config: Defragmentation, now: float) -> bool:
+        since = self.clock.monotonic() - DAY
+        while self._gangs and self._gangs[0][0] < since:
+            self._gangs.popleft()
+        times = sum(1 for _, gang in self._gangs if gang == one.gang.key)
+        ran = now - one.started
+        return times < config.per_gang_per_day and ran >= config.minimum_runtime_seconds
+
+
+def _age(asked: str, now: float) -> float:
+    """Seconds since `asked`, in RFC 3339; for ever where it makes no sense."""
+    try:
+        moment = datetime.fromisoformat(asked)
+    except ValueError:
+        return float("inf")
+    return abs(now - moment.astimezone(UTC).timestamp())

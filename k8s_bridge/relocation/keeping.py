@@ -1,0 +1,78 @@
+"""What relocations mean for a cycle: room that is kept, gangs that wait for it, members to bind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from k8s_bridge.relocation.progress import progress
+from k8s_bridge.relocation.records import Purpose, Relocation
+from k8s_bridge.relocation.scene import Scene
+from model.gang import Gang, GangKey, Hold
+from model.plan import Placement
+from model.reasons import ReasonKind
+from model.resources import Resources
+from model.snapshot import RunningPod, Snapshot
+
+_DETAIL = {
+    Purpose.PREEMPTION: "pods of lower priority make room for it",
+}
+_USUAL = "places are kept for its members until they have come"
+
+
+def charged(snapshot: Snapshot, scene: Scene) -> Snapshot:
+    """`snapshot` with the kept seats as used, and the gangs that they are for held."""
+    if not scene.open:
+        return snapshot
+    kept = {_comer(one, scene): one for one in scene.open}
+    return replace(
+        snapshot,
+        running=(*snapshot.running, *_seats(scene)),
+        gangs=tuple(_held(gang, kept) for gang in snapshot.gangs),
+    )
+
+
+def kept(scene: Scene) -> dict[GangKey, list[tuple[str, Resources]]]:
+    """The seats on which nobody sits yet, by gang: node and request."""
+    return {
+        _comer(one, scene): [(s.node, s.request) for s in one.seats if not scene.is_taken(s)]
+        for one in scene.open
+    }
+
+
+def placements(scene: Scene) -> dict[GangKey, Placement]:
+    """Gang of a relocation -> those for whom its seats are, where all have come."""
+    found = {one.gang: progress(one, scene).placed for one in scene.open}
+    return {gang: placed for gang, placed in found.items() if placed is not None}
+
+
+def _comer(one: Relocation, scene: Scene) -> GangKey:
+    """The gang that its seats are for now."""
+    gang = scene.comers.get(one.gang)
+    return one.gang if gang is None else gang.key
+
+
+def _seats(scene: Scene) -> Sequence[RunningPod]:
+    return [
+        RunningPod(
+            one.gang.namespace,
+            f"{seat.pod.name} (kept)",
+            seat.node,
+            seat.request,
+            one.gang,
+            one.priority,
+        )
+        for one in scene.open
+        for seat in one.seats
+        if not scene.is_taken(seat)
+    ]
+
+
+def _held(gang: Gang, kept: dict[GangKey, Relocation]) -> Gang:
+    one = kept.get(gang.key)
+    if gang.hold is not None or one is None:
+        return gang
+    detail = _DETAIL.get(one.purpose, _USUAL)
+    nodes = ", ".join(sorted({seat.node for seat in one.seats}))
+    step = f"It starts as soon as its members have come and its places are free: {nodes}."
+    return replace(gang, hold=Hold(ReasonKind.PLACES_KEPT, detail, (), (step,)))

@@ -1,0 +1,107 @@
+"""Takes every relocation a step further: evicts, lets go of places, says when to bind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
+from k8s_bridge.cluster.protocol import Cluster
+from k8s_bridge.ledger.concurrent import together
+from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.progress import progress
+from k8s_bridge.relocation.records import Leaver, Relocation
+from k8s_bridge.relocation.scene import Scene
+from k8s_bridge.relocation.shelf import Shelf
+
+AGAIN = 2.0
+"""Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
+
+
+class Told(Protocol):
+    """Hears of relocations."""
+
+    def evicted(self, one: Relocation, leaver: Leaver) -> None:
+        """A pod was told to go."""
+        ...
+
+    def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
+        """A disruption budget, or the API, does not let a pod go for now."""
+        ...
+
+    def relocated(self, one: Relocation, why: str, seconds: float) -> None:
+        """The relocation is over, after that long; `why` it ended early, "" where it served."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Mover:
+    """Works on the relocations of one term. `cluster` is gated."""
+
+    cluster: Cluster
+    observed: Observed
+    shelf: Shelf
+    clock: Clock
+    told: Told
+    _asked: dict[str, float] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def step(self, dead: frozenset[str]) -> None:
+        """One step of each relocation. Raises `Fenced` where another leads by now."""
+        scene = self.scene(dead)
+        self._forget(scene)
+        for one in scene.open:
+            found = progress(one, scene)
+            if found.over:
+                await self.end(one, found.why)
+            elif found.evict:
+                await together(self._evict(one, leaver) for leaver in self._due(found.evict))
+            elif found.placed is not None:
+                self.observed.changed.set()
+
+    def scene(self, dead: frozenset[str]) -> Scene:
+        """The cluster now."""
+        now = self.clock.wall()
+        return Scene(self.observed, self.observed.reading(), tuple(self.shelf), dead, now)
+
+    async def end(self, one: Relocation, why: str) -> None:
+        """Keep nothing for it any longer; `why` it ends early, "" where it has served."""
+        if not await self.shelf.drop(one.gang):
+            return
+        seconds = self.clock.wall() - one.opened
+        self._log.info(
+            "relocation_over", gang=str(one.gang), purpose=one.purpose, why=why, seconds=seconds
+        )
+        self.told.relocated(one, why, seconds)
+        self.observed.changed.set()
+
+    def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
+        now = self.clock.monotonic()
+        due = [one for one in leavers if self._asked.get(one.pod.uid, 0.0) <= now]
+        self._asked |= {one.pod.uid: now + AGAIN for one in due}
+        return due
+
+    async def _evict(self, one: Relocation, leaver: Leaver) -> None:
+        try:
+            await self.cluster.evict(leaver.pod)
+        except (NotFound, Conflict):
+            # It is gone, or another by now; the watch will say so.
+            return
+        except Throttled as error:
+            wait = max(AGAIN, error.retry_after or 0.0)
+            self._asked[leaver.pod.uid] = self.clock.monotonic() + wait
+            self.told.forbidden(one, leaver, str(error))
+        except ClusterError as error:
+            self._log.warning("not_evicted", pod=str(leaver.pod), why=str(error))
+            self.told.forbidden(one, leaver, str(error))
+        else:
+            self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
+            self.told.evicted(one, leaver)
+
+    def _forget(self, scene: Scene) -> None:
+        known = {leaver.pod.uid for one in scene.open for leaver in one.leavers}
+        self._asked = {uid: at for uid, at in self._asked.items() if uid in known}

@@ -1,0 +1,25 @@
+"""Who decides what moves."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from model.gang import GangKey
+from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from model.snapshot import Snapshot
+
+
+class Planner(Protocol):
+    """Solves for gangs that stand; `snapshot.standing` are those that may be moved or evicted."""
+
+    async def repair(self, snapshot: Snapshot) -> RepairPlan:
+        """How the gangs that lost members live on, with the fewest moves."""
+        ...
+
+    async def preempt(self, snapshot: Snapshot, gang: GangKey) -> PreemptionPlan:
+        """The fewest victims that let a waiting gang start."""
+        ...
+
+    async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
+        """Moves within the budget that let waiting gangs start, or make room for likely ones."""
+        ...

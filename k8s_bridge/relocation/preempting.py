@@ -1,0 +1,99 @@
+"""When a gang may take the place of lower ones: after a while, one at a time, not again soon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.drafting import preempting
+from k8s_bridge.relocation.keeping import charged
+from k8s_bridge.relocation.planner import Planner
+from k8s_bridge.relocation.records import Purpose
+from k8s_bridge.relocation.scene import Scene
+from k8s_bridge.relocation.shelf import Shelf
+from model.gang import Gang, GangKey
+from model.plan import Plan
+from model.reasons import ReasonKind
+from model.relocation import PreemptionPlan
+
+CROWDED = frozenset(
+    {
+        ReasonKind.NO_FREE_CAPACITY,
+        ReasonKind.NO_ADJACENT_LEAVES,
+        ReasonKind.UPLINK_FULL,
+        ReasonKind.OUTRANKED,
+    }
+)
+"""Reasons that the end of others would do away with."""
+
+PLACES = 600.0
+"""Seconds for which the places of a gang are kept while its victims end."""
+
+
+@dataclass(slots=True, eq=False)
+class Preempting:
+    """Preemptions of one term."""
+
+    observed: Observed
+    shelf: Shelf
+    planner: Planner
+    clock: Clock
+    _tried: dict[GangKey, float] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def plan(self, scene: Scene, last: Plan | None) -> PreemptionPlan | None:
+        """Make room for the first gang that `last` left waiting and that may; None for none.
+
+        Raises `Fenced` where another leads by now.
+        """
+        config = scene.reading.snapshot.config.spec.preemption
+        if last is None or not config.enabled:
+            return None
+        if any(one.purpose is Purpose.PREEMPTION for one in self.shelf):
+            return None
+        gang = self._next(scene, last, config.after_seconds)
+        if gang is None:
+            return None
+        self._tried[gang.key] = self.clock.monotonic() + config.window_seconds
+        standing = tuple(
+            one
+            for one in self.observed.standing(scene.dead, everyone=True)
+            if one.gang.priority < gang.priority and one.gang.key not in self.shelf and not one.hit
+        )
+        if not standing:
+            return None
+        snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
+        plan = await self.planner.preempt(snapshot, gang.key)
+        relocation = preempting(plan, gang, scene, PLACES)
+        if relocation is not None and plan.victims:
+            await self.shelf.put(relocation)
+        self._log.info(
+            "preemption_planned",
+            gang=str(gang.key),
+            victims=[str(one.gang) for one in plan.victims],
+            status=plan.status.value,
+            seconds=round(plan.seconds, 3),
+        )
+        return plan
+
+    def _next(self, scene: Scene, last: Plan, after: float) -> Gang | None:
+        crowded = {one.gang for one in last.waiting if one.reason.kind in CROWDED}
+        now = self.clock.monotonic()
+        self._tried = {gang: at for gang, at in self._tried.items() if at > now}
+        return min(
+            (
+                gang
+                for key, gang in scene.gangs.items()
+                if key in crowded
+                and key not in self._tried
+                and key not in self.shelf
+                and gang.preempts
+                and gang.hold is None
+                and scene.now - gang.created >= after
+            ),
+            key=lambda gang: (-gang.priority, gang.created, gang.key),
+            default=None,
+        )

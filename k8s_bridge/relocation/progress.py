@@ -1,0 +1,119 @@
+"""What is to be done next for a relocation: a pure function of its record and the cluster.
+
+Nobody who lives is told to go before every seat of its gang is really free, so that a move
+never ends on the street. Those who are lost go at once, for they hold up their replacements;
+and so do the victims of a preemption, who make the room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from k8s_bridge.relocation.scene import Scene, fits_all
+from model.gang import Gang
+from model.plan import Placement
+from model.readers.pods import NO_INDEX
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The next step: pods to `evict`, members to bind as `placed`, or that it is `over`.
+
+    `why` says what ended it before its time, "" where it has served.
+    """
+
+    evict: tuple[Leaver, ...] = ()
+    placed: Placement | None = None
+    over: bool = False
+    why: str = ""
+
+
+REST = Progress()
+"""Nothing is to be done until something changes."""
+
+
+def progress(one: Relocation, scene: Scene) -> Progress:
+    """What brings `one` closer to its end."""
+    there = tuple(x for x in one.leavers if scene.stands(x.pod.uid, x.node))
+    gang = scene.comers.get(one.gang)
+    if one.seats and gang is None and not there and scene.is_seated(one):
+        return Progress(over=True)
+    if why := _obstacle(one, there, scene):
+        return Progress(over=True, why=why)
+    if there:
+        return Progress(evict=_may_go(one, there, scene))
+    if not one.seats:
+        return Progress(over=True)
+    return REST if gang is None else _seated(one, gang, scene)
+
+
+def _obstacle(one: Relocation, there: tuple[Leaver, ...], scene: Scene) -> str:
+    """Why the plan no longer holds, "" where it does."""
+    if scene.now >= one.until:
+        return "nobody has come for the places that were kept"
+    for seat in one.seats:
+        if not scene.observed.usable(seat.node):
+            return f"node {seat.node} can no longer be used"
+    if one.seats and all(seat.waits and scene.is_gone(seat.pod.uid) for seat in one.seats):
+        return "those who waited for it are gone"
+    for uid, node in one.stays:
+        if not scene.stands(uid, node):
+            return f"a member on node {node} has not stayed there"
+    if not fits_all(one.seats, scene.free_in_the_end(one.gang)):
+        return "others have taken its places"
+    for leaver in there:
+        if leaver.lost and leaver.node not in scene.dead:
+            return f"node {leaver.node} has come back"
+    return ""
+
+
+def _may_go(one: Relocation, there: tuple[Leaver, ...], scene: Scene) -> tuple[Leaver, ...]:
+    if one.purpose in (Purpose.PREEMPTION, Purpose.RESTART):
+        return there
+    free = scene.free(one.gang, [leaver.pod.uid for leaver in there])
+    if fits_all(one.seats, free):
+        return there
+    return tuple(leaver for leaver in there if leaver.lost)
+
+
+def _seated(one: Relocation, gang: Gang, scene: Scene) -> Progress:
+    """The placement, once all whom the seats are for have come and the seats are free."""
+    waiting = [pod for role in gang.roles for pod in role.pods]
+    if len(waiting) > len(one.seats):
+        return Progress(over=True, why="more members are missing than it has places for")
+    if len(waiting) < len(one.seats) or not fits_all(one.seats, scene.free(one.gang)):
+        return REST
+    found = seats_for(one, gang, scene)
+    if found is None:
+        return Progress(over=True, why="those who came ask for other things than those who left")
+    pods = tuple((pod, found[pod].node) for role in gang.roles for pod in role.pods)
+    return Progress(placed=Placement(gang.key, pods))
+
+
+def seats_for(one: Relocation, gang: Gang, scene: Scene) -> dict[str, Seat] | None:
+    """A seat for every waiting member of `gang`, None where requests do not match.
+
+    By the pod itself or its name, else by its index, else in order.
+    """
+    namespace = one.gang.namespace
+    asked = {pod: role.request for role in gang.roles for pod in role.pods}
+    ranks = {pod: scene.rank(namespace, pod) for pod in asked}
+    left = list(one.seats)
+    found: dict[str, Seat] = {}
+    for by_index in (False, True, None):
+        for pod, request in asked.items():
+            for seat in () if pod in found else tuple(left):
+                if seat.request == request and _is_for(seat, pod, ranks[pod], by_index):
+                    found[pod] = seat
+                    left.remove(seat)
+                    break
+    return found if len(found) == len(asked) else None
+
+
+def _is_for(seat: Seat, pod: str, rank: tuple[int, int, int], by_index: bool | None) -> bool:
+    if by_index is None:
+        return True
+    if by_index:
+        return rank[2] != NO_INDEX and seat.rank == rank
+    return seat.pod.name == pod

@@ -1,0 +1,77 @@
+"""A relocation as frozen data: who has to go, and which places are kept for whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from k8s_bridge.cluster.protocol import Target
+from model.gang import GangKey
+from model.resources import Resources
+
+
+class Purpose(StrEnum):
+    """What a relocation is for."""
+
+    REPAIR = "repair"
+    RESTART = "restart"
+    DRAIN = "drain"
+    PREEMPTION = "preemption"
+    DEFRAGMENTATION = "defragmentation"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A place on `node`, kept for a member of the gang.
+
+    `pod` is the member that leaves `source` for it, and whose replacement is to come, or, with
+    `source` "", a member that waits. `rank` finds the replacement, which has another name
+    where a Job makes it: the first numbers of the pod's rank.
+    """
+
+    pod: Target
+    rank: tuple[int, int, int]
+    source: str
+    node: str
+    request: Resources
+
+    @property
+    def waits(self) -> bool:
+        """Whether the seat is for the pod itself."""
+        return not self.source
+
+
+@dataclass(frozen=True, slots=True)
+class Leaver:
+    """A pod that has to go from `node`. `lost`: its node is dead, and so is it."""
+
+    pod: Target
+    node: str
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """Everything about the relocation of one gang, of which there is one at a time.
+
+    `seats` are kept for members of `gang`. `leavers` are evicted: members of the gang that move
+    or are lost, or, for a preemption, pods of others. `stays` are the members that keep their
+    places (UID, node): the plan is void once that changes. Times in seconds since the epoch.
+    """
+
+    gang: GangKey
+    purpose: Purpose
+    seats: tuple[Seat, ...]
+    leavers: tuple[Leaver, ...]
+    stays: frozenset[tuple[str, str]] = frozenset()
+    priority: int = 0
+    owner: str = ""
+    why: str = ""
+    opened: float = 0.0
+    until: float = 0.0
+    epoch: int = 0
+    version: str = ""
+
+    def at(self, version: str) -> Relocation:
+        """The same as it was written at that resource version."""
+        return replace(self, version=version)

@@ -1,0 +1,141 @@
+"""All that happens to gangs that stand, step by step, for as long as a term lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.protocol import Cluster
+from k8s_bridge.ledger.book import Book
+from k8s_bridge.ledger.tidy import is_settled
+from k8s_bridge.node_health.watch import NodeWatch
+from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.gathering import Gathering
+from k8s_bridge.relocation.keeping import charged, kept, placements
+from k8s_bridge.relocation.mover import Mover, Told
+from k8s_bridge.relocation.planner import Planner
+from k8s_bridge.relocation.preempting import Preempting
+from k8s_bridge.relocation.repairing import Repairing
+from k8s_bridge.relocation.shelf import Shelf
+from k8s_bridge.wanting import Kept
+from model.gang import GangKey
+from model.plan import Placement, Plan
+from model.readers.live import LiveReading
+from model.reasons import ReasonKind
+from model.snapshot import Snapshot
+
+EVERY = 0.25
+"""Seconds between two steps."""
+TOGETHER = 1.0
+"""Seconds for which repairs wait after a node was found dead: others may be found with it."""
+LONGEST = 3.0
+"""Seconds for which they wait at most."""
+STUCK = frozenset(
+    {
+        ReasonKind.BOUND_ELSEWHERE,
+        ReasonKind.NO_FREE_CAPACITY,
+        ReasonKind.NO_ADJACENT_LEAVES,
+        ReasonKind.UPLINK_FULL,
+        ReasonKind.OUTRANKED,
+    }
+)
+
+
+@dataclass(slots=True, eq=False)
+class Relocating:
+    """Repairs, preemptions, defragmentations and what is under way of them, in one term.
+
+    `asked` tells when somebody wanted a defragmentation at once.
+    """
+
+    cluster: Cluster
+    observed: Observed
+    book: Book
+    shelf: Shelf
+    nodes: NodeWatch
+    planner: Planner
+    clock: Clock
+    told: Told
+    asked: Callable[[], str] = str
+    mover: Mover = field(init=False)
+    repairing: Repairing = field(init=False)
+    preempting: Preempting = field(init=False)
+    gathering: Gathering = field(init=False)
+    _last: Plan | None = None
+    _seated: dict[GangKey, GangKey] = field(default_factory=dict)
+    _stuck: frozenset[GangKey] = frozenset()
+    _first_died: float = float("-inf")
+    _last_died: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        shared = (self.observed, self.shelf, self.planner, self.clock)
+        self.mover = Mover(self.cluster, self.observed, self.shelf, self.clock, self.told)
+        self.repairing = Repairing(*shared)
+        self.preempting = Preempting(*shared)
+        self.gathering = Gathering(*shared, self.asked)
+
+    async def run(self) -> None:
+        """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
+        while True:
+            await self.step()
+            await self.clock.sleep(EVERY)
+
+    async def step(self) -> None:
+        """One step of all that is under way, and at most one plan of each sort."""
+        await self.mover.step(self.nodes.dead)
+        if not self._has_settled():
+            return
+        busy = self._busy()
+        scene = self.mover.scene(self.nodes.dead)
+        await self.repairing.plan(scene, busy, self._stuck)
+        await self.preempting.plan(self.mover.scene(self.nodes.dead), self._last)
+        await self.gathering.plan(self.mover.scene(self.nodes.dead), busy)
+
+    def charged(self, snapshot: Snapshot) -> Snapshot:
+        """`snapshot` as a cycle may plan it: without the places that are kept."""
+        return charged(snapshot, self.mover.scene(self.nodes.dead))
+
+    def kept(self) -> Kept:
+        """Those places, by the gang that they are kept for."""
+        return kept(self.mover.scene(self.nodes.dead))
+
+    def placements(self) -> list[Placement]:
+        """Members that a cycle is to bind to the places kept for them."""
+        found = placements(self.mover.scene(self.nodes.dead))
+        self._seated = {placement.gang: gang for gang, placement in found.items()}
+        return list(found.values())
+
+    async def committed(self, gangs: Sequence[GangKey]) -> None:
+        """A cycle has committed these gangs."""
+        for gang in gangs:
+            one = self.shelf.of(self._seated.get(gang, gang))
+            if one is not None:
+                await self.mover.end(one, "")
+
+    def heard(self, reading: LiveReading, plan: Plan | None) -> None:
+        """What a cycle has found."""
+        self._last = plan
+        partly = {gang.key for gang in reading.snapshot.gangs if any(r.bound for r in gang.roles)}
+        self._stuck = frozenset(
+            one.gang
+            for one in (plan.waiting if plan else ())
+            if one.gang in partly and one.reason.kind in STUCK
+        )
+
+    def _busy(self) -> frozenset[GangKey]:
+        return frozenset(
+            one.gang
+            for one in self.book.open_commits()
+            if one.phase is not None and not is_settled(one, self.observed)
+        )
+
+    def _has_settled(self) -> bool:
+        """Whether no node was found dead just now."""
+        now = self.clock.monotonic()
+        if self.nodes.died.is_set():
+            self.nodes.died.clear()
+            if now - self._last_died >= TOGETHER:
+                self._first_died = now
+            self._last_died = now
+        return now - self._last_died >= TOGETHER or now - self._first_died >= LONGEST

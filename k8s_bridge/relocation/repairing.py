@@ -1,0 +1,112 @@
+"""When gangs are to be repaired, and on what terms: one solve for all that were hit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.kinds import NODES
+from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.drafting import repairs
+from k8s_bridge.relocation.keeping import charged
+from k8s_bridge.relocation.planner import Planner
+from k8s_bridge.relocation.scene import Scene
+from k8s_bridge.relocation.shelf import Shelf
+from model.gang import GangKey
+from model.reasons import Reason
+from model.relocation import RepairPlan
+from model.standing import StandingGang
+
+DRAIN = "topology.scheduler/drain"
+"""Annotation of a node that is to be emptied; `true`."""
+
+AGAIN = 5.0
+"""Seconds after which a gang that could not be repaired is tried again."""
+
+
+@dataclass(slots=True, eq=False)
+class Repairing:
+    """Repairs of one term. `lost` are the gangs that no place was found for, and why."""
+
+    observed: Observed
+    shelf: Shelf
+    planner: Planner
+    clock: Clock
+    lost: dict[GangKey, Reason] = field(default_factory=dict)
+    _tried: dict[GangKey, float] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def plan(
+        self, scene: Scene, busy: frozenset[GangKey], stuck: frozenset[GangKey]
+    ) -> RepairPlan | None:
+        """Plan for all gangs that were hit and write the relocations; None where there is none.
+
+        Gangs that are `busy` being bound are left alone. Those whose lost members have come
+        back are hit only where they are `stuck`: where no cycle finds them a place beside the
+        others. Raises `Fenced` where another leads.
+        """
+        config = scene.reading.snapshot.config.spec.repair
+        leaving = scene.dead | self._draining()
+        standing = [
+            one
+            for one in self.observed.standing(leaving)
+            if one.gang.key not in self.shelf and one.gang.key not in busy
+        ]
+        hit = [
+            one
+            for one in standing
+            if one.hit
+            and self._is_due(one)
+            and (one.gang.key in stuck or self._loses(one, leaving))
+        ]
+        self._forget(standing)
+        if not hit or not config.enabled:
+            return None
+        wanted = [one for one in standing if not one.hit or one in hit]
+        snapshot = replace(charged(scene.reading.snapshot, scene), standing=tuple(wanted))
+        plan = await self.planner.repair(snapshot)
+        await self.shelf.put_all(repairs(plan, wanted, scene, config.places_seconds))
+        self._note(plan, hit)
+        return plan
+
+    def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:
+        """Whether a member stands on a node that is dead or to be emptied."""
+        named = (
+            self.observed.named(one.gang.key.namespace, pod)
+            for role in one.gang.roles
+            for pod in role.pods
+        )
+        return any(seen is not None and seen.node in leaving for seen in named)
+
+    def _is_due(self, one: StandingGang) -> bool:
+        return self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
+
+    def _draining(self) -> frozenset[str]:
+        """The nodes that somebody wants emptied."""
+        return frozenset(
+            name
+            for (_, name), body in self.observed.objects.get(NODES, {}).items()
+            if (body["metadata"].get("annotations") or {}).get(DRAIN) == "true"
+        )
+
+    def _note(self, plan: RepairPlan, hit: list[StandingGang]) -> None:
+        """Remember who was tried, and who cannot be helped for now."""
+        due = self.clock.monotonic() + AGAIN
+        self._tried |= {one.gang.key: due for one in hit}
+        self.lost |= {one.gang: one.reason for one in plan.lost}
+        self._log.info(
+            "repair_planned",
+            hit=len(hit),
+            placed=len(plan.placements),
+            moves=len(plan.moves),
+            lost=[str(one.gang) for one in plan.lost],
+            status=plan.status.value,
+            seconds=round(plan.seconds, 3),
+        )
+
+    def _forget(self, standing: list[StandingGang]) -> None:
+        still = {one.gang.key for one in standing if one.hit}
+        self._tried = {gang: at for gang, at in self._tried.items() if gang in still}
+        self.lost = {gang: why for gang, why in self.lost.items() if gang in still}

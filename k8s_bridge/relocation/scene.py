@@ -1,0 +1,147 @@
+"""What a relocation has to know of the cluster, at one moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from k8s_bridge.cluster.kinds import PODS
+from k8s_bridge.ledger.pods import PodSeen
+from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.records import Relocation, Seat
+from model.gang import Gang, GangKey
+from model.readers.live import LiveReading
+from model.readers.pods import rank_of
+from model.resources import Resources, given_back, minus, total
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The cluster now. `open` are all relocations, `dead` nodes of which all pods are lost.
+
+    `now` in seconds since the epoch.
+    """
+
+    observed: Observed
+    reading: LiveReading
+    open: tuple[Relocation, ...]
+    dead: frozenset[str]
+    now: float
+
+    @cached_property
+    def gangs(self) -> Mapping[GangKey, Gang]:
+        """The gangs of which something waits, or is missing."""
+        return {gang.key: gang for gang in self.reading.snapshot.gangs}
+
+    @cached_property
+    def comers(self) -> Mapping[GangKey, Gang]:
+        """Gang of a relocation -> the gang that its seats are for now, where there is one.
+
+        That is the gang itself, or one that the same controller has made in its place.
+        """
+        found = {one.gang: self.gangs[one.gang] for one in self.open if one.gang in self.gangs}
+        taken = set(found)
+        for one in self.open:
+            if one.gang in found or not one.owner:
+                continue
+            for gang in self.gangs.values():
+                if gang.key not in taken and self._owner_of(gang) == one.owner:
+                    found[one.gang] = gang
+                    taken.add(gang.key)
+                    break
+        return found
+
+    def _owner_of(self, gang: Gang) -> str:
+        """The UID of the controller of a gang of one pod, "" where there is none."""
+        pods = [pod for role in gang.roles for pod in role.pods]
+        return self.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
+
+    def owner(self, namespace: str, pod: str) -> str:
+        """The UID of the controller of a pod, "" where it has none."""
+        body = self.observed.objects.get(PODS, {}).get((namespace, pod), {})
+        owners = (body.get("metadata") or {}).get("ownerReferences") or ()
+        return next((str(one.get("uid", "")) for one in owners if one.get("controller")), "")
+
+    def seen(self, uid: str) -> PodSeen | None:
+        """The pod, None where it is gone."""
+        return self.observed.seen(uid)
+
+    def stands(self, uid: str, node: str) -> bool:
+        """Whether the pod runs on `node`, and nobody has told it to go."""
+        seen = self.seen(uid)
+        return seen is not None and seen.node == node and not seen.finished and not seen.deleting
+
+    def is_gone(self, uid: str) -> bool:
+        """Whether the pod is gone, has ended, or has been told to go."""
+        seen = self.seen(uid)
+        return seen is None or seen.finished or seen.deleting
+
+    def is_seated(self, one: Relocation) -> bool:
+        """Whether a member of the gang runs on the node of every seat."""
+        leaving = {leaver.pod.uid for leaver in one.leavers}
+        there = Counter(
+            pod.node
+            for pod in self.reading.snapshot.running
+            if pod.gang == one.gang
+            and (uid := self.reading.uids[pod.namespace, pod.name]) not in leaving
+            and not self.is_gone(uid)
+        )
+        return Counter(seat.node for seat in one.seats) <= there
+
+    def rank(self, namespace: str, pod: str) -> tuple[int, int, int]:
+        """The numbers of the rank of a pod."""
+        body = self.observed.objects.get(PODS, {}).get((namespace, pod), {})
+        metadata = body.get("metadata") or {}
+        return rank_of(pod, metadata.get("labels") or {}, metadata.get("annotations") or {})[:3]
+
+    def free(self, gang: GangKey, leaving: Iterable[str] = ()) -> dict[str, Resources]:
+        """Node -> what is free for the relocation of `gang`: not the seats that others have.
+
+        With the room of the pods `leaving` (UIDs), which is theirs for some time still.
+        """
+        free = dict(self.reading.snapshot.free)
+        for one in self.open:
+            if one.gang != gang:
+                for seat in one.seats:
+                    if seat.node in free and not self.is_taken(seat):
+                        free[seat.node] = minus(free[seat.node], seat.request)
+        uids = set(leaving)
+        for pod in self.reading.snapshot.running if uids else ():
+            if pod.node in free and self.reading.uids[pod.namespace, pod.name] in uids:
+                free[pod.node] = given_back(free[pod.node], pod.request)
+        return free
+
+    def free_in_the_end(self, gang: GangKey) -> dict[str, Resources]:
+        """The same, once all have gone that have been told to, or will be."""
+        return self.free(gang, self._leaving)
+
+    @cached_property
+    def _leaving(self) -> frozenset[str]:
+        told = {
+            uid
+            for pod in self.reading.snapshot.running
+            if self.is_gone(uid := self.reading.uids[pod.namespace, pod.name])
+        }
+        return frozenset(told | {x.pod.uid for one in self.open for x in one.leavers})
+
+    def is_taken(self, seat: Seat) -> bool:
+        """Whether the pod that the seat is for sits there."""
+        return seat.waits and self.stands(seat.pod.uid, seat.node)
+
+
+def fits_all(seats: Iterable[Seat], free: Mapping[str, Resources]) -> bool:
+    """Whether all `seats` find room at once."""
+    asked: dict[str, list[Resources]] = {}
+    for seat in seats:
+        asked.setdefault(seat.node, []).append(seat.request)
+    return all(
+        node in free and _holds(free[node], total(requests)) for node, requests in asked.items()
+    )
+
+
+def _holds(free: Resources, asked: Resources) -> bool:
+    left = minus(free, asked)
+    amounts = [left.gpus, left.cpu or 0, left.memory or 0, left.pods]
+    return min(*amounts, *(amount for _, amount in left.extra)) >= 0

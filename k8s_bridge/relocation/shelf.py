@@ -1,0 +1,113 @@
+"""The relocations under way, as the leader knows them and as they stand in the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from k8s_bridge.ledger.codec import BadRecord
+from k8s_bridge.ledger.fence import check_epoch
+from k8s_bridge.ledger.writes import Records
+from k8s_bridge.relocation.codec import (
+    RELOCATIONS,
+    read_relocation,
+    relocation_body,
+    relocation_name,
+)
+from k8s_bridge.relocation.records import Relocation
+from model.gang import GangKey
+
+
+@dataclass(slots=True, eq=False)
+class Shelf:
+    """One relocation a gang. What writes raises `Fenced` where another leads by now."""
+
+    records: Records
+    epoch: int
+    _open: dict[GangKey, Relocation] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __iter__(self) -> Iterator[Relocation]:
+        return iter(tuple(self._open.values()))
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __contains__(self, gang: GangKey) -> bool:
+        return gang in self._open
+
+    def of(self, gang: GangKey) -> Relocation | None:
+        """The relocation of `gang`, None where there is none."""
+        return self._open.get(gang)
+
+    async def take_over(self) -> None:
+        """Read what the last leader had under way, and write it anew: so it can write no more."""
+        for body in await self.records.list(RELOCATIONS):
+            try:
+                found = read_relocation(body)
+            except BadRecord as error:
+                self._log.error("record_unreadable", why=str(error))
+                continue
+            await self.put(found)
+
+    async def put(self, one: Relocation) -> bool:
+        """Write `one` down; whether it stands. One that stands already is left as it is."""
+        name = relocation_name(one.gang)
+        try:
+            body = relocation_body(replace(one, epoch=self.epoch), self.records.writer)
+            written = await self.records.write_record(name, one.version, body)
+            self._open[one.gang] = read_relocation(written)
+        except (Conflict, NotFound):
+            await self._again(one.gang)
+            return False
+        except (ClusterError, BadRecord) as error:
+            self._log.warning("relocation_not_written", lease=name, why=str(error))
+            return False
+        return True
+
+    async def put_all(self, several: Iterable[Relocation]) -> list[Relocation]:
+        """Write each down; those that stand."""
+        return [one for one in several if await self.put(one)]
+
+    async def drop(self, gang: GangKey) -> bool:
+        """Delete the relocation of `gang`: its places are free then. Whether it is gone."""
+        one = self._open.get(gang)
+        if one is None:
+            return True
+        try:
+            await self.records.delete(relocation_name(gang), one.version)
+        except Conflict:
+            await self._again(gang)
+            return gang not in self._open
+        except ClusterError as error:
+            self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))
+            return False
+        self._open.pop(gang, None)
+        return True
+
+    async def _again(self, gang: GangKey) -> None:
+        """Read the relocation of `gang` into the shelf, as it stands now.
+
+        One of an earlier epoch came late, by a request of a leader that is none any more.
+        """
+        name = relocation_name(gang)
+        body = await self.records.read(name)
+        self._open.pop(gang, None)
+        if body is None:
+            return
+        try:
+            found = read_relocation(body)
+        except BadRecord as error:
+            self._log.error("record_unreadable", why=str(error))
+            return
+        check_epoch(self.epoch, found.epoch, f"the relocation of gang {gang}")
+        if found.epoch == self.epoch:
+            self._open[gang] = found
+            return
+        try:
+            await self.records.delete(name, found.version)
+        except ClusterError as error:
+            self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))

@@ -1,0 +1,34 @@
+"""Pods that were told to go, or cannot be, and gangs that have been relocated."""
+
+from __future__ import annotations
+
+from k8s_bridge.relocation.records import Leaver, Relocation
+from k8s_bridge.telling.tells import EventTell, Regarding
+from k8s_bridge.telling.words import clipped
+
+_ACTION = "Relocating"
+
+
+def what_was_evicted(one: Relocation, leaver: Leaver) -> EventTell:
+    """A pod was evicted."""
+    note = f"Evicted from {leaver.node} for gang {one.gang}: {one.why}"
+    return EventTell(Regarding.pod(leaver.pod), "Evicted", clipped(note), _ACTION)
+
+
+def what_is_forbidden(one: Relocation, leaver: Leaver, why: str) -> EventTell:
+    """A pod should go and may not."""
+    note = (
+        f"{leaver.pod} should leave {leaver.node} ({one.why}), but may not for now: {why}. "
+        "To unblock: raise its disruption budget, or delete the pod"
+    )
+    pod = Regarding.pod(leaver.pod)
+    return EventTell(pod, "EvictionForbidden", clipped(note), _ACTION, warning=True)
+
+
+def what_was_relocated(one: Relocation, why: str) -> list[EventTell]:
+    """A relocation has ended before its time."""
+    if not why or not one.seats:
+        return []
+    note = f"The relocation of gang {one.gang} ({one.purpose}) was given up: {why}"
+    pod = Regarding.pod(one.seats[0].pod)
+    return [EventTell(pod, "RelocationGivenUp", clipped(note), _ACTION, warning=True)]

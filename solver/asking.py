@@ -1,0 +1,63 @@
+"""The solves of the search for starts, asked of the solver process one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.extensions import Extensions
+from model.gang import GangKey
+from model.plan import Placement, Plan, PlanStatus
+from model.snapshot import Snapshot
+from model.starts import Start
+from solver.client import SolverClient
+from solver.quick import fits_alone
+from solver.starting import starts_in_order
+from solver.steps import own_steps
+
+
+def asking_client() -> SolverClient:
+    """A client for many small questions, whose plans do not say why a gang waits."""
+    return SolverClient(steps=replace(own_steps(), explain=lambda _, plan, __: plan))
+
+
+def ask_starts(
+    client: SolverClient, snapshot: Snapshot, extensions: Extensions
+) -> dict[GangKey, Start]:
+    """The expected start of every waiting gang, in the order of planning, each after the last.
+
+    `snapshot.standing` are the gangs that they may have to wait for; `extensions` those that the
+    solver process loads too. Raises what
+    `SolverClient.plan` raises.
+    """
+    return starts_in_order(snapshot, _Asked(client, extensions))
+
+
+class _Asked:
+    """Every solve has the time limit of the config for itself."""
+
+    def __init__(self, client: SolverClient, extensions: Extensions) -> None:
+        self._client = client
+        self._extensions = extensions
+
+    def fits(self, snapshot: Snapshot) -> bool | None:
+        quick = fits_alone(snapshot, self._extensions)
+        if quick is not None:
+            return quick
+        plan = self._client.plan(snapshot)
+        if plan.placements:
+            return True
+        return False if _is_sure(plan) else None
+
+    def place(self, snapshot: Snapshot) -> Placement | None:
+        placements = self._client.plan(snapshot).placements
+        return placements[0] if placements else None
+
+    def fewest(self, snapshot: Snapshot) -> tuple[GangKey, ...] | None:
+        plan = self._client.preempt(snapshot, snapshot.gangs[0].key)
+        return tuple(victim.gang for victim in plan.victims) if plan.placement else None
+
+
+def _is_sure(plan: Plan) -> bool:
+    """Whether a plan that places nobody says that nobody can be placed."""
+    proven = all(stage.proven for stage in plan.stages if stage.name.startswith("who"))
+    return plan.status is not PlanStatus.GREEDY and proven

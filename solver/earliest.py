@@ -1,0 +1,96 @@
+"""When a waiting gang could start: the search with solves of our own.
+
+Runs in the worker process, which alone loads OR-tools.
+"""
+
+from __future__ import annotations
+
+from model.extensions import Extensions
+from model.gang import GangKey
+from model.plan import Placement, Stage
+from model.snapshot import Snapshot
+from model.starts import Start
+from solver.assemble import placement_of
+from solver.clock import Clock
+from solver.phantoms import phantom_units
+from solver.quick import fits_alone
+from solver.relocation.preempt import preempt
+from solver.relocation.victims import waiting_gang
+from solver.scorer import Scorer
+from solver.starting import earliest_start, starts_in_order
+from solver.timeline import Timeline
+from solver.units import UnitFactory, factory_for
+from solver.view import View
+from solver.where import locate
+from solver.who import Chosen, choose
+
+NO_EXTENSIONS = Extensions()
+
+
+def _unheard(_: Stage) -> None:
+    """Nobody listens to the stages."""
+
+
+def earliest(
+    snapshot: Snapshot, key: GangKey, extensions: Extensions = NO_EXTENSIONS
+) -> Start | None:
+    """The earliest start of the waiting gang `key` if nobody new came, as if it waited alone.
+
+    `None` where the time ran out before any was found. `snapshot.standing` are the gangs that
+    it may have to wait for. Raises `KeyError` where no gang `key` waits.
+    """
+    gang = waiting_gang(snapshot, key)
+    found = earliest_start(Timeline(snapshot), gang, _Own(snapshot, extensions))
+    unknown = found.at is None and not found.proven and not found.waits_for
+    return None if unknown else found
+
+
+def expected_starts(
+    snapshot: Snapshot, extensions: Extensions = NO_EXTENSIONS
+) -> dict[GangKey, Start]:
+    """The expected start of every waiting gang, in the order of planning, each after the last."""
+    return starts_in_order(snapshot, _Own(snapshot, extensions))
+
+
+class _Own:
+    """Solves in this process, within the time limit of `snapshot`.
+
+    The search for whom to wait for has that time once more.
+    """
+
+    def __init__(self, snapshot: Snapshot, extensions: Extensions) -> None:
+        self._extensions = extensions
+        self._clock = Clock(snapshot.config.spec.solver.time_limit_seconds)
+
+    def fits(self, snapshot: Snapshot) -> bool | None:
+        quick = fits_alone(snapshot, self._extensions)
+        if quick is not None:
+            return quick
+        _, _, chosen = self._chosen(snapshot)
+        if chosen is None:
+            return None
+        proven = all(stage.proven for stage in chosen.stages)
+        return bool(chosen.gangs) or (False if proven else None)
+
+    def place(self, snapshot: Snapshot) -> Placement | None:
+        factory, scorer, chosen = self._chosen(snapshot)
+        if chosen is None or not chosen.gangs:
+            return None
+        view = scorer.view
+        units, rooms = factory.for_where(chosen.gangs), phantom_units(view, factory)
+        located = locate(view, units, rooms, scorer, self._clock, chosen.refined)
+        placed = chosen.anywhere() if located is None else located.decoded.gangs
+        return placement_of(view, scorer, placed[0])
+
+    def fewest(self, snapshot: Snapshot) -> tuple[GangKey, ...] | None:
+        plan = preempt(snapshot, snapshot.gangs[0].key, self._extensions)
+        if plan is None or plan.placement is None:
+            return None
+        return tuple(victim.gang for victim in plan.victims)
+
+    def _chosen(self, snapshot: Snapshot) -> tuple[UnitFactory, Scorer, Chosen | None]:
+        factory = factory_for(snapshot, self._extensions)
+        view = View(snapshot, factory.ground)
+        scorer = Scorer(view)
+        units = factory.for_who(snapshot.gangs)
+        return factory, scorer, choose(view, units, scorer, self._clock, _unheard)

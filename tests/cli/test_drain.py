@@ -1,0 +1,248 @@
+"""`fourleaf drain`: dry runs on files with the real solver, and what it changes on the twin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.drain import mark
+from cli.live import Live, Reach, read_live
+from cli.patching import patch_all
+from k8s_bridge.cluster.errors import Refused
+from k8s_bridge.cluster.kinds import NODES
+from k8s_bridge.cluster.memory import MemoryCluster, actors
+from k8s_bridge.cluster.protocol import Body, Target
+from k8s_bridge.relocation.repairing import DRAIN
+from model.problems import BadInput
+from tests.cli.conftest import Run
+from tests.k8s_bridge.relocation.bench import Bench
+
+Write = Callable[[str, str], Path]
+MOVABLE = {"topology.scheduler/movable": "true"}
+OWNER = {"apiVersion": "batch/v1", "kind": "Job", "name": "x", "controller": True}
+
+
+def stands(name: str, *nodes: str, **said: str) -> list[Body]:
+    """A gang of whole nodes whose pods some controller makes."""
+    bodies = actors.gang(name, len(nodes), **said)
+    for body, node in zip(bodies, nodes, strict=True):
+        body["metadata"] |= {"namespace": "ml", "ownerReferences": [OWNER]}
+        body["spec"]["nodeName"] = node
+        body["status"] = {"phase": "Running"}
+    return bodies
+
+
+def cluster(leaves: int, *pods: Body) -> str:
+    """Leaves of two nodes, `n-0-LEAF-NODE`, and these pods."""
+    nodes = [one | {"apiVersion": "v1", "kind": "Node"} for one in actors.nodes(1, leaves, 2)]
+    listed = [one | {"apiVersion": "v1", "kind": "Pod"} for one in pods]
+    return yaml.safe_dump_all([*nodes, *listed])
+
+
+def asked(run: Run, path: Path, *places: str, code: int = 0) -> Any:
+    """The document of a dry run that ends with `code`."""
+    told = run("drain", *places, "-f", path, "-o", "json")
+    assert told.exit_code == code, told.output
+    return json.loads(told.stdout)
+
+
+def paths(document: Any) -> dict[str, tuple[str, str, str]]:
+    """Pod -> from, to, why."""
+    return {
+        pod["name"]: (pod["from"], pod["to"], pod["why"])
+        for gang in document["gangs"]
+        for pod in gang.get("pods", ())
+    }
+
+
+def test_a_leaf_is_emptied_into_the_next(run: Run, write: Write) -> None:
+    """Both members of a pair go to the one leaf that is free, and that is proven."""
+    path = write("in.yaml", cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1")))
+    told = asked(run, path, "leaf-0-0")
+    assert (told["kind"], told["status"], told["moves"]) == ("Drain", "OPTIMAL", 2)
+    assert told["nodes"] == ["n-0-0-0", "n-0-0-1"]
+    found = paths(told)
+    assert {pod: source for pod, (source, _, _) in found.items()} == {
+        "pair-0": "n-0-0-0",
+        "pair-1": "n-0-0-1",
+    }
+    assert {target for _, target, _ in found.values()} == {"n-0-1-0", "n-0-1-1"}
+
+
+def test_the_rest_of_a_gang_comes_along_and_others_make_room(run: Run, write: Write) -> None:
+    """Of three leaves only the second can be cleared, by one pod: 3 moves, for 3 reasons."""
+    path = write(
+        "in.yaml",
+        cluster(
+            3,
+            *stands("pair", "n-0-0-0", "n-0-0-1"),
+            *stands("light", "n-0-1-0", **MOVABLE),
+            *stands("rock", "n-0-2-0"),
+        ),
+    )
+    told = asked(run, path, "n-0-0-1")
+    found = paths(told)
+    assert found["light-0"][::2] == ("n-0-1-0", "it makes room")
+    assert found["light-0"][1] in ("n-0-2-1", "n-0-0-0")
+    assert found["pair-0"][::2] == ("n-0-0-0", "it stays with its gang")
+    assert found["pair-1"][::2] == ("n-0-0-1", "its node is emptied")
+    assert {found["pair-0"][1], found["pair-1"][1]} == {"n-0-1-0", "n-0-1-1"}
+    assert told["moves"] == 3
+    text = run("drain", "n-0-0-1", "-f", path).stdout
+    assert "moves  3 pods of 2 gangs" in text
+    assert "proven fewest: 3 moves" in text
+
+
+def test_a_gang_without_another_place(run: Run, write: Write) -> None:
+    """The other leaf is half taken: the code is 3, and the reason names who stands there."""
+    path = write(
+        "in.yaml", cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1"), *stands("rock", "n-0-1-0"))
+    )
+    told = asked(run, path, "leaf-0-0", code=3)
+    (lost,) = told["gangs"]
+    assert (lost["name"], lost["outcome"], told["moves"]) == ("pair", "Lost", 0)
+    assert lost["reason"] != "NotProven"
+    text = run("drain", "leaf-0-0", "-f", path).stdout
+    assert "no place  1 gang would not survive" in text
+    assert "ml/rock" in text
+
+
+def test_the_policy_of_a_gang_is_named_where_it_stands_in_the_way(run: Run, write: Write) -> None:
+    """A gang that may only be patched cannot leave its leaf, though another one is free."""
+    patch = {"topology.scheduler/repair-policy": "patch"}
+    path = write("in.yaml", cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1", **patch)))
+    (lost,) = asked(run, path, "n-0-0-0", code=3)["gangs"]
+    assert (lost["outcome"], lost["repairPolicy"]) == ("Lost", "patch")
+    assert "repair-policy to move" in run("drain", "n-0-0-0", "-f", path).stdout
+
+
+def test_what_stays_and_what_is_gone_for_good(run: Run, write: Write) -> None:
+    """Who waits for its nodes, who has no controller, and pods of others are all named."""
+    bare = stands("bare", "n-0-1-0")
+    del bare[0]["metadata"]["ownerReferences"]
+    other = actors.pod("agent", 0, "default-scheduler", namespace="ops")
+    other["spec"]["nodeName"] = "n-0-1-0"
+    wait = {"topology.scheduler/repair-policy": "wait"}
+    path = write("in.yaml", cluster(3, *bare, other, *stands("patient", "n-0-0-0", **wait)))
+    told = asked(run, path, "leaf-0-0", "n-0-1-0")
+    outcomes = {gang["name"]: gang["outcome"] for gang in told["gangs"]}
+    assert outcomes == {"bare": "Moves", "patient": "Waits"}
+    assert (told["unowned"], told["others"]) == (["ml/bare-0"], ["ops/agent"])
+    text = run("drain", "leaf-0-0", "n-0-1-0", "-f", path).stdout
+    for part in ("evicted for good  1 pod", "others  1 pod", "stay  1 gang", "ml/patient"):
+        assert part in text
+
+
+def test_an_empty_node_costs_nothing(run: Run, write: Write) -> None:
+    """Nobody stands there."""
+    path = write("in.yaml", cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1")))
+    told = run("drain", "n-0-1-0", "-f", path)
+    assert told.exit_code == 0
+    assert "no gang stands there" in told.stdout
+
+
+def test_unknown_places(run: Run, write: Write) -> None:
+    """Each is named, with what it might have meant."""
+    path = write("in.yaml", cluster(2))
+    told = run("drain", "leaf-0-0x", "n-0-0-7", "-f", path)
+    assert told.exit_code == 2
+    assert "leaf-0-0x: is no node, leaf or spine" in told.stderr
+    assert "Perhaps leaf-0-0" in told.stderr
+    assert "n-0-0-7: is no node, leaf or spine" in told.stderr
+
+
+@pytest.mark.parametrize("words", [("--apply", "--undo"), ("--dry-run", "--apply")])
+def test_one_thing_at_a_time(run: Run, words: tuple[str, ...]) -> None:
+    """Doing, undoing and only saying exclude each other."""
+    assert run("drain", "n", *words).exit_code == 2
+
+
+def test_files_cannot_be_changed(run: Run, write: Write) -> None:
+    """`--apply` needs a cluster."""
+    told = run("drain", "n-0-0-0", "--apply", "-f", write("in.yaml", cluster(1)))
+    assert told.exit_code == 2
+    assert "nothing can be changed in files" in told.stderr
+
+
+async def twin() -> tuple[MemoryCluster, Live]:
+    """Two leaves of two nodes, the last node cordoned by somebody; and what is seen of them."""
+    made = MemoryCluster()
+    await actors.add_nodes(made, actors.nodes(1, 2, 2))
+    await made.patch(NODES, Target("", "n-0-1-1"), {"spec": {"unschedulable": True}})
+    return made, await read_live(made, Reach())
+
+
+async def state(made: MemoryCluster) -> dict[str, tuple[bool, str]]:
+    """Node -> whether it is cordoned, and its mark."""
+    return {
+        body["metadata"]["name"]: (
+            bool((body.get("spec") or {}).get("unschedulable")),
+            (body["metadata"].get("annotations") or {}).get(DRAIN, ""),
+        )
+        for body in (await made.list(NODES)).items
+    }
+
+
+async def test_nodes_are_marked_and_given_back() -> None:
+    """Marked nodes alone are given back: who cordoned another one had a reason."""
+    made, live = await twin()
+    assert await mark(made, Reach(), live, ["leaf-0-0"], False) == ("n-0-0-0", "n-0-0-1")
+    free, marked, cordoned = (False, ""), (True, "true"), (True, "")
+    assert await state(made) == {
+        "n-0-0-0": marked,
+        "n-0-0-1": marked,
+        "n-0-1-0": free,
+        "n-0-1-1": cordoned,
+    }
+    live = await read_live(made, Reach())
+    assert await mark(made, Reach(), live, ["spine-0"], True) == ("n-0-0-0", "n-0-0-1")
+    assert await state(made) == {
+        "n-0-0-0": free,
+        "n-0-0-1": free,
+        "n-0-1-0": free,
+        "n-0-1-1": cordoned,
+    }
+
+
+class Stubborn(MemoryCluster):
+    """A cluster that lets us change no node of the second leaf."""
+
+    async def patch(self, kind: Any, target: Target, patch: Body, subresource: str = "") -> Body:
+        """Refuse for some nodes."""
+        if target.name.startswith("n-0-1"):
+            raise Refused("nodes is forbidden", 403)
+        return await super().patch(kind, target, patch, subresource)
+
+
+async def test_nodes_that_may_not_be_changed_are_named() -> None:
+    """All others are marked nevertheless."""
+    made = Stubborn()
+    await actors.add_nodes(made, actors.nodes(1, 2, 2))
+    names = [Target("", body["metadata"]["name"]) for body in (await made.list(NODES)).items]
+    with pytest.raises(BadInput) as bad:
+        await patch_all(made, Reach(), NODES, names, {"metadata": {"annotations": {DRAIN: "true"}}})
+    assert [one.object for one in bad.value.problems] == ["Node n-0-1-0", "Node n-0-1-1"]
+    assert "Ask for the right to patch nodes" in bad.value.problems[0].advice
+    assert [mark for _, mark in (await state(made)).values()] == ["true", "true", "", ""]
+
+
+async def test_the_scheduler_empties_marked_nodes() -> None:
+    """A pair on a marked leaf is on another one half a minute later, all of it."""
+    bench = Bench()
+    await bench.start()
+    await bench.submit("g", 2)
+    before = set((await bench.places("g")).values())
+    leaf = next(iter(before)).rsplit("-", 1)[0].replace("n-", "leaf-")
+    live = await read_live(bench.cluster, Reach())
+    nodes = await mark(bench.cluster, Reach(), live, [leaf], False)
+    assert before <= set(nodes)
+    await bench.clock.advance(60)
+    after = await bench.places("g")
+    await bench.stop()
+    assert len(after) == 2
+    assert not set(after.values()) & set(nodes)

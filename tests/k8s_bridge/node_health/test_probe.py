@@ -1,0 +1,56 @@
+"""Any answer is an answer; none is none. Against real sockets."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import closing
+
+from k8s_bridge.node_health.probe import KUBELET_PORT, Door, TcpProber, door_of
+
+PROBER = TcpProber(patience=0.3)
+
+
+def listening(backlog: int) -> socket.socket:
+    """A socket that listens and never accepts."""
+    found = socket.socket()
+    found.bind(("127.0.0.1", 0))
+    found.listen(backlog)
+    return found
+
+
+async def test_an_open_door_answers() -> None:
+    """A kubelet that accepts."""
+    with closing(listening(8)) as server:
+        assert await PROBER.answers(Door(*server.getsockname()))
+
+
+async def test_a_closed_door_of_a_living_host_answers() -> None:
+    """Nobody listens: the host says so."""
+    with closing(listening(8)) as server:
+        door = Door(*server.getsockname())
+    assert await PROBER.answers(door)
+
+
+async def test_no_answer_is_none() -> None:
+    """A full queue drops what comes, as a host without power does."""
+    with closing(listening(0)) as server:
+        address = server.getsockname()
+        with closing(socket.create_connection(address)):
+            assert not await PROBER.answers(Door(*address))
+
+
+async def test_a_name_that_leads_nowhere_does_not_answer() -> None:
+    """Nor is it an error."""
+    assert not await PROBER.answers(Door("node.invalid", KUBELET_PORT))
+
+
+def test_where_a_kubelet_listens() -> None:
+    """By its address and port, where the node says them."""
+    addresses = [
+        {"type": "Hostname", "address": "h"},
+        {"type": "InternalIP", "address": "10.0.0.1"},
+    ]
+    status = {"addresses": addresses, "daemonEndpoints": {"kubeletEndpoint": {"Port": 7}}}
+    assert door_of({"status": status}) == Door("10.0.0.1", 7)
+    assert door_of({"status": {"addresses": addresses[:1]}}) == Door("h", KUBELET_PORT)
+    assert door_of({}) is None

@@ -1,0 +1,1 @@
+"""Tests of relocations: repair, preemption, defragmentation, drains."""

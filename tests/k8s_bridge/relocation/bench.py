@@ -1,0 +1,176 @@
+"""A cluster on the twin with Jobs, nodes that die, and a scheduler that repairs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from k8s_bridge.cluster.errors import AlreadyExists
+from k8s_bridge.cluster.kinds import EVENTS, JOBS, NODES, PODS, PRIORITY_CLASSES
+from k8s_bridge.cluster.memory import MemoryCluster
+from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
+from k8s_bridge.cluster.memory.heartbeats import Heartbeats
+from k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
+from k8s_bridge.cluster.protocol import Body, Target
+from k8s_bridge.metrics import Metrics
+from k8s_bridge.reporting import Reporter
+from k8s_bridge.scheduler import Options, Scheduler
+from k8s_bridge.virtual_clock import VirtualClock
+from model.extensions import Extensions
+from model.gang import GangKey
+from model.plan import Plan
+from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from model.snapshot import Snapshot
+from solver.batch import solve
+from solver.explain import explain
+from solver.relocation.defrag import defragment
+from solver.relocation.preempt import preempt
+from solver.relocation.repair import repair
+
+TEAM = "ml"
+
+
+class Solved:
+    """The real solver, in this process, and what it has answered."""
+
+    def __init__(self) -> None:
+        self.repairs: list[RepairPlan] = []
+        self.preemptions: list[PreemptionPlan] = []
+        self.gatherings: list[DefragPlan] = []
+
+    async def plan(self, snapshot: Snapshot) -> Plan:
+        """A batch plan with reasons."""
+        plan = solve(snapshot)
+        assert plan is not None
+        return explain(snapshot, plan, Extensions())
+
+    async def repair(self, snapshot: Snapshot) -> RepairPlan:
+        """A repair plan."""
+        plan = repair(snapshot)
+        assert plan is not None
+        self.repairs.append(plan)
+        return plan
+
+    async def preempt(self, snapshot: Snapshot, gang: GangKey) -> PreemptionPlan:
+        """Whom to evict for `gang`."""
+        plan = preempt(snapshot, gang)
+        assert plan is not None
+        self.preemptions.append(plan)
+        return plan
+
+    async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
+        """Moves that make room."""
+        plan = defragment(snapshot, budget)
+        assert plan is not None
+        self.gatherings.append(plan)
+        return plan
+
+
+class Bench:
+    """`spines` of `leaves` leaves of 4 nodes of 8 GPUs, everybody at work, no scheduler yet."""
+
+    def __init__(self, spines: int = 1, leaves: int = 4) -> None:
+        self.clock = VirtualClock()
+        self.cluster = MemoryCluster(clock=self.clock)
+        store = self.cluster.store
+        self.kubelets, self.jobs = Kubelets(store), JobController(store)
+        self.beats = Heartbeats(store)
+        self.solved = Solved()
+        self.fabric = nodes(spines, leaves, 4)
+        self.tasks: list[asyncio.Task[Any]] = [
+            asyncio.ensure_future(work)
+            for work in (self.kubelets.run(), self.jobs.run(), self.beats.run())
+        ]
+
+    async def start(self, name: str = "a") -> Scheduler:
+        """Start a scheduler; the first one leads."""
+        for body in self.fabric:
+            try:
+                await self.cluster.create(NODES, "", body)
+            except AlreadyExists:
+                break
+        scheduler = Scheduler(
+            self.cluster.client(name),
+            self.clock,
+            self.solved.plan,
+            Options(identity=name, dry_run="never"),
+            lambda one: Reporter(one, Metrics()),
+            planner=self.solved,
+            prober=self.beats,
+        )
+        self.tasks.append(asyncio.ensure_future(scheduler.run()))
+        await self.clock.advance(1)
+        return scheduler
+
+    async def stop(self) -> None:
+        """End everything."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+    async def submit(
+        self, name: str, size: int, gpus: int = 8, priority: str = "", **annotations: str
+    ) -> None:
+        """Submit a Job, of a PriorityClass where one is named, and give it time to be bound."""
+        await add_namespace(self.cluster, TEAM)
+        said = {
+            f"topology.scheduler/{key.replace('_', '-')}": text for key, text in annotations.items()
+        }
+        body = job(name, size, gpus, **said)
+        if priority:
+            body["spec"]["template"]["spec"]["priorityClassName"] = priority
+        await self.cluster.create(JOBS, TEAM, body)
+        await self.clock.advance(3)
+
+    async def classes(self, **values: int) -> None:
+        """Make PriorityClasses; one whose name starts with `meek` preempts nobody."""
+        for name, value in values.items():
+            body: Body = {"metadata": {"name": name}, "value": value}
+            if name.startswith("meek"):
+                body["preemptionPolicy"] = "Never"
+            await self.cluster.create(PRIORITY_CLASSES, "", body)
+
+    def lose(self, *names: str) -> None:
+        """These nodes lose power."""
+        self.beats.lose(names)
+        self.kubelets.silent |= set(names)
+
+    def restore(self, *names: str) -> None:
+        """They are back."""
+        self.beats.restore(names)
+        self.kubelets.silent -= set(names)
+
+    async def pods(self, job_name: str) -> list[Body]:
+        """The live pods of a Job: not those that are to end."""
+        items = (await self.cluster.list(PODS, TEAM)).items
+        return [
+            body
+            for body in items
+            if body["metadata"]["labels"]["batch.kubernetes.io/job-name"] == job_name
+            and "deletionTimestamp" not in body["metadata"]
+        ]
+
+    async def places(self, job_name: str) -> dict[int, str]:
+        """Index -> node, for the live pods of a Job that are bound."""
+        return {
+            int(body["metadata"]["labels"][INDEX]): body["spec"]["nodeName"]
+            for body in await self.pods(job_name)
+            if body["spec"].get("nodeName")
+        }
+
+    async def uids(self, job_name: str) -> dict[int, str]:
+        """Index -> UID, for the live pods of a Job."""
+        return {
+            int(body["metadata"]["labels"][INDEX]): body["metadata"]["uid"]
+            for body in await self.pods(job_name)
+        }
+
+    async def reasons(self) -> set[str]:
+        """The reasons of all events."""
+        return {event["reason"] for event in (await self.cluster.list(EVENTS)).items}
+
+    async def delete(self, name: str) -> None:
+        """Delete a Job and its pods."""
+        await self.cluster.delete(JOBS, Target(TEAM, name))
+        for pod in await self.pods(name):
+            await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))

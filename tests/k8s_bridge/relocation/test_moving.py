@@ -1,0 +1,132 @@
+"""Drains and defragmentation: the whole scheduler on the twin, in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
+from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.config_watch import DEFRAGMENT
+from k8s_bridge.relocation.repairing import DRAIN
+from model.config import CONFIG_MAP
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+
+CONFIG = """
+apiVersion: topology.scheduler/v1alpha1
+kind: SchedulerConfig
+spec:
+  defragmentation: {movesPerHour: 8, perGangPerDay: 1, minimumRuntimeSeconds: 60}
+"""
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """A scheduler that leads."""
+    bench = Bench()
+    await bench.start()
+    yield bench
+    await bench.stop()
+
+
+async def drain(bench: Bench, node: str) -> None:
+    """Do what `fourleaf drain --apply` does."""
+    patch = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
+    await bench.cluster.patch(NODES, Target("", node), patch)
+
+
+async def configure(bench: Bench, **annotations: str) -> None:
+    """Write the config, or annotate it."""
+    metadata = {"name": CONFIG_MAP, "annotations": annotations}
+    body = {"metadata": metadata, "data": {"config.yaml": CONFIG}}
+    await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
+
+
+async def test_a_drained_node_is_left_by_those_who_find_a_place(bench: Bench) -> None:
+    """A gang of 2: the one on the node moves within the leaf, and only once its seat is free."""
+    await bench.submit("g", 2)
+    before, uids = await bench.places("g"), await bench.uids("g")
+    await drain(bench, before[0])
+    await bench.clock.advance(10)
+    after = await bench.places("g")
+    assert after[1] == before[1]
+    assert after[0] not in before.values()
+    assert (await bench.uids("g"))[1] == uids[1]
+
+
+async def test_nobody_leaves_a_drained_node_for_the_street(bench: Bench) -> None:
+    """The fabric is full: everybody stays, until there is a place."""
+    await bench.submit("h", 12)
+    await bench.submit("g", 4)
+    uids, before = await bench.uids("g"), await bench.places("g")
+    await drain(bench, before[0])
+    await bench.clock.advance(20)
+    assert await bench.uids("g") == uids
+    bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("h")])
+    await bench.clock.advance(20)
+    assert before[0] not in (await bench.places("g")).values()
+    assert len(await bench.places("g")) == 4
+
+
+async def halves(bench: Bench, **annotations: str) -> None:
+    """Leaves 0 and 1 half taken by gangs `a` and `b`, 2 and 3 taken by `c`."""
+    for name in ("a", "x", "b", "y"):
+        await bench.submit(name, 2, **annotations)
+    await bench.submit("c", 8)
+    assert {leaf_of(bench, await bench.places(name)) for name in "ab"} == {0, 1}
+    for name in "xy":
+        bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods(name)])
+
+
+def leaf_of(bench: Bench, places: dict[int, str]) -> int:
+    """The one leaf of a gang."""
+    (leaf,) = {int(node.split("-")[2]) for node in places.values()}
+    return leaf
+
+
+async def ask(bench: Bench) -> None:
+    """Do what `fourleaf defrag --apply` does."""
+    moment = datetime.fromtimestamp(bench.clock.wall(), UTC).isoformat()
+    patch = {"metadata": {"annotations": {DEFRAGMENT: moment}}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), patch)
+
+
+async def test_movable_gangs_make_way_for_one_that_waits(bench: Bench) -> None:
+    """A gang of 4 waits; one of two that each fill half a leaf joins the other, in 2 moves."""
+    await configure(bench)
+    await halves(bench, movable="true")
+    uids = {name: await bench.uids(name) for name in "abc"}
+    await bench.submit("four", 4)
+    await bench.clock.advance(60)
+    assert not await bench.places("four")
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert len(await bench.places("four")) == 4
+    moved = [name for name in "abc" if await bench.uids(name) != uids[name]]
+    assert len(moved) == 1
+    assert leaf_of(bench, await bench.places("a")) == leaf_of(bench, await bench.places("b"))
+
+
+async def test_who_has_run_too_shortly_or_may_not_stays(bench: Bench) -> None:
+    """Asked for at once, before the minimum runtime: nobody moves, and nobody later either."""
+    await configure(bench)
+    await halves(bench, movable="true")
+    uids = {name: await bench.uids(name) for name in "abc"}
+    await bench.submit("four", 4)
+    await ask(bench)
+    await bench.clock.advance(120)
+    assert {name: await bench.uids(name) for name in "abc"} == uids
+
+
+async def test_who_has_not_said_so_does_not_move(bench: Bench) -> None:
+    """Without `movable`, nothing happens."""
+    await configure(bench)
+    await halves(bench)
+    uids = {name: await bench.uids(name) for name in "abc"}
+    await bench.submit("four", 4)
+    await bench.clock.advance(70)
+    await ask(bench)
+    await bench.clock.advance(30)
+    assert {name: await bench.uids(name) for name in "abc"} == uids

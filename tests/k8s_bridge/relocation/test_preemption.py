@@ -1,0 +1,114 @@
+"""Higher gangs take the place of lower ones: the whole scheduler on the twin, in virtual time.
+
+The fabric is one spine of 4 leaves of 4 nodes. A gang that waits may preempt after 5 s, and
+pods take their 30 s of grace only where their kubelet is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES
+from k8s_bridge.relocation.codec import RELOCATIONS
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """A scheduler that leads, and three priorities."""
+    bench = Bench()
+    await bench.start()
+    await bench.classes(low=1, middle=5, high=10, meek=10)
+    yield bench
+    await bench.stop()
+
+
+async def relocations(bench: Bench) -> int:
+    """How many are under way."""
+    return len((await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items)
+
+
+async def test_one_victim_goes_where_one_suffices(bench: Bench) -> None:
+    """Four gangs of 4 fill the fabric; one of 4 comes: one goes, the lowest, and comes last."""
+    for name in ("a", "b", "c"):
+        await bench.submit(name, 4, priority="middle")
+    await bench.submit("d", 4, priority="low")
+    uids = {name: await bench.uids(name) for name in "abcd"}
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(15)
+    assert len(await bench.places("top")) == 4
+    assert {name for name in "abcd" if await bench.uids(name) != uids[name]} == {"d"}
+    assert not await bench.places("d")
+    assert not await relocations(bench)
+
+
+async def test_the_meek_wait(bench: Bench) -> None:
+    """`preemptionPolicy: Never`: nobody goes."""
+    await bench.submit("a", 16, priority="low")
+    uids = await bench.uids("a")
+    await bench.submit("top", 4, priority="meek")
+    await bench.clock.advance(60)
+    assert await bench.uids("a") == uids
+
+
+async def test_equals_wait(bench: Bench) -> None:
+    """Nobody goes for a gang of the same priority."""
+    await bench.submit("a", 16, priority="high")
+    uids = await bench.uids("a")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(60)
+    assert await bench.uids("a") == uids
+
+
+async def test_a_higher_gang_arriving_in_mid_preemption_takes_nothing_that_is_kept(
+    bench: Bench,
+) -> None:
+    """The victim takes its time; a second gang gets a place of its own, by a second victim."""
+    await bench.submit("a", 8, priority="low")
+    await bench.submit("b", 8, priority="low")
+    bench.kubelets.silent |= set((await bench.places("a")).values())
+    bench.kubelets.silent |= set((await bench.places("b")).values())
+    await bench.submit("first", 8, priority="middle")
+    await bench.clock.advance(6)
+    await bench.submit("second", 8, priority="high")
+    await bench.clock.advance(20)
+    bench.kubelets.silent.clear()
+    await bench.clock.advance(30)
+    assert len(await bench.places("first")) == 8
+    assert len(await bench.places("second")) == 8
+    assert not set((await bench.places("first")).values()) & set(
+        (await bench.places("second")).values()
+    )
+
+
+async def test_a_victim_that_never_ends_and_a_budget_that_forbids(bench: Bench) -> None:
+    """Nobody is evicted twice, the places are let go, and who waits may try again later."""
+    await bench.submit("a", 16, priority="low")
+    await bench.cluster.create(
+        DISRUPTION_BUDGETS,
+        TEAM,
+        {"metadata": {"name": "all"}, "spec": {"maxUnavailable": 0, "selector": {}}},
+    )
+    uids = await bench.uids("a")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(60)
+    assert await bench.uids("a") == uids
+    assert "EvictionForbidden" in await bench.reasons()
+    assert await relocations(bench) == 1
+    await bench.clock.advance(600)
+    assert await bench.uids("a") == uids
+    assert len(bench.solved.preemptions) <= 3
+
+
+async def test_who_is_gone_needs_no_places(bench: Bench) -> None:
+    """The gang is deleted while its victims still end: nothing is kept any longer."""
+    await bench.submit("a", 16, priority="low")
+    bench.kubelets.silent |= set((await bench.places("a")).values())
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(10)
+    assert await relocations(bench) == 1
+    await bench.delete("top")
+    await bench.clock.advance(5)
+    assert not await relocations(bench)

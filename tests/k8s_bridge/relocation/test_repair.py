@@ -1,0 +1,188 @@
+"""Nodes die under gangs of Jobs: the whole scheduler on the twin, in virtual time.
+
+The fabric is one spine of 4 leaves of 4 nodes, `n-0-LEAF-NODE`. Kubelets beat every 10 s, and
+20 s of silence make a node dead, so 30 s are enough for everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
+from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.relocation.codec import RELOCATIONS
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """A scheduler that leads."""
+    bench = Bench()
+    await bench.start()
+    yield bench
+    await bench.stop()
+
+
+def leaf_of(node: str) -> int:
+    """The number of its leaf."""
+    return int(node.split("-")[2])
+
+
+async def leaves(bench: Bench, name: str) -> list[int]:
+    """The leaves on which the members of a Job stand."""
+    return sorted({leaf_of(node) for node in (await bench.places(name)).values()})
+
+
+async def test_a_lost_member_comes_back_in_the_same_leaf(bench: Bench) -> None:
+    """A gang of 2 loses a node; 2 more are free in the leaf. One pod is new, the other stays."""
+    await bench.submit("g", 2)
+    before, uids = await bench.places("g"), await bench.uids("g")
+    bench.lose(before[1])
+    await bench.clock.advance(30)
+    after = await bench.places("g")
+    assert after[0] == before[0]
+    assert after[1] != before[1]
+    assert leaf_of(after[1]) == leaf_of(before[0])
+    assert (await bench.uids("g"))[0] == uids[0]
+    assert not (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+
+
+async def test_next_door_half_a_gang_of_8_moves(bench: Bench) -> None:
+    """On leaves 0 and 1 of which 0 loses a node, 1 and 2 are next: 3 pods move, 1 is new."""
+    await bench.submit("g", 8)
+    before, uids = await bench.places("g"), await bench.uids("g")
+    assert await leaves(bench, "g") == [0, 1]
+    bench.lose("n-0-0-2")
+    await bench.clock.advance(62)
+    after, now = await bench.places("g"), await bench.uids("g")
+    assert await leaves(bench, "g") == [1, 2]
+    assert len(set(after.values())) == 8
+    stayed = {index for index in before if now[index] == uids[index]}
+    assert stayed == {index for index, node in before.items() if leaf_of(node) == 1}
+
+
+async def test_elsewhere_all_of_a_gang_of_8_moves(bench: Bench) -> None:
+    """Leaves 0 and 1 each lose a node: all of it goes to leaves 2 and 3."""
+    await bench.submit("g", 8)
+    bench.lose("n-0-0-2", "n-0-1-0")
+    await bench.clock.advance(62)
+    assert await leaves(bench, "g") == [2, 3]
+    assert len(set((await bench.places("g")).values())) == 8
+
+
+async def test_all_nodes_of_a_gang_of_8_die(bench: Bench) -> None:
+    """What has lost all its nodes starts again elsewhere."""
+    await bench.submit("g", 8)
+    bench.lose(*(await bench.places("g")).values())
+    await bench.clock.advance(30)
+    assert await leaves(bench, "g") == [2, 3]
+
+
+async def test_nowhere_the_others_stay_and_wait(bench: Bench) -> None:
+    """Leaves 2 and 3 are taken: nobody is evicted until there is room, then it is used."""
+    await bench.submit("g", 8)
+    await bench.submit("h", 8)
+    uids = await bench.uids("g")
+    bench.lose("n-0-0-2")
+    await bench.clock.advance(40)
+    assert await bench.uids("g") == uids
+    bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("h")])
+    await bench.clock.advance(60)
+    assert await leaves(bench, "g") in ([1, 2], [2, 3])
+
+
+async def test_a_kubelet_that_is_silent_on_a_living_host_moves_nothing(bench: Bench) -> None:
+    """It does not beat for a minute, but the host answers."""
+    await bench.submit("g", 2)
+    uids, before = await bench.uids("g"), await bench.places("g")
+    bench.beats.silent |= set(before.values())
+    await bench.clock.advance(60)
+    assert await bench.uids("g") == uids
+
+
+async def test_silence_of_everybody_moves_nothing(bench: Bench) -> None:
+    """Nobody is heard for a minute, nobody can be asked: that is no failure of nodes."""
+    await bench.submit("g", 2)
+    uids = await bench.uids("g")
+    bench.beats.hushed = True
+    bench.beats.unreachable = {body["metadata"]["name"] for body in bench.fabric}
+    await bench.clock.advance(60)
+    bench.beats.hushed = False
+    await bench.clock.advance(15)
+    assert await bench.uids("g") == uids
+
+
+async def test_nobody_who_can_be_heard_makes_the_probe_worthless(bench: Bench) -> None:
+    """The node is silent, and no host at all answers from here: the API has to say more."""
+    await bench.submit("g", 2)
+    uids, before = await bench.uids("g"), await bench.places("g")
+    bench.beats.unreachable = {body["metadata"]["name"] for body in bench.fabric}
+    bench.beats.silent = {before[1]}
+    await bench.clock.advance(40)
+    assert await bench.uids("g") == uids
+    patch = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+    await bench.cluster.patch(NODES, Target("", before[1]), patch, "status")
+    await bench.clock.advance(10)
+    assert (await bench.uids("g"))[1] != uids[1]
+
+
+async def test_a_replacement_that_dies_is_replaced(bench: Bench) -> None:
+    """The node that a lost member went to dies as well: it ends on the last one of the leaf."""
+    await bench.submit("g", 2)
+    before = await bench.places("g")
+    bench.lose(before[1])
+    await bench.clock.advance(30)
+    second = (await bench.places("g"))[1]
+    bench.lose(second)
+    await bench.clock.advance(30)
+    third = (await bench.places("g"))[1]
+    assert third not in (before[1], second)
+    assert leaf_of(third) == leaf_of(before[0])
+
+
+async def test_the_return_of_the_old_node_disturbs_nothing(bench: Bench) -> None:
+    """The member stays where it went, and the node is used again once it has been well."""
+    await bench.submit("g", 4)
+    before = await bench.places("g")
+    bench.lose(before[3])
+    await bench.clock.advance(70)
+    after, uids = await bench.places("g"), await bench.uids("g")
+    bench.restore(before[3])
+    await bench.clock.advance(60)
+    assert (await bench.places("g"), await bench.uids("g")) == (after, uids)
+    await bench.submit("h", 12)
+    assert len(await bench.places("h")) == 12
+
+
+async def test_a_second_leader_goes_on_where_the_first_was(bench: Bench) -> None:
+    """The first dies once it has evicted: the second seats the replacements, and evicts nobody."""
+    await bench.submit("g", 8)
+    bench.lose("n-0-0-2")
+    for _ in range(400):
+        await bench.clock.advance(0.1)
+        if (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items:
+            break
+    first = bench.tasks.pop()
+    first.cancel()
+    await bench.start("b")
+    await bench.clock.advance(60)
+    assert await leaves(bench, "g") == [1, 2]
+    pods = (await bench.cluster.list(PODS, TEAM)).items
+    assert len({pod["metadata"]["uid"] for pod in pods}) <= 8 + 1
+
+
+async def test_what_a_budget_forbids_is_not_forced(bench: Bench) -> None:
+    """Nobody may go: the members stay, an event says why, and the places are let go in the end."""
+    await bench.submit("g", 8)
+    uids = await bench.uids("g")
+    budget = {
+        "metadata": {"name": "all"},
+        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {}}},
+    }
+    await bench.cluster.create(DISRUPTION_BUDGETS, TEAM, budget)
+    bench.lose("n-0-0-2")
+    await bench.clock.advance(60)
+    assert await bench.uids("g") == uids
+    assert "EvictionForbidden" in await bench.reasons()
