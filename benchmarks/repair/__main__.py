@@ -28,14 +28,15 @@ HEADER = [
     "in all CPU ms", "proven", "lost", "without proof", "pods moved", "peak MiB", "breaches",
     "goals",
 ]  # fmt: skip
-NOTE = """Leaves of four nodes of eight GPUs; gangs of 1 to 16 whole nodes at three prices of a move, all \
-movable; where some are below a node, two fifths of the GPUs go to gangs of 1, 2 or 4 pods of 1, \
-2 or 4 GPUs. At most {limit:.0f} s a repair. Every seed runs once, on a fabric never met before, \
-as after a failure. `who + moves` is the part in CP-SAT that decides who lives and proves the \
-least price of the moves; `in all` is the whole repair, places by score included. Times are p50 \
-/ p95 / p99 / max. `gangs`, `hit`, `lost` and `pods moved` are means. `without proof` counts \
-lost gangs for which it is not proven that they had to be. Plans are checked by the validator: \
-`breaches`. Load when the run began: {load:.1f}."""
+NOTE = """Leaves of four nodes of eight GPUs; gangs of 1 to 16 whole nodes at three prices of a \
+move, all movable; where some are below a node, two fifths of the GPUs go to gangs of 1, \
+2 or 4 pods of 1, 2 or 4 GPUs. At most {limit:.0f} s a repair. Every seed runs once, on \
+a fabric never met before, as after a failure. `who + moves` is the part in CP-SAT that \
+decides who lives and proves the least price of the moves; `in all` is the whole repair, \
+places by score included. Times are p50 / p95 / p99 / max. `gangs`, `hit`, `lost` and \
+`pods moved` are means. `without proof` counts lost gangs for which it is not proven \
+that they had to be. Plans are checked by the validator: `breaches`. Load when the run \
+began: {load:.1f}."""
 
 
 def main(
