@@ -21,6 +21,7 @@ from benchmarks.repair.measure import Measured, measure
 from benchmarks.repair.rows import MEMORY, ROWS, SEEDS, Row
 from benchmarks.results import markdown, write_section
 from benchmarks.solve.figures import spread
+from benchmarks.solve.instances import LIMIT
 
 HEADER = [
     "nodes failed", "seeds", "gangs", "hit", "who + moves ms", "where ms", "in all ms",
@@ -28,11 +29,13 @@ HEADER = [
     "goals",
 ]  # fmt: skip
 NOTE = """Leaves of four nodes of eight GPUs; gangs of 1 to 16 whole nodes at three prices of a \
-move, all movable. Every seed runs once, on a fabric never met before, as after a failure. `who \
-+ moves` is the part in CP-SAT that decides who lives and proves the least price of the moves; \
-`in all` is the whole repair, places by score included. Times are p50 / p95 / p99 / max. `gangs`, \
-`hit`, `lost` and `pods moved` are means. `without proof` counts lost gangs for which it is not \
-proven that they had to be. Plans are checked by the validator: `breaches`. Load when the run \
+move, all movable; where some are below a node, two fifths of the GPUs go to gangs of 1, \
+2 or 4 pods of 1, 2 or 4 GPUs. At most {limit:.0f} s a repair. Every seed runs once, on \
+a fabric never met before, as after a failure. `who + moves` is the part in CP-SAT that \
+decides who lives and proves the least price of the moves; `in all` is the whole repair, \
+places by score included. Times are p50 / p95 / p99 / max. `gangs`, `hit`, `lost` and \
+`pods moved` are means. `without proof` counts lost gangs for which it is not proven \
+that they had to be. Plans are checked by the validator: `breaches`. Load when the run \
 began: {load:.1f}."""
 
 
@@ -49,7 +52,7 @@ def main(
     unknown = [name for name in row or () if name not in ROWS]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]}; there are {', '.join(ROWS)}", param_hint="--row")
-    note = NOTE.format(load=os.getloadavg()[0])
+    note = NOTE.format(load=os.getloadavg()[0], limit=LIMIT)
     lines: list[list[str]] = []
     breaches = 0
     for name in dict.fromkeys(row or ROWS):

@@ -31,6 +31,8 @@ from solver.units import factory_for
 from solver.view import View
 
 NO_EXTENSIONS = Extensions()
+AMBITION = 0.9
+"""Of the time limit, what the search for victims may take."""
 
 
 def _unheard(_: Stage) -> None:
@@ -65,9 +67,12 @@ def preempt(
     cast = Cast(view, factory, tuple(victims), (gang,), must=True, droppable=True)
     turn = Turn("victims", _kept, _price)
     rows = _quota_row(emptied, gang)
-    reached = reach(cast, turn, clock, on_stage, rows)
+    reached = reach(cast, turn, Clock(AMBITION * clock.left()), on_stage, rows)
     if reached is None:
-        status = PlanStatus.FEASIBLE if clock.left() == 0.0 else PlanStatus.OPTIMAL
+        alone = replace(cast, movers=())
+        fits = reach(alone, turn, clock, _unheard, rows) is not None
+        unknown = fits or clock.left() == 0.0
+        status = PlanStatus.FEASIBLE if unknown else PlanStatus.OPTIMAL
         reason = Reason(ReasonKind.NOT_PROVEN)
         return PreemptionPlan(status, key, reason=reason, seconds=watch())
     stays = reached.relocation.stays(reached.values)

@@ -92,8 +92,11 @@ def _without_quotas(snapshot: Snapshot) -> SchedulerConfig:
 def explain_preemption(
     snapshot: Snapshot, plan: PreemptionPlan, extensions: Extensions
 ) -> PreemptionPlan:
-    """Return the plan with the reason why its gang does not fit even without all victims."""
-    if plan.placement is not None:
+    """Return the plan with the reason why its gang does not fit even without all victims.
+
+    Where that is not proven, it stays unknown.
+    """
+    if plan.placement is not None or plan.status is not PlanStatus.OPTIMAL:
         return plan
     gang = waiting_gang(snapshot, plan.gang)
     emptied = without(snapshot, possible_victims(snapshot, gang))

@@ -10,6 +10,7 @@ from model.reasons import ReasonKind
 from model.relocation import PreemptionPlan
 from model.snapshot import Snapshot
 from model.validator import preemption_breaches
+from solver.relocation import preempt as module
 from solver.relocation.preempt import preempt
 from solver.relocation.reasons import explain_preemption
 from tests.small import fabric, gang
@@ -101,3 +102,24 @@ def test_unknown_gang() -> None:
     """Asking for a gang that does not wait is an error that names it."""
     with pytest.raises(KeyError, match="ml/w"):
         preempt(outage(fabric([[2]])), KEY)
+
+
+@pytest.mark.parametrize("pods", [2, 3])
+def test_out_of_time_is_no_proof(pods: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the search ends without an answer, only a gang that never fits is said not to."""
+    real, calls = module.reach, []
+
+    def first_fails(*arguments: object) -> object:
+        calls.append(arguments)
+        return None if len(calls) == 1 else real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "reach", first_fails)
+    waiting = gang("w", pods, priority=5)
+    snapshot = outage(fabric([[2]]), stood("s", ["a0", "a1"]), waiting=[waiting])
+    plan = preempt(snapshot, KEY)
+    assert plan is not None
+    assert plan.proven == (pods == 3)
+    assert plan.victims == ()
+    reason = explain_preemption(snapshot, plan, Extensions()).reason
+    assert reason is not None
+    assert (reason.kind is ReasonKind.NOT_PROVEN) == (pods == 2)

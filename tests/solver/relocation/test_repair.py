@@ -11,6 +11,7 @@ from model.relocation import RepairPlan
 from model.snapshot import Snapshot
 from model.standing import RepairPolicy
 from model.validator import repair_breaches
+from solver.relocation import repair as module
 from solver.relocation.repair import repair
 from tests.small import fabric
 from tests.standing import outage, stood
@@ -195,3 +196,29 @@ def test_cordoned_survivors_may_stay() -> None:
     plan = repaired(outage(where, gang, dead=["a1"]))
     assert plan.moves == ()
     assert set(homes(plan)) == {"g-0-1"}
+
+
+def test_what_is_found_without_movable_gangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the time is too short for all to take part, hit gangs live on by themselves.
+
+    The single in the only leaf of two left is not asked to move, so one of the two pairs is
+    lost, and nothing of that is said to be proven.
+    """
+    real, calls = module.reach, []
+
+    def first_fails(*arguments: object) -> object:
+        calls.append(arguments)
+        return None if len(calls) == 1 else real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "reach", first_fails)
+    where = fabric([[2, 2, 2, 2]])
+    pairs = [stood("g", ["a0", "a1"]), stood("h", ["b0", "b1"])]
+    single = stood("m", ["c0"], movable=True)
+    snapshot = outage(where, *pairs, single, dead=["a0", "b0"])
+    plan = repair(snapshot)
+    assert plan is not None
+    assert repair_breaches(snapshot, plan) == ()
+    assert len(plan.placements) == len(plan.lost) == 1
+    assert all(move.pod[0] in "gh" for move in plan.moves)
+    assert not plan.proven
+    assert [(stage.objective, stage.bound) for stage in plan.stages[:2]] == [(16, 32), (1, 0)]
