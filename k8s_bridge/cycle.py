@@ -70,6 +70,10 @@ class Keeper(Protocol):
         """`snapshot` as a cycle may plan it: without the places that are kept."""
         ...
 
+    def backfill(self, snapshot: Snapshot, plan: Plan, /) -> Snapshot | None:
+        """What is to be solved again for gangs that end before kept places are needed."""
+        ...
+
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""
         ...
@@ -93,6 +97,10 @@ class KeepsNothing:
     def charged(self, snapshot: Snapshot) -> Snapshot:
         """`snapshot` itself."""
         return snapshot
+
+    def backfill(self, _snapshot: Snapshot, _plan: Plan) -> Snapshot | None:
+        """Nothing."""
+        return None
 
     def kept(self) -> Kept:
         """Nothing."""
@@ -153,6 +161,9 @@ class Cycle:
         seated = self.keeper.placements()
         free = self.keeper.charged(held(self.refusals.held(snapshot), returning(self.book)))
         plan = await self.solve(free)
+        more = self.keeper.backfill(free, plan)
+        if more is not None:
+            plan = joined(plan, await self.solve(more))
         return replace(plan, placements=(*plan.placements, *seated))
 
     def _still_wanted(self, plan: Plan | None, snapshot: Snapshot) -> Wants:
@@ -186,6 +197,16 @@ class Cycle:
 def _taken(wanted: Sequence[Wanted], outcome: Outcome) -> list[GangKey]:
     lost = {one.gang for one in outcome.dropped}
     return [one.gang for one in wanted if one.gang not in lost]
+
+
+def joined(plan: Plan, more: Plan) -> Plan:
+    """`plan`, and the placements of `more` for gangs that waited in it."""
+    placed = {placement.gang for placement in more.placements}
+    return replace(
+        plan,
+        placements=(*plan.placements, *more.placements),
+        waiting=tuple(one for one in plan.waiting if one.gang not in placed),
+    )
 
 
 class _Watch:

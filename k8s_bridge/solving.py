@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
+from model.extensions import ExtensionError, Extensions, load
 from model.gang import GangKey
 from model.plan import Plan
 from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
+from model.starts import Start
+from solver.asking import ask_start
 from solver.client import SolverClient
 
 
@@ -17,6 +20,7 @@ class Solver:
 
     def __init__(self, client: SolverClient | None = None) -> None:
         self._client = client or SolverClient()
+        self._extensions = _loaded()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="solver")
 
     async def __aenter__(self) -> Solver:
@@ -51,3 +55,19 @@ class Solver:
         """Moves that make room; see `SolverClient.defragment`."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._client.defragment, snapshot, budget)
+
+    async def earliest(self, snapshot: Snapshot, gang: GangKey) -> Start:
+        """When and where a waiting gang could start; see `ask_start`."""
+        (waiting,) = (one for one in snapshot.gangs if one.key == gang)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._thread, ask_start, self._client, snapshot, waiting, self._extensions
+        )
+
+
+def _loaded() -> Extensions:
+    """The extensions; none where they cannot be used, which others report."""
+    try:
+        return load()
+    except ExtensionError:
+        return Extensions()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.extensions import Extensions
-from model.gang import GangKey
+from model.gang import Gang, GangKey
 from model.plan import Placement, Plan, PlanStatus
 from model.snapshot import Snapshot
 from model.starts import Start
 from solver.client import SolverClient
 from solver.quick import fits_alone
-from solver.starting import starts_in_order
+from solver.starting import earliest_start, starts_in_order
 from solver.steps import own_steps
+from solver.timeline import Timeline
 
 
 def asking_client() -> SolverClient:
@@ -30,6 +31,13 @@ def ask_starts(
     `SolverClient.plan` raises.
     """
     return starts_in_order(snapshot, _Asked(client, extensions))
+
+
+def ask_start(
+    client: SolverClient, snapshot: Snapshot, gang: Gang, extensions: Extensions
+) -> Start:
+    """The earliest start of one waiting gang of `snapshot`, as if it waited alone."""
+    return earliest_start(Timeline(snapshot), gang, _Asked(client, extensions))
 
 
 class _Asked:

@@ -40,6 +40,7 @@ class _Content(BaseModel):
     why: str
     opened: float
     until: float
+    starts: float
 
 
 def relocation_name(gang: GangKey) -> str:
@@ -67,6 +68,7 @@ def relocation_body(one: Relocation, writer: str) -> Body:
         "why": one.why,
         "opened": one.opened,
         "until": one.until,
+        "starts": one.starts,
     }
     text = orjson.dumps(content).decode()
     if len(text) > LARGEST:
@@ -109,6 +111,7 @@ def read_relocation(body: Body) -> Relocation:
             why=found.why,
             opened=found.opened,
             until=found.until,
+            starts=found.starts,
             epoch=epoch_read((body.get("spec") or {}).get("leaseTransitions")),
             version=str(metadata.get("resourceVersion", "")),
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from k8s_bridge.cluster.protocol import Target
 from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from k8s_bridge.relocation.scene import Scene
 from model.gang import Gang, GangKey
-from model.plan import Move
+from model.plan import Move, Placement
 from model.relocation import DefragPlan, PreemptionPlan, RepairPlan
 from model.standing import StandingGang
 
@@ -58,6 +59,16 @@ def starting(
         seats = tuple(_seats(gang, dict(placement.pods), scene))
         why = "others move so that it finds room"
         yield _relocation(gang, Purpose.DEFRAGMENTATION, seats, (), why, scene, seconds)
+
+
+def reserving(
+    placement: Placement, gang: Gang, starts: float, scene: Scene, seconds: float
+) -> Relocation:
+    """The relocation that keeps the place of `placement` until nobody stands there any more."""
+    seats = tuple(_seats(gang, dict(placement.pods), scene))
+    why = "it has waited for long"
+    one = _relocation(gang, Purpose.RESERVATION, seats, (), why, scene, seconds)
+    return replace(one, starts=starts)
 
 
 def preempting(plan: PreemptionPlan, gang: Gang, scene: Scene, seconds: float) -> Relocation | None:

@@ -17,6 +17,8 @@ from model.snapshot import RunningPod, Snapshot
 _DETAIL = {
     Purpose.PREEMPTION: "pods of lower priority make room for it",
 }
+_KEPT = " (kept)"
+"""What follows the name of a member whose place is kept; no pod has a space in its name."""
 _USUAL = "places are kept for its members until they have come"
 
 
@@ -24,7 +26,7 @@ def charged(snapshot: Snapshot, scene: Scene) -> Snapshot:
     """`snapshot` with the kept seats as used, and the gangs that they are for held."""
     if not scene.open:
         return snapshot
-    kept = {_comer(one, scene): one for one in scene.open}
+    kept = {_comer(one, scene): one for one in scene.open if _holds_back(one, scene)}
     return replace(
         snapshot,
         running=(*snapshot.running, *_seats(scene)),
@@ -32,11 +34,20 @@ def charged(snapshot: Snapshot, scene: Scene) -> Snapshot:
     )
 
 
+def is_kept(pod: RunningPod) -> bool:
+    """Whether that is no pod, but a place that is kept for one."""
+    return pod.name.endswith(_KEPT)
+
+
 def kept(scene: Scene) -> dict[GangKey, list[tuple[str, Resources]]]:
-    """The seats on which nobody sits yet, by gang: node and request."""
+    """The seats on which nobody sits yet, by gang: node and request.
+
+    Without those of reservations: gangs that end in time may use them meanwhile.
+    """
     return {
         _comer(one, scene): [(s.node, s.request) for s in one.seats if not scene.is_taken(s)]
         for one in scene.open
+        if one.purpose is not Purpose.RESERVATION
     }
 
 
@@ -46,6 +57,11 @@ def placements(scene: Scene) -> dict[GangKey, Placement]:
     return {gang: placed for gang, placed in found.items() if placed is not None}
 
 
+def _holds_back(one: Relocation, scene: Scene) -> bool:
+    """Whether its gang may go nowhere else. With a reservation it may, until its seats are free."""
+    return one.purpose is not Purpose.RESERVATION or progress(one, scene).placed is not None
+
+
 def _comer(one: Relocation, scene: Scene) -> GangKey:
     """The gang that its seats are for now."""
     gang = scene.comers.get(one.gang)
@@ -53,10 +69,11 @@ def _comer(one: Relocation, scene: Scene) -> GangKey:
 
 
 def _seats(scene: Scene) -> Sequence[RunningPod]:
+    """The seats as if somebody sat on each."""
     return [
         RunningPod(
             one.gang.namespace,
-            f"{seat.pod.name} (kept)",
+            seat.pod.name + _KEPT,
             seat.node,
             seat.request,
             one.gang,

@@ -7,6 +7,7 @@ from typing import Protocol
 from model.gang import GangKey
 from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
+from model.starts import Start
 
 
 class Planner(Protocol):
@@ -22,4 +23,8 @@ class Planner(Protocol):
 
     async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
         """Moves within the budget that let waiting gangs start, or make room for likely ones."""
+        ...
+
+    async def earliest(self, snapshot: Snapshot, gang: GangKey) -> Start:
+        """When and where a waiting gang could start, if nobody new came."""
         ...

@@ -60,7 +60,9 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], scene: Scene) -> str:
     for uid, node in one.stays:
         if not scene.stands(uid, node):
             return f"a member on node {node} has not stayed there"
-    if not fits_all(one.seats, scene.free_in_the_end(one.gang)):
+    # A reservation waits for pods that nobody has told to go.
+    told = one.purpose is not Purpose.RESERVATION
+    if told and not fits_all(one.seats, scene.free_in_the_end(one.gang)):
         return "others have taken its places"
     for leaver in there:
         if leaver.lost and leaver.node not in scene.dead:

@@ -18,6 +18,7 @@ class Purpose(StrEnum):
     DRAIN = "drain"
     PREEMPTION = "preemption"
     DEFRAGMENTATION = "defragmentation"
+    RESERVATION = "reservation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class Relocation:
     why: str = ""
     opened: float = 0.0
     until: float = 0.0
+    starts: float = 0.0
     epoch: int = 0
     version: str = ""
 

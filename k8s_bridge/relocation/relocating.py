@@ -11,12 +11,14 @@ from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.tidy import is_settled
 from k8s_bridge.node_health.watch import NodeWatch
 from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.backfilling import backfill
 from k8s_bridge.relocation.gathering import Gathering
 from k8s_bridge.relocation.keeping import charged, kept, placements
 from k8s_bridge.relocation.mover import Mover, Told
 from k8s_bridge.relocation.planner import Planner
 from k8s_bridge.relocation.preempting import Preempting
 from k8s_bridge.relocation.repairing import Repairing
+from k8s_bridge.relocation.reserving import Reserving
 from k8s_bridge.relocation.shelf import Shelf
 from k8s_bridge.wanting import Kept
 from model.gang import GangKey
@@ -61,6 +63,7 @@ class Relocating:
     mover: Mover = field(init=False)
     repairing: Repairing = field(init=False)
     preempting: Preempting = field(init=False)
+    reserving: Reserving = field(init=False)
     gathering: Gathering = field(init=False)
     _last: Plan | None = None
     _seated: dict[GangKey, GangKey] = field(default_factory=dict)
@@ -73,6 +76,7 @@ class Relocating:
         self.mover = Mover(self.cluster, self.observed, self.shelf, self.clock, self.told)
         self.repairing = Repairing(*shared)
         self.preempting = Preempting(*shared)
+        self.reserving = Reserving(*shared)
         self.gathering = Gathering(*shared, self.asked)
 
     async def run(self) -> None:
@@ -90,11 +94,16 @@ class Relocating:
         scene = self.mover.scene(self.nodes.dead)
         await self.repairing.plan(scene, busy, self._stuck)
         await self.preempting.plan(self.mover.scene(self.nodes.dead), self._last)
+        await self.reserving.plan(self.mover.scene(self.nodes.dead), self._last)
         await self.gathering.plan(self.mover.scene(self.nodes.dead), busy)
 
     def charged(self, snapshot: Snapshot) -> Snapshot:
         """`snapshot` as a cycle may plan it: without the places that are kept."""
         return charged(snapshot, self.mover.scene(self.nodes.dead))
+
+    def backfill(self, snapshot: Snapshot, plan: Plan) -> Snapshot | None:
+        """What a cycle is to solve again for gangs that end before kept room is needed."""
+        return backfill(snapshot, plan, self.mover.scene(self.nodes.dead))
 
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""

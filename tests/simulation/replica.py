@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from k8s_bridge.chance import seeded
@@ -11,9 +12,12 @@ from k8s_bridge.metrics import Metrics
 from k8s_bridge.reporting import Reporter
 from k8s_bridge.scheduler import DryRunMode, Options, Scheduler
 from model.gang import GangKey
-from model.plan import Plan, PlanStatus
+from model.plan import Plan, PlanStatus, Waiting
+from model.reasons import Reason, ReasonKind
 from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
+from model.starts import Start
+from solver.earliest import earliest
 from solver.greedy import greedy_plan
 from solver.relocation.defrag import defragment
 from solver.relocation.preempt import preempt
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 _DRY_RUNS: tuple[DryRunMode, ...] = ("never", "never", "always", "auto")
+
+_CROWDED = Reason(ReasonKind.NO_FREE_CAPACITY)
 
 _METRICS = Metrics()
 _PACE = Pace(settle=0.1, longest=0.5)
@@ -114,12 +120,24 @@ class Replica:
         await self._think()
         return plan
 
+    async def earliest(self, snapshot: Snapshot, gang: GangKey) -> Start:
+        """When and where a gang could start; it may come late."""
+        start = earliest(snapshot, gang) or Start(gang)
+        await self._think()
+        return start
+
     async def _solve(self, snapshot: Snapshot) -> Plan:
         """Plan greedily; the plan may come late."""
         plan = greedy_plan(snapshot)
         await self._think()
-        return plan
+        return replace(plan, waiting=tuple(map(_crowded, plan.waiting)))
 
     async def _think(self) -> None:
         chance = stream(self._world.seed, "solve", self.identity, f"{self.machine.monotonic():.6f}")
         await self.machine.sleep(chance.choice((0.001, 0.001, 0.05, 0.5, 2.0)))
+
+
+def _crowded(one: Waiting) -> Waiting:
+    """The same with the usual reason, where nothing holds it back; to find out takes time."""
+    unknown = one.reason.kind is ReasonKind.NOT_PROVEN
+    return replace(one, reason=_CROWDED) if unknown else one

@@ -21,7 +21,9 @@ from model.gang import GangKey
 from model.plan import Plan
 from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
+from model.starts import Start
 from solver.batch import solve
+from solver.earliest import earliest
 from solver.explain import explain
 from solver.relocation.defrag import defragment
 from solver.relocation.preempt import preempt
@@ -37,6 +39,7 @@ class Solved:
         self.repairs: list[RepairPlan] = []
         self.preemptions: list[PreemptionPlan] = []
         self.gatherings: list[DefragPlan] = []
+        self.starts: list[Start] = []
 
     async def plan(self, snapshot: Snapshot) -> Plan:
         """A batch plan with reasons."""
@@ -64,6 +67,13 @@ class Solved:
         assert plan is not None
         self.gatherings.append(plan)
         return plan
+
+    async def earliest(self, snapshot: Snapshot, gang: GangKey) -> Start:
+        """When and where a gang could start."""
+        start = earliest(snapshot, gang)
+        assert start is not None
+        self.starts.append(start)
+        return start
 
 
 class Bench:
@@ -171,6 +181,12 @@ class Bench:
 
     async def delete(self, name: str) -> None:
         """Delete a Job and its pods."""
+        await self.cluster.delete(JOBS, Target(TEAM, name))
+        for pod in await self.pods(name):
+            await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))
+
+    async def jobs_end(self, name: str) -> None:
+        """A Job is done: its pods are gone."""
         await self.cluster.delete(JOBS, Target(TEAM, name))
         for pod in await self.pods(name):
             await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))

@@ -19,6 +19,7 @@ apiVersion: topology.scheduler/v1alpha1
 kind: SchedulerConfig
 spec:
   repair: {placesSeconds: 25}
+  backfill: {afterSeconds: 10}
   preemption: {windowSeconds: 30}
   defragmentation: {everySeconds: 15, minimumRuntimeSeconds: 5, perGangPerDay: 4}
 """

@@ -1,0 +1,97 @@
+"""Room kept for gangs that have waited for long, so that small ones cannot starve them.
+
+Once a gang has waited for `backfill.afterSeconds`, the place where it can start first is kept
+for it: whoever stands there may end in peace, but nobody new comes, save gangs that are expected
+to end before. So a gang waits at most for that long, and then for the longest of those who stand
+on its place, of whom nobody overstays what it has declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from k8s_bridge.clock import Clock
+from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.drafting import reserving
+from k8s_bridge.relocation.keeping import charged
+from k8s_bridge.relocation.planner import Planner
+from k8s_bridge.relocation.preempting import CROWDED
+from k8s_bridge.relocation.records import Purpose
+from k8s_bridge.relocation.scene import Scene
+from k8s_bridge.relocation.shelf import Shelf
+from model.gang import Gang, GangKey
+from model.plan import Placement, Plan
+from model.snapshot import Snapshot
+from model.standing import StandingGang
+
+AGAIN = 30.0
+"""Seconds after which a gang for which there was no place to keep is tried again."""
+ABOVE_ALL = 2**31
+"""A priority above every priority: who waits for others to end may wait for any of them."""
+FOR = 30 * 24 * 3600.0
+"""Seconds for which a reservation holds: until it has served, as far as anybody can tell."""
+
+
+@dataclass(slots=True, eq=False)
+class Reserving:
+    """Reservations of one term, one for each priority."""
+
+    observed: Observed
+    shelf: Shelf
+    planner: Planner
+    clock: Clock
+    _tried: dict[GangKey, float] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def plan(self, scene: Scene, last: Plan | None) -> None:
+        """Keep a place for the first gang that has waited too long.
+
+        Raises `Fenced` where another leads by now.
+        """
+        config = scene.reading.snapshot.config.spec.backfill
+        if last is None or not config.enabled:
+            return
+        gang = self._next(scene, last, config.after_seconds)
+        if gang is None:
+            return
+        self._tried[gang.key] = self.clock.monotonic() + AGAIN
+        standing = tuple(self.observed.standing(scene.dead, everyone=True))
+        snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
+        start = await self.planner.earliest(snapshot, gang.key)
+        placement, starts = start.placement, start.at
+        if placement is None:
+            placement = await self._where_fewest_stand(snapshot, gang, standing)
+        if placement is not None:
+            await self.shelf.put(reserving(placement, gang, starts or 0.0, scene, FOR))
+        self._log.info("reserved", gang=str(gang.key), starts=starts, place=placement is not None)
+
+    async def _where_fewest_stand(
+        self, snapshot: Snapshot, gang: Gang, standing: Iterable[StandingGang]
+    ) -> Placement | None:
+        """The place on which the fewest gangs stand, where nobody knows when they will end."""
+        first = replace(gang, priority=ABOVE_ALL)
+        asked = replace(snapshot, gangs=(first,), standing=tuple(standing))
+        return (await self.planner.preempt(asked, gang.key)).placement
+
+    def _next(self, scene: Scene, last: Plan, after: float) -> Gang | None:
+        crowded = {one.gang for one in last.waiting if one.reason.kind in CROWDED}
+        now = self.clock.monotonic()
+        self._tried = {gang: at for gang, at in self._tried.items() if at > now}
+        served = {one.priority for one in scene.open if one.purpose is Purpose.RESERVATION}
+        return min(
+            (
+                gang
+                for key, gang in scene.gangs.items()
+                if key in crowded
+                and key not in self._tried
+                and key not in self.shelf
+                and gang.hold is None
+                and gang.priority not in served
+                and scene.now - gang.created >= after
+            ),
+            key=lambda gang: (-gang.priority, gang.created, gang.key),
+            default=None,
+        )

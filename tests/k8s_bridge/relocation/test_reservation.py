@@ -1,0 +1,133 @@
+"""Big gangs are not starved by small ones: the whole scheduler on the twin, in virtual time.
+
+The fabric is one spine of 2 leaves of 4 nodes of 8 GPUs. A gang that has waited for 20 s gets a
+place kept; small pods run for 30 s, and more of them come than there is room for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, LEASES, PODS
+from k8s_bridge.cluster.memory.jobs import job
+from k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from k8s_bridge.relocation.records import Purpose
+from model.config import CONFIG_MAP
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+
+AFTER, LIFE = 20.0, 30.0
+SLACK = 5.0
+"""Seconds for cycles, bindings and kubelets."""
+CONFIG = f"""
+apiVersion: topology.scheduler/v1alpha1
+kind: SchedulerConfig
+spec:
+  backfill: {{afterSeconds: {AFTER:g}}}
+"""
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """A scheduler that leads, with its config."""
+    bench = Bench(leaves=2)
+    await bench.start()
+    body = {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": CONFIG}}
+    await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
+    yield bench
+    await bench.stop()
+
+
+class Stream:
+    """Jobs of one pod of one GPU that run for `LIFE` and come faster than they can run."""
+
+    def __init__(self, bench: Bench, load: float, **annotations: str) -> None:
+        self._bench = bench
+        self._every = LIFE / (64 * load)
+        self._said = {
+            f"topology.scheduler/{key.replace('_', '-')}": text for key, text in annotations.items()
+        }
+        self._came = 0
+        self._due = 0.0
+        self._began: dict[str, float] = {}
+
+    async def advance(self, seconds: float) -> None:
+        """Let time pass; jobs come, and those that have run for their time end."""
+        until = self._bench.clock.monotonic() + seconds
+        while self._bench.clock.monotonic() < until:
+            now = self._bench.clock.monotonic()
+            while self._due <= now:
+                self._came += 1
+                self._due += self._every
+                body = job(f"s{self._came}", 1, 1, **self._said)
+                await self._bench.cluster.create(JOBS, TEAM, body)
+            await self._end(now)
+            await self._bench.clock.advance(0.5)
+
+    async def _end(self, now: float) -> None:
+        for pod in (await self._bench.cluster.list(PODS, TEAM)).items:
+            name = pod["metadata"]["name"]
+            running = pod["status"].get("phase") == "Running"
+            if running and pod["spec"]["containers"][0]["resources"]["limits"] != {
+                "nvidia.com/gpu": "8"
+            }:
+                began = self._began.setdefault(name, now)
+                if now - began >= LIFE:
+                    self._bench.kubelets.finish(TEAM, [name])
+
+
+async def reservations(bench: Bench) -> list[str]:
+    """The gangs that a place is reserved for."""
+    found = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    records = map(read_relocation, found)
+    return [str(one.gang) for one in records if one.purpose is Purpose.RESERVATION]
+
+
+async def test_a_big_gang_under_a_stream_of_small_ones_has_its_turn(bench: Bench) -> None:
+    """At 110 % load a gang of the whole fabric waits at most `afterSeconds` and one life."""
+    stream = Stream(bench, 1.1)
+    await bench.submit("s0", 1, 1)
+    await stream.advance(LIFE)
+    await bench.cluster.create(JOBS, TEAM, job("big", 8))
+    came = bench.clock.monotonic()
+    while len(await bench.places("big")) < 8:
+        assert bench.clock.monotonic() - came <= AFTER + LIFE + SLACK
+        await stream.advance(1)
+    assert bench.clock.monotonic() - came > AFTER
+
+
+async def test_who_ends_in_time_may_use_the_room_meanwhile(bench: Bench) -> None:
+    """Half of the place is free for a minute more: 10 s of work fits in there, 100 s wait."""
+    await bench.submit("half", 4, expected_duration="90s")
+    await bench.submit("big", 8)
+    await bench.clock.advance(AFTER + 5)
+    assert await reservations(bench) == [f"{TEAM}/big"]
+    await bench.submit("long", 1, 1, expected_duration="100s")
+    await bench.submit("unknown", 1, 1)
+    await bench.submit("short", 1, 1, expected_duration="10s")
+    await bench.clock.advance(5)
+    assert len(await bench.places("short")) == 1
+    assert not await bench.places("long")
+    assert not await bench.places("unknown")
+    for name in ("short", "half"):
+        bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods(name)])
+        await bench.jobs_end(name)
+    await bench.clock.advance(5)
+    assert len(await bench.places("big")) == 8
+    assert not await reservations(bench)
+
+
+async def test_a_reservation_keeps_nobody_from_a_better_place(bench: Bench) -> None:
+    """Reserved on one leaf, the other becomes free first: the gang starts there."""
+    await bench.submit("a", 4, expected_duration="100s")
+    await bench.submit("b", 4, expected_duration="200s")
+    await bench.submit("next", 4)
+    await bench.clock.advance(AFTER + 5)
+    assert await reservations(bench) == [f"{TEAM}/next"]
+    before = set((await bench.places("b")).values())
+    bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("b")])
+    await bench.jobs_end("b")
+    await bench.clock.advance(5)
+    assert set((await bench.places("next")).values()) == before
+    assert not await reservations(bench)
