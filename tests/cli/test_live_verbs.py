@@ -314,7 +314,64 @@ def kubeconfig(folder: Path, server: str, token: str, authority: str = "") -> Pa
     return path
 
 
-@pytest.mark.parametrize("verb", [("status",), ("queue",), ("why", "x"), ("snapshot",), ("plan",)])
+def test_when_the_gang_that_waits_could_start(stage: Stage, run: Run) -> None:
+    """Of the two notebooks that nobody says the end of, one would have to go."""
+    words = ("queue", "--start", "--kubeconfig", stage.kubeconfig, "-o", "json")
+    (told,) = asked(run(*words))["gangs"]
+    assert told["start"]["seconds"] is None
+    (name,) = told["start"]["waitsFor"]
+    assert name in {f"{stage.namespace}/notebook-{leaf}" for leaf in (3, 7)}
+
+
+def test_what_draining_a_leaf_comes_to(stage: Stage, run: Run) -> None:
+    """The notebook of leaf 3 asks for that leaf by name, so it would find no other place."""
+    words = ("--kubeconfig", stage.kubeconfig, "-o", "json")
+    (lost,) = asked(run("drain", "leaf-3", *words), 3)["gangs"]
+    assert (lost["name"], lost["outcome"]) == ("notebook-3", "Lost")
+    assert asked(run("defrag", *words))["movable"] == 0
+
+
+def test_a_leaf_is_marked_and_given_back(stage: Stage, run: Run) -> None:
+    """Its four nodes are cordoned for as long as that lasts."""
+    with stage.plane.api() as api:
+        nodes = {body["metadata"]["name"] for body in api.get("/api/v1/nodes")["items"]}
+        busy = {pod["spec"].get("nodeName") for pod in api.get("/api/v1/pods")["items"]}
+        taken = {int(name.removeprefix("gpu-")) // 4 for name in busy & nodes}
+        leaf = min(set(range(8)) - taken)
+        words = (f"leaf-{leaf}", "--kubeconfig", stage.kubeconfig, "-o", "json")
+
+        def cordoned() -> list[str]:
+            items = api.get("/api/v1/nodes")["items"]
+            return [i["metadata"]["name"] for i in items if i["spec"].get("unschedulable")]
+
+        told = asked(run("drain", "--apply", *words))
+        assert (len(told["nodes"]), told["drained"]) == (4, True)
+        assert cordoned() == told["nodes"]
+        assert asked(run("drain", "--undo", *words)) == {**told, "drained": False}
+        assert cordoned() == []
+
+
+def test_asking_for_a_defragmentation_needs_the_config_map(stage: Stage, run: Run) -> None:
+    """This cluster runs by the defaults and has none."""
+    told = run("defrag", "--apply", "--kubeconfig", stage.kubeconfig)
+    assert told.exit_code == 2
+    assert "ConfigMap kube-system/topology-scheduler-config: does not exist" in told.stderr
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("status",),
+        ("queue",),
+        ("why", "x"),
+        ("snapshot",),
+        ("plan",),
+        ("drain", "x"),
+        ("drain", "x", "--apply"),
+        ("defrag",),
+        ("defrag", "--apply"),
+    ],
+)
 def test_nobody_answers(run: Run, tmp_path: Path, verb: tuple[str, ...]) -> None:
     """An address where nothing listens is bad input, said once."""
     path = kubeconfig(tmp_path, f"http://127.0.0.1:{free_ports(1)[0]}", "t")

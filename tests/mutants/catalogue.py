@@ -189,8 +189,9 @@ MUTANTS = (
         "completed members: size",
         "a gang of which one member has ended waits for ever for a member that never comes",
         "model/readers/gangs.py",
-        'done = sum(1 for pod in members if pod.phase == "Succeeded")',
-        "done = 0",
+        'done = sum(1 for pod in members if pod.phase == "Succeeded")\n'
+        "        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])",
+        "done = 0\n        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])",
         "tests/model/readers/test_gangs.py::test_finished_members_count_and_hold_nothing",
     ),
     Mutant(

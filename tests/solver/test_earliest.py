@@ -22,7 +22,7 @@ from tests.instances import random_snapshot
 from tests.oracle.brute import Brute
 from tests.oracle.seating import TooManyError
 from tests.relocations import standing_snapshot
-from tests.small import NOW, fabric, gang, plan, snapshot
+from tests.small import NOW, config, fabric, gang, plan, snapshot, with_bound
 
 BUDGET = 60_000
 HOUR = 3600.0
@@ -154,6 +154,27 @@ def test_a_gang_whose_turn_has_no_end_is_waited_for_too() -> None:
     found = expected_starts(world([], second, first, leaves=(2,)))
     assert at(found) == {"first": 0.0, "second": None}
     assert found[second.key].waits_for == (first.key,)
+
+
+def test_a_quota_is_free_once_its_holders_have_ended() -> None:
+    """Nodes are free, but the namespace may have two at a time, and has them for an hour."""
+    stood = [runs("a", ["a0"], HOUR), runs("b", ["a1"])]
+    one = gang("w", 1)
+    made = world(stood, one)
+    limits = config(namespaces={"ml": {"gpuQuota": 16}})
+    found = earliest(replace(made, config=limits), one.key)
+    assert found is not None
+    assert found.at == NOW + HOUR
+
+
+def test_members_that_run_hold_their_gang_in_place() -> None:
+    """One of a pair runs in leaf a, whatever its end; the other joins it there, after 2 h."""
+    one, bound = with_bound(gang("w", 2), "a0")
+    made = world([runs("a", ["a1"], 2 * HOUR)], one)
+    own = tuple(replace(pod, ours=True, ends=NOW + HOUR) for pod in bound)
+    found = earliest(replace(made, running=(*made.running, *own)), one.key)
+    assert found is not None
+    assert (found.at, hosts(found)) == (NOW + 2 * HOUR, ["a1"])
 
 
 def dated(seed: int, waiting: int = 2) -> Snapshot:
