@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from k8s_bridge.cluster.kinds import NODES, PODS
+from k8s_bridge.relocation.records import Purpose
 from model.readers.live import LiveReader
 from model.snapshot import RunningPod
 from solver.greedy import greedy_plan
@@ -33,7 +34,7 @@ def feasible(world: World) -> list[str]:
         for one in moves
         for seat in one.seats
     ]
-    own = {one.gang for one in moves}
+    own = {one.gang for one in moves if one.purpose is not Purpose.RESERVATION}
     snapshot = replace(
         snapshot,
         running=(*snapshot.running, *kept),
