@@ -16,6 +16,7 @@ from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
 from model.config import SchedulerConfig
 from model.gang import GangKey
 from model.readers.live import LiveReader, LiveReading
+from model.snapshot import DEFAULTS
 from model.standing import StandingGang
 
 OnPod: TypeAlias = Callable[[str], None]
@@ -24,10 +25,10 @@ OnPod: TypeAlias = Callable[[str], None]
 class Observed:
     """Everything observed.
 
-    `objects` are all objects, by kind, namespace and name. `changed` is set when something
-    has happened that a plan depends on. Objects never go back in time: what is older than
-    what is known of an object is left out, and so is a list that is older than one that was
-    taken for complete.
+    `objects` are all objects, by kind, namespace and name; `config` is in force. `changed` is
+    set when something has happened that a plan depends on. Objects never go back in time: what
+    is older than what is known of an object is left out, and so is a list that is older than one
+    that was taken for complete.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -36,6 +37,7 @@ class Observed:
         self._clock = clock
         self.objects: dict[Kind, dict[tuple[str, str], Body]] = {}
         self._reader = LiveReader()
+        self.config = DEFAULTS
         self._pods: dict[str, PodSeen] = {}
         self._uids: dict[tuple[str, str], str] = {}
         self._complete: dict[Kind, int] = {}
@@ -197,6 +199,7 @@ class Observed:
 
     def configure(self, config: SchedulerConfig) -> None:
         """Read everything by another config."""
+        self.config = config
         self._reader.configure(config)
         self.nodes_changed.set()
         self._note(True)

@@ -43,14 +43,12 @@ class Gathering:
     _gangs: deque[tuple[float, GangKey]] = field(default_factory=deque)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
-    async def plan(self, scene: Scene, busy: frozenset[GangKey]) -> DefragPlan | None:
-        """Move what is worth it within the budgets; None where it is not the time.
+    async def plan(self, scene: Scene) -> DefragPlan | None:
+        """Move what is worth it within the budgets; None where there is nothing to decide.
 
         Raises `Fenced` where another leads by now.
         """
         config = scene.reading.snapshot.config.spec.defragmentation
-        if len(self.shelf) or busy or not self._is_time(config):
-            return None
         left = config.moves_per_hour - self._moved_within(HOUR)
         standing = tuple(
             one
@@ -73,7 +71,9 @@ class Gathering:
         self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
         return plan
 
-    def _is_time(self, config: Defragmentation) -> bool:
+    def is_time(self) -> bool:
+        """Whether a defragmentation is due, or was asked for; tells so once."""
+        config = self.observed.config.spec.defragmentation
         now = self.clock.monotonic()
         asked = self.asked()
         if asked and asked != self._heeded:

@@ -29,6 +29,8 @@ CROWDED = frozenset(
 )
 """Reasons that the end of others would do away with."""
 
+NOBODY = 2**31
+"""A priority that nobody exceeds."""
 PLACES = 600.0
 """Seconds for which the places of a gang are kept while its victims end."""
 
@@ -44,13 +46,13 @@ class Preempting:
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
-    async def plan(self, scene: Scene, last: Plan | None) -> PreemptionPlan | None:
+    async def plan(self, scene: Scene, last: Plan) -> PreemptionPlan | None:
         """Make room for the first gang that `last` left waiting and that may; None for none.
 
         Raises `Fenced` where another leads by now.
         """
         config = scene.reading.snapshot.config.spec.preemption
-        if last is None or not config.enabled:
+        if not config.enabled:
             return None
         if any(one.purpose is Purpose.PREEMPTION for one in self.shelf):
             return None
@@ -80,6 +82,8 @@ class Preempting:
         return plan
 
     def _next(self, scene: Scene, last: Plan, after: float) -> Gang | None:
+        ours = (pod.priority for pod in scene.reading.snapshot.running if pod.ours)
+        lowest = min(ours, default=NOBODY)
         crowded = {one.gang for one in last.waiting if one.reason.kind in CROWDED}
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
@@ -91,6 +95,7 @@ class Preempting:
                 and key not in self._tried
                 and key not in self.shelf
                 and gang.preempts
+                and gang.priority > lowest
                 and gang.hold is None
                 and scene.now - gang.created >= after
             ),

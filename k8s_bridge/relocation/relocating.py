@@ -16,9 +16,10 @@ from k8s_bridge.relocation.gathering import Gathering
 from k8s_bridge.relocation.keeping import charged, kept, placements
 from k8s_bridge.relocation.mover import Mover, Told
 from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.preempting import Preempting
+from k8s_bridge.relocation.preempting import CROWDED, Preempting
 from k8s_bridge.relocation.repairing import Repairing
 from k8s_bridge.relocation.reserving import Reserving
+from k8s_bridge.relocation.scene import Scene
 from k8s_bridge.relocation.shelf import Shelf
 from k8s_bridge.wanting import Kept
 from model.gang import GangKey
@@ -33,15 +34,8 @@ TOGETHER = 1.0
 """Seconds for which repairs wait after a node was found dead: others may be found with it."""
 LONGEST = 3.0
 """Seconds for which they wait at most."""
-STUCK = frozenset(
-    {
-        ReasonKind.BOUND_ELSEWHERE,
-        ReasonKind.NO_FREE_CAPACITY,
-        ReasonKind.NO_ADJACENT_LEAVES,
-        ReasonKind.UPLINK_FULL,
-        ReasonKind.OUTRANKED,
-    }
-)
+STUCK = CROWDED | {ReasonKind.BOUND_ELSEWHERE}
+"""Why a cycle may not find a place for members beside the others of their gang."""
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +61,7 @@ class Relocating:
     gathering: Gathering = field(init=False)
     _last: Plan | None = None
     _seated: dict[GangKey, GangKey] = field(default_factory=dict)
+    _crowded: bool = False
     _stuck: frozenset[GangKey] = frozenset()
     _first_died: float = float("-inf")
     _last_died: float = float("-inf")
@@ -86,32 +81,37 @@ class Relocating:
             await self.clock.sleep(EVERY)
 
     async def step(self) -> None:
-        """One step of all that is under way, and at most one plan of each sort."""
-        await self.mover.step(self.nodes.dead)
+        """One step of all that is under way, and at most one plan of each sort.
+
+        Mostly there is nothing to do, and then nothing is looked at that takes time.
+        """
+        if len(self.shelf):
+            await self.mover.step(self.nodes.dead)
         if not self._has_settled():
             return
-        busy = self._busy()
-        scene = self.mover.scene(self.nodes.dead)
-        await self.repairing.plan(scene, busy, self._stuck)
-        await self.preempting.plan(self.mover.scene(self.nodes.dead), self._last)
-        await self.reserving.plan(self.mover.scene(self.nodes.dead), self._last)
-        await self.gathering.plan(self.mover.scene(self.nodes.dead), busy)
+        if self._somebody_is_hit():
+            await self.repairing.plan(self._scene(), self._busy(), self._stuck)
+        if self._crowded and self._last is not None:
+            await self.preempting.plan(self._scene(), self._last)
+            await self.reserving.plan(self._scene(), self._last)
+        if not len(self.shelf) and not self._busy() and self.gathering.is_time():
+            await self.gathering.plan(self._scene())
 
     def charged(self, snapshot: Snapshot) -> Snapshot:
         """`snapshot` as a cycle may plan it: without the places that are kept."""
-        return charged(snapshot, self.mover.scene(self.nodes.dead))
+        return charged(snapshot, self._scene()) if len(self.shelf) else snapshot
 
     def backfill(self, snapshot: Snapshot, plan: Plan) -> Snapshot | None:
         """What a cycle is to solve again for gangs that end before kept room is needed."""
-        return backfill(snapshot, plan, self.mover.scene(self.nodes.dead))
+        return backfill(snapshot, plan, self._scene()) if len(self.shelf) else None
 
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""
-        return kept(self.mover.scene(self.nodes.dead))
+        return kept(self._scene()) if len(self.shelf) else {}
 
     def placements(self) -> list[Placement]:
         """Members that a cycle is to bind to the places kept for them."""
-        found = placements(self.mover.scene(self.nodes.dead))
+        found = placements(self._scene()) if len(self.shelf) else {}
         self._seated = {placement.gang: gang for gang, placement in found.items()}
         return list(found.values())
 
@@ -125,12 +125,26 @@ class Relocating:
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""
         self._last = plan
+        self._crowded = plan is not None and any(w.reason.kind in CROWDED for w in plan.waiting)
         partly = {gang.key for gang in reading.snapshot.gangs if any(r.bound for r in gang.roles)}
         self._stuck = frozenset(
             one.gang
             for one in (plan.waiting if plan else ())
             if one.gang in partly and one.reason.kind in STUCK
         )
+
+    def _scene(self) -> Scene:
+        return self.mover.scene(self.nodes.dead)
+
+    def _somebody_is_hit(self) -> bool:
+        """Whether members of ours stand where they cannot stay, or wait beside the others."""
+        if self._stuck:
+            return True
+        leaving = self.nodes.dead | self.repairing.draining()
+        if not leaving:
+            return False
+        reading = self.observed.reading()
+        return any(any(reading.ours_on(node)) for node in leaving)
 
     def _busy(self) -> frozenset[GangKey]:
         return frozenset(

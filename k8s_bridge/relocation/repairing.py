@@ -48,7 +48,7 @@ class Repairing:
         others. Raises `Fenced` where another leads.
         """
         config = scene.reading.snapshot.config.spec.repair
-        leaving = scene.dead | self._draining()
+        leaving = scene.dead | self.draining()
         standing = [
             one
             for one in self.observed.standing(leaving)
@@ -83,7 +83,7 @@ class Repairing:
     def _is_due(self, one: StandingGang) -> bool:
         return self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
 
-    def _draining(self) -> frozenset[str]:
+    def draining(self) -> frozenset[str]:
         """The nodes that somebody wants emptied."""
         return frozenset(
             name

@@ -46,13 +46,13 @@ class Reserving:
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
-    async def plan(self, scene: Scene, last: Plan | None) -> None:
+    async def plan(self, scene: Scene, last: Plan) -> None:
         """Keep a place for the first gang that has waited too long.
 
         Raises `Fenced` where another leads by now.
         """
         config = scene.reading.snapshot.config.spec.backfill
-        if last is None or not config.enabled:
+        if not config.enabled:
             return
         gang = self._next(scene, last, config.after_seconds)
         if gang is None:

@@ -8,6 +8,7 @@ SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
 SCHEDULER = "tests/k8s_bridge/test_scheduler.py"
 LAG = "tests/k8s_bridge/test_lag.py"
+REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 
 
 def _insisting(read: str, name: str, version: str) -> str:
@@ -201,5 +202,39 @@ MUTANTS = (
         "        self.observed.take_all(PODS, await self.cluster.list(PODS))\n",
         "",
         f"{LAG}::test_a_new_leader_asks_before_it_takes_pods_for_gone",
+    ),
+    Mutant(
+        "second witness",
+        "a kubelet that is silent costs its gangs their places, although its host lives",
+        "k8s_bridge/node_health/watch.py",
+        "answers = await self._ask(nodes, suspects)",
+        "answers = dict.fromkeys(suspects, False)",
+        f"{REPAIR}::test_a_kubelet_that_is_silent_on_a_living_host_moves_nothing",
+    ),
+    Mutant(
+        "silence of everybody",
+        "when nobody is heard, as while the API is away, everybody counts as silent",
+        "k8s_bridge/node_health/beats.py",
+        "return 0.0 if now - self._newest > TOGETHER else now - heard",
+        "return now - heard",
+        "tests/k8s_bridge/node_health/test_beats.py::test_a_silence_of_everybody_counts_for_nobody",
+    ),
+    Mutant(
+        "hysteresis",
+        "a node that flaps is given to gangs at every return",
+        "k8s_bridge/node_health/judge.py",
+        "return before if now - before.since < limits.well else Judgement(since=now)",
+        "return Judgement(since=now)",
+        "tests/k8s_bridge/node_health/test_judge.py"
+        "::test_the_dead_return_after_they_have_been_well_for_a_while",
+    ),
+    Mutant(
+        "kept room",
+        "small gangs take the room that is kept for a big one, again and again",
+        "k8s_bridge/relocation/keeping.py",
+        "running=(*snapshot.running, *_seats(scene)),",
+        "running=snapshot.running,",
+        "tests/k8s_bridge/relocation/test_reservation.py"
+        "::test_a_big_gang_under_a_stream_of_small_ones_has_its_turn",
     ),
 )
