@@ -25,6 +25,7 @@ from k8s_bridge.ledger.takeover import Takeover, find
 from k8s_bridge.ledger.writes import Records
 from k8s_bridge.node_health.beats import Beats
 from k8s_bridge.node_health.history import History
+from k8s_bridge.node_health.judge import Judgement
 from k8s_bridge.node_health.probe import Prober, TcpProber
 from k8s_bridge.node_health.watch import NodeWatch
 from k8s_bridge.observed import Observed
@@ -64,6 +65,10 @@ class Witness(Teller, Told, Protocol):
         """A commit goes back."""
         ...
 
+    def judged(self, node: str, judgement: Judgement) -> None:
+        """A node is dead, is heard again, or is well again."""
+        ...
+
 
 @dataclass(slots=True, eq=False)
 class Leading:
@@ -83,6 +88,7 @@ class Leading:
     asked: Callable[[], str] = str
     pace: Pace = field(default_factory=Pace)
     book: Book = field(default_factory=Book)
+    nodes: NodeWatch | None = None
     refusals: Refusals = field(init=False)
     _keeping: Housekeeping | None = None
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -137,7 +143,9 @@ class Leading:
             self.prober,
             History(self.cluster, self.namespace, self.clock),
             self.clock,
+            self.witness.judged,
         )
+        self.nodes = nodes
         shelf = Shelf(records, epoch)
         await shelf.take_over()
         relocating = Relocating(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from k8s_bridge.cluster.kinds import Kind
+from k8s_bridge.node_health.judge import Verdict
 from k8s_bridge.relocation.records import Purpose
 from model.fabric import Leaf
 from model.plan import Plan, PlanStatus
@@ -209,6 +210,12 @@ class Metrics:
 
     def _make_bridge(self) -> None:
         own = self.registry
+        self._nodes = Gauge(
+            "fourleaf_nodes",
+            "Nodes, by what the leader takes them for; 0 in replicas that do not lead.",
+            ["verdict"],
+            registry=own,
+        )
         self._watch_age = Gauge(
             "fourleaf_watch_age_seconds",
             "Seconds since the watch of a kind last said anything, bookmarks included.",
@@ -270,6 +277,11 @@ class Metrics:
     def bound(self, seconds: float) -> None:
         """A gang was bound, `seconds` after it could first be planned."""
         self._latency.observe(seconds)
+
+    def nodes(self, verdicts: Mapping[Verdict, int]) -> None:
+        """So many nodes are taken for this and that now."""
+        for verdict in Verdict:
+            self._nodes.labels(verdict.value).set(verdicts.get(verdict, 0))
 
     def evicted(self, purpose: Purpose) -> None:
         """A pod was evicted for a relocation."""

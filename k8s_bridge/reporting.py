@@ -19,12 +19,14 @@ from k8s_bridge.ledger.book import Commit
 from k8s_bridge.ledger.commit import Wanted
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.metrics import EMPTY, Metrics, fabric_use
+from k8s_bridge.node_health.judge import Judgement
 from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.telling.bindings import what_was_bound
 from k8s_bridge.telling.courtesy import Courtesy
 from k8s_bridge.telling.desk import Desk
 from k8s_bridge.telling.facts import Facts, Told
 from k8s_bridge.telling.news import what_to_tell
+from k8s_bridge.telling.nodes import what_was_judged
 from k8s_bridge.telling.problems import config_map, what_of_config
 from k8s_bridge.telling.relocations import (
     what_is_forbidden,
@@ -137,6 +139,10 @@ class Reporter:
         note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
         self.desk.tell([EventTell(pod, "GangRolledBack", note, "Binding", warning=True)])
 
+    def judged(self, node: str, judgement: Judgement) -> None:
+        """A node is dead, is heard again, or is well again."""
+        self.desk.tell(what_was_judged(node, judgement, self._scheduler.observed.objects))
+
     def evicted(self, one: Relocation, leaver: Leaver) -> None:
         """A pod was told to go."""
         self._metrics.evicted(one.purpose)
@@ -248,6 +254,7 @@ class Reporter:
                 self._beat = now
             self._metrics.leading(scheduler.leading and scheduler.gate.is_open)
             self._metrics.requests(self._requests)
+            self._metrics.nodes(scheduler.verdicts)
             health = scheduler.reflectors.health()
             self._metrics.watches({kind: one.age(now) for kind, one in health.items()})
             if not scheduler.unsynced:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -44,6 +44,7 @@ from k8s_bridge.ledger.binding import DryRun
 from k8s_bridge.ledger.fence import Fenced
 from k8s_bridge.ledger.names import LEADER
 from k8s_bridge.node_health.following import BeatsFollower
+from k8s_bridge.node_health.judge import Verdict
 from k8s_bridge.node_health.probe import Prober, TcpProber
 from k8s_bridge.observed import Observed
 from k8s_bridge.reflect import Change, Reflectors, Subject
@@ -161,6 +162,12 @@ class Scheduler:
     def binding(self) -> bool:
         """Whether gangs are being committed or bound."""
         return self._term is not None and self._term.busy
+
+    @property
+    def verdicts(self) -> Mapping[Verdict, int]:
+        """How many nodes are taken for what; none by who does not lead."""
+        nodes = self._term.nodes if self._term is not None else None
+        return {} if nodes is None else nodes.verdicts
 
     @property
     def unsynced(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -33,19 +33,28 @@ GRAIN = 10
 
 @dataclass(slots=True, eq=False)
 class NodeWatch:
-    """The judgements of one term. `died` is set when another node is found dead."""
+    """The judgements of one term. `died` is set when another node is found dead.
+
+    `told` hears of every node that is found dead, is heard again, or is well again.
+    """
 
     observed: Observed
     beats: Beats
     prober: Prober
     history: History
     clock: Clock
+    told: Callable[[str, Judgement], None]
     died: asyncio.Event = field(default_factory=asyncio.Event)
     judgements: dict[str, Judgement] = field(default_factory=dict)
     failures: Failures = field(default_factory=lambda: Failures(HOUR))
     _leaf_of: dict[str, str] = field(default_factory=dict)
     _fallen: frozenset[str] = frozenset()
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    @property
+    def verdicts(self) -> Mapping[Verdict, int]:
+        """How many nodes are taken for what."""
+        return Counter(one.verdict for one in self.judgements.values())
 
     @property
     def dead(self) -> frozenset[str]:
@@ -128,9 +137,10 @@ class NodeWatch:
         for name, one in signs.items():
             before = self.judgements.get(name, Judgement())
             new[name] = after = judge(before, replace(one, answers=answers.get(name)), limits, now)
-            told = {before.verdict, after.verdict} - {Verdict.WELL, Verdict.SILENT}
-            if after.verdict is not before.verdict and told:
+            grave = {before.verdict, after.verdict} - {Verdict.WELL, Verdict.SILENT}
+            if after.verdict is not before.verdict and grave:
                 self._log.info("node_judged", node=name, verdict=after.verdict, cause=after.cause)
+                self.told(name, after)
         self.judgements = new
 
     async def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:

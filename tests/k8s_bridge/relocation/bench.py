@@ -190,3 +190,13 @@ class Bench:
         await self.cluster.delete(JOBS, Target(TEAM, name))
         for pod in await self.pods(name):
             await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))
+
+    async def dying(self, name: str) -> set[str]:
+        """The UIDs of the pods of a Job that are to end."""
+        items = (await self.cluster.list(PODS, TEAM)).items
+        return {
+            body["metadata"]["uid"]
+            for body in items
+            if body["metadata"]["labels"]["batch.kubernetes.io/job-name"] == name
+            and "deletionTimestamp" in body["metadata"]
+        }

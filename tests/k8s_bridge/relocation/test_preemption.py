@@ -83,7 +83,7 @@ async def test_a_higher_gang_arriving_in_mid_preemption_takes_nothing_that_is_ke
     )
 
 
-async def test_a_victim_that_never_ends_and_a_budget_that_forbids(bench: Bench) -> None:
+async def test_what_a_budget_forbids_is_not_forced(bench: Bench) -> None:
     """Nobody is evicted twice, the places are let go, and who waits may try again later."""
     await bench.submit("a", 16, priority="low")
     await bench.cluster.create(
@@ -111,4 +111,39 @@ async def test_who_is_gone_needs_no_places(bench: Bench) -> None:
     assert await relocations(bench) == 1
     await bench.delete("top")
     await bench.clock.advance(5)
+    assert not await relocations(bench)
+
+
+async def test_two_budgets_for_one_pod_forbid_it_too(bench: Bench) -> None:
+    """The API answers 500 then: nobody goes, nothing storms, and the places are let go."""
+    await bench.submit("a", 16, priority="low")
+    uids = await bench.uids("a")
+    for name in ("one", "two"):
+        body = {"metadata": {"name": name}, "spec": {"maxUnavailable": 16, "selector": {}}}
+        await bench.cluster.create(DISRUPTION_BUDGETS, TEAM, body)
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(30)
+    assert await bench.uids("a") == uids
+    assert "EvictionForbidden" in await bench.reasons()
+    await bench.clock.advance(600)
+    assert await bench.uids("a") == uids
+    assert len(bench.solved.preemptions) <= 3
+
+
+async def test_a_victim_that_never_ends(bench: Bench) -> None:
+    """Its kubelets do nothing: each member is evicted once, and in the end nothing is kept."""
+    await bench.submit("a", 16, priority="low")
+    silent = set((await bench.places("a")).values())
+    bench.kubelets.silent |= silent
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(10)
+    dying = await bench.dying("a")
+    assert len(dying) == 16
+    assert await relocations(bench) == 1
+    await bench.clock.advance(620)
+    assert await bench.dying("a") == dying
+    assert not await bench.places("top")
+    bench.kubelets.silent -= silent
+    await bench.clock.advance(20)
+    assert len(await bench.places("top")) == 4
     assert not await relocations(bench)
