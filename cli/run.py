@@ -18,6 +18,7 @@ from cli.options import Context, Kubeconfig, Namespace
 if TYPE_CHECKING:
     from k8s_bridge.scheduler import Options
     from k8s_bridge.serving import Server
+    from solver.client import SolverClient
 
 
 class DryRun(StrEnum):
@@ -74,6 +75,11 @@ def run(
 
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
+    from solver.client import SolverClient
+
+    # The solver process loads OR-tools while this one loads everything else.
+    client = SolverClient()
+    client.start()
     from cli.clusters import own_namespace
     from k8s_bridge.election.election import Timing
     from k8s_bridge.logs import set_up_logs
@@ -88,10 +94,12 @@ def run(
         dry_run=dry_run.value,
         timing=Timing(lease_seconds, lease_seconds / 4, lease_seconds / 4),
     )
-    asyncio.run(_until_stopped(options, Setting(kubeconfig, context, host, port, audit)))
+    setting = Setting(kubeconfig, context, host, port, audit)
+    with client:
+        asyncio.run(_until_stopped(options, setting, client))
 
 
-async def _until_stopped(options: Options, setting: Setting) -> None:
+async def _until_stopped(options: Options, setting: Setting, client: SolverClient) -> None:
     from cli.clusters import connected
     from k8s_bridge.audit import Audit, audit_to
     from k8s_bridge.clock import SystemClock
@@ -103,7 +111,7 @@ async def _until_stopped(options: Options, setting: Setting) -> None:
 
     clock = SystemClock()
     metrics = Metrics()
-    async with Solver() as solver, connected(setting.kubeconfig, setting.context) as cluster:
+    async with Solver(client) as solver, connected(setting.kubeconfig, setting.context) as cluster:
         audit = Audit(audit_to(setting.audit), clock) if setting.audit else None
 
         def reporter(scheduler: Scheduler) -> Reporter:
