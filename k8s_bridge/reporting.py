@@ -13,6 +13,7 @@ import structlog
 
 from k8s_bridge import logs
 from k8s_bridge.audit import Audit
+from k8s_bridge.cluster.protocol import Target
 from k8s_bridge.config_watch import ConfigState
 from k8s_bridge.cycle import Report
 from k8s_bridge.ledger.book import Commit
@@ -30,6 +31,7 @@ from k8s_bridge.telling.nodes import what_was_judged
 from k8s_bridge.telling.problems import config_map, what_of_config
 from k8s_bridge.telling.relocations import (
     what_is_forbidden,
+    what_is_stranded,
     what_was_evicted,
     what_was_relocated,
 )
@@ -151,6 +153,10 @@ class Reporter:
     def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
         """A pod should go and may not."""
         self.desk.tell([what_is_forbidden(one, leaver, why)])
+
+    def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
+        """A gang has lost members, and cannot be repaired for now."""
+        self.desk.tell([what_is_stranded(gang, pod, why)])
 
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """A relocation is over."""

@@ -10,13 +10,14 @@ import structlog
 
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
-from k8s_bridge.cluster.protocol import Cluster
+from k8s_bridge.cluster.protocol import Cluster, Target
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.observed import Observed
 from k8s_bridge.relocation.progress import progress
 from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.relocation.scene import Scene
 from k8s_bridge.relocation.shelf import Shelf
+from model.gang import GangKey
 
 AGAIN = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
@@ -31,6 +32,10 @@ class Told(Protocol):
 
     def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
         """A disruption budget, or the API, does not let a pod go for now."""
+        ...
+
+    def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
+        """A gang has lost members, `pod` among them, and cannot be repaired for now."""
         ...
 
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:

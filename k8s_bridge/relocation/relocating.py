@@ -69,7 +69,7 @@ class Relocating:
     def __post_init__(self) -> None:
         shared = (self.observed, self.shelf, self.planner, self.clock)
         self.mover = Mover(self.cluster, self.observed, self.shelf, self.clock, self.told)
-        self.repairing = Repairing(*shared)
+        self.repairing = Repairing(*shared, self.told)
         self.preempting = Preempting(*shared)
         self.reserving = Reserving(*shared)
         self.gathering = Gathering(*shared, self.asked)

@@ -11,16 +11,23 @@ from k8s_bridge.cluster.kinds import NODES
 from k8s_bridge.observed import Observed
 from k8s_bridge.relocation.drafting import repairs
 from k8s_bridge.relocation.keeping import charged
+from k8s_bridge.relocation.mover import Told
 from k8s_bridge.relocation.planner import Planner
 from k8s_bridge.relocation.scene import Scene
 from k8s_bridge.relocation.shelf import Shelf
-from model.gang import GangKey
-from model.reasons import Reason
+from k8s_bridge.telling.words import told
+from model.gang import Gang, GangKey
+from model.reasons import Reason, ReasonKind
 from model.relocation import RepairPlan
 from model.standing import StandingGang
 
 DRAIN = "topology.scheduler/drain"
 """Annotation of a node that is to be emptied; `true`."""
+
+_WAITS = Reason(
+    ReasonKind.MEMBERS_MISSING,
+    "members are on nodes that are dead, and its repair policy is to wait for these",
+)
 
 AGAIN = 5.0
 """Seconds after which a gang that could not be repaired is tried again."""
@@ -34,6 +41,7 @@ class Repairing:
     shelf: Shelf
     planner: Planner
     clock: Clock
+    told: Told
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -95,7 +103,15 @@ class Repairing:
         """Remember who was tried, and who cannot be helped for now."""
         due = self.clock.monotonic() + AGAIN
         self._tried |= {one.gang.key: due for one in hit}
-        self.lost |= {one.gang: one.reason for one in plan.lost}
+        gangs = {one.gang.key: one.gang for one in hit}
+        for one in plan.lost:
+            if self.lost.get(one.gang) != one.reason:
+                self.lost[one.gang] = one.reason
+                self._tell(gangs[one.gang], told(one.reason))
+        for key in plan.waits:
+            if key not in self.lost:
+                self.lost[key] = _WAITS
+                self._tell(gangs[key], told(_WAITS))
         self._log.info(
             "repair_planned",
             hit=len(hit),
@@ -105,6 +121,14 @@ class Repairing:
             status=plan.status.value,
             seconds=round(plan.seconds, 3),
         )
+
+    def _tell(self, gang: Gang, why: str) -> None:
+        for role in gang.roles:
+            for pod in role.pods:
+                seen = self.observed.named(gang.key.namespace, pod)
+                if seen is not None:
+                    self.told.stranded(gang.key, seen.pod, why)
+                    return
 
     def _forget(self, standing: list[StandingGang]) -> None:
         still = {one.gang.key for one in standing if one.hit}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from k8s_bridge.cluster.protocol import Target
 from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.telling.tells import EventTell, Regarding
 from k8s_bridge.telling.words import clipped
+from model.gang import GangKey
 
 _ACTION = "Relocating"
 
@@ -23,6 +25,12 @@ def what_is_forbidden(one: Relocation, leaver: Leaver, why: str) -> EventTell:
     )
     pod = Regarding.pod(leaver.pod)
     return EventTell(pod, "EvictionForbidden", clipped(note), _ACTION, warning=True)
+
+
+def what_is_stranded(gang: GangKey, pod: Target, why: str) -> EventTell:
+    """A gang has lost members, `pod` among them, and cannot be repaired for now."""
+    note = clipped(f"Gang {gang} has lost members and stays as it is: {why}")
+    return EventTell(Regarding.pod(pod), "NotRepaired", note, _ACTION, warning=True)
 
 
 def what_was_relocated(one: Relocation, why: str) -> list[EventTell]:

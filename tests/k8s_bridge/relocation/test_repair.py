@@ -88,6 +88,7 @@ async def test_nowhere_the_others_stay_and_wait(bench: Bench) -> None:
     bench.lose("n-0-0-2")
     await bench.clock.advance(40)
     assert await bench.uids("g") == uids
+    assert "NotRepaired" in await bench.reasons()
     bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("h")])
     await bench.clock.advance(60)
     assert await leaves(bench, "g") in ([1, 2], [2, 3])
