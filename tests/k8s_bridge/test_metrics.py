@@ -40,6 +40,9 @@ OURS = {
     "fourleaf_leader",
     "fourleaf_config_valid",
     "fourleaf_api_requests",
+    "fourleaf_evictions",
+    "fourleaf_relocations",
+    "fourleaf_nodes",
 }
 
 
