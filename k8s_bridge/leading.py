@@ -138,7 +138,7 @@ class Leading:
             History(self.cluster, self.namespace, self.clock),
             self.clock,
         )
-        shelf = Shelf(records, epoch)
+        shelf = Shelf(records, self.book, epoch)
         await shelf.take_over()
         relocating = Relocating(
             self.cluster,

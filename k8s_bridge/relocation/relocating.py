@@ -33,6 +33,8 @@ TOGETHER = 1.0
 """Seconds for which repairs wait after a node was found dead: others may be found with it."""
 LONGEST = 3.0
 """Seconds for which they wait at most."""
+SWEEP = 30.0
+"""Seconds between two looks for relocations that nobody here knows of."""
 STUCK = frozenset(
     {
         ReasonKind.BOUND_ELSEWHERE,
@@ -81,7 +83,11 @@ class Relocating:
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
+        swept = self.clock.monotonic()
         while True:
+            if self.clock.monotonic() - swept >= SWEEP:
+                swept = self.clock.monotonic()
+                await self.shelf.sweep()
             await self.step()
             await self.clock.sleep(EVERY)
 
