@@ -146,7 +146,7 @@ class Leading:
             self.witness.judged,
         )
         self.nodes = nodes
-        shelf = Shelf(records, epoch)
+        shelf = Shelf(records, self.book, epoch)
         await shelf.take_over()
         relocating = Relocating(
             self.cluster,

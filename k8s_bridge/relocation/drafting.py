@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.ledger.pods import PodSeen
 from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from k8s_bridge.relocation.scene import Scene
 from model.gang import Gang, GangKey
@@ -153,8 +154,8 @@ def _seats(gang: Gang, nodes: Mapping[str, str], scene: Scene) -> Iterator[Seat]
     space = gang.key.namespace
     for role in gang.roles:
         for pod in (*role.pods, *(name for name, _ in role.bound)):
-            seen = scene.observed.named(space, pod)
-            if pod in nodes and seen is not None:
+            seen = _as_planned(scene, space, pod) if pod in nodes else None
+            if seen is not None:
                 target = Target(space, pod, seen.pod.uid)
                 rank = scene.rank(space, pod)
                 yield Seat(target, rank, seen.node, nodes[pod], role.request)
@@ -164,11 +165,22 @@ def _leavers(scene: Scene, namespace: str, pods: Sequence[str]) -> list[Leaver]:
     """Those of `pods` that stand somewhere."""
     found = []
     for name in pods:
-        seen = scene.observed.named(namespace, name)
+        seen = _as_planned(scene, namespace, name)
         if seen is not None and seen.node and not seen.finished:
             pod = Target(namespace, name, seen.pod.uid)
             found.append(Leaver(pod, seen.node, seen.node in scene.dead))
     return found
+
+
+def _as_planned(scene: Scene, namespace: str, name: str) -> PodSeen | None:
+    """The pod as it is now.
+
+    None where it has started since the plan was asked for, or another has taken its name: that
+    one stands where nobody wants it to leave.
+    """
+    seen = scene.observed.named(namespace, name)
+    stood = scene.reading.uids.get((namespace, name), "")
+    return seen if seen is not None and stood == (seen.pod.uid if seen.node else "") else None
 
 
 def _by_gang(moves: Sequence[Move], gangs: Mapping[GangKey, Gang]) -> dict[GangKey, list[Move]]:

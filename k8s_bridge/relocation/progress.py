@@ -55,8 +55,8 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], scene: Scene) -> str:
     for seat in one.seats:
         if not scene.observed.usable(seat.node):
             return f"node {seat.node} can no longer be used"
-    if one.seats and all(seat.waits and scene.is_gone(seat.pod.uid) for seat in one.seats):
-        return "those who waited for it are gone"
+    if one.seats and not any(not seat.waits or scene.waits(seat.pod.uid) for seat in one.seats):
+        return "those who waited for it are gone, or run elsewhere"
     for uid, node in one.stays:
         if not scene.stands(uid, node):
             return f"a member on node {node} has not stayed there"

@@ -36,6 +36,8 @@ LONGEST = 3.0
 """Seconds for which they wait at most."""
 STUCK = CROWDED | {ReasonKind.BOUND_ELSEWHERE}
 """Why a cycle may not find a place for members beside the others of their gang."""
+SWEEP = 30.0
+"""Seconds between two looks for relocations that nobody here knows of."""
 
 
 @dataclass(slots=True, eq=False)
@@ -76,7 +78,11 @@ class Relocating:
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
+        swept = self.clock.monotonic()
         while True:
+            if self.clock.monotonic() - swept >= SWEEP:
+                swept = self.clock.monotonic()
+                await self.shelf.sweep()
             await self.step()
             await self.clock.sleep(EVERY)
 

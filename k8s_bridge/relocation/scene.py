@@ -78,6 +78,11 @@ class Scene:
         seen = self.seen(uid)
         return seen is None or seen.finished or seen.deleting
 
+    def waits(self, uid: str) -> bool:
+        """Whether the pod is there, and stands nowhere yet."""
+        seen = self.seen(uid)
+        return seen is not None and not seen.node and not self.is_gone(uid)
+
     def is_seated(self, one: Relocation) -> bool:
         """Whether a member of the gang runs on the node of every seat."""
         leaving = {leaver.pod.uid for leaver in one.leavers}

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.codec import BadRecord
-from k8s_bridge.ledger.fence import check_epoch
+from k8s_bridge.ledger.fence import check_epoch, epoch_read
+from k8s_bridge.ledger.names import page_name
 from k8s_bridge.ledger.writes import Records
 from k8s_bridge.relocation.codec import (
     RELOCATIONS,
@@ -23,9 +25,13 @@ from model.gang import GangKey
 
 @dataclass(slots=True, eq=False)
 class Shelf:
-    """One relocation a gang. What writes raises `Fenced` where another leads by now."""
+    """One relocation a gang. What writes raises `Fenced` where another leads by now.
+
+    `book` is that of the same term.
+    """
 
     records: Records
+    book: Book
     epoch: int
     _open: dict[GangKey, Relocation] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -51,7 +57,7 @@ class Shelf:
             except BadRecord as error:
                 self._log.error("record_unreadable", why=str(error))
                 continue
-            await self.put(found)
+            await self._claim(found)
 
     async def put(self, one: Relocation) -> bool:
         """Write `one` down; whether it stands. One that stands already is left as it is."""
@@ -59,6 +65,8 @@ class Shelf:
         try:
             body = relocation_body(replace(one, epoch=self.epoch), self.records.writer)
             written = await self.records.write_record(name, one.version, body)
+            if not one.version:
+                await self._check_lead()
             self._open[one.gang] = read_relocation(written)
         except (Conflict, NotFound):
             await self._again(one.gang)
@@ -70,7 +78,9 @@ class Shelf:
 
     async def put_all(self, several: Iterable[Relocation]) -> list[Relocation]:
         """Write each down; those that stand."""
-        return [one for one in several if await self.put(one)]
+        # All of them as of now: who is drafted while others are written is another by then.
+        drafts = tuple(several)
+        return [one for one in drafts if await self.put(one)]
 
     async def drop(self, gang: GangKey) -> bool:
         """Delete the relocation of `gang`: its places are free then. Whether it is gone."""
@@ -88,26 +98,80 @@ class Shelf:
         self._open.pop(gang, None)
         return True
 
+    async def sweep(self) -> None:
+        """Take up, or delete, relocations that are not as this shelf knows them.
+
+        A request to write one may arrive when another leader has long taken over.
+        """
+        known = {one.gang: one.version for one in self}
+        for body in await self.records.list(RELOCATIONS):
+            try:
+                found = read_relocation(body)
+            except BadRecord as error:
+                self._log.error("record_unreadable", why=str(error))
+                continue
+            if known.get(found.gang) != found.version:
+                await self._again(found.gang)
+
+    async def _claim(self, found: Relocation) -> None:
+        """Write anew what the last leader had under way; it holds even where that fails."""
+        name = relocation_name(found.gang)
+        now: Relocation | None = found
+        while now is not None:
+            self._open[now.gang] = now
+            try:
+                body = relocation_body(replace(now, epoch=self.epoch), self.records.writer)
+                written = await self.records.write_record(name, now.version, body)
+                self._open[now.gang] = read_relocation(written)
+                return
+            except (Conflict, NotFound):
+                self._open.pop(now.gang)
+                now = await self._read(now.gang)
+            except (ClusterError, BadRecord) as error:
+                self._log.warning("relocation_not_written", lease=name, why=str(error))
+                return
+
+    async def _check_lead(self) -> None:
+        """Make sure that nobody had taken over before a new record was there.
+
+        Raises `Fenced` where somebody had: it writes all pages before it lists relocations, so
+        it may know nothing of this one. Whoever takes over later finds it.
+        """
+        for page in tuple(self.book.pages):
+            name = page_name(page.leaf, page.part)
+            body = await self.records.read(name)
+            if body is not None:
+                found = epoch_read((body.get("spec") or {}).get("leaseTransitions"))
+                check_epoch(self.epoch, found, f"page {name}")
+                return
+
     async def _again(self, gang: GangKey) -> None:
         """Read the relocation of `gang` into the shelf, as it stands now.
 
         One of an earlier epoch came late, by a request of a leader that is none any more.
         """
-        name = relocation_name(gang)
-        body = await self.records.read(name)
         self._open.pop(gang, None)
-        if body is None:
+        found = await self._read(gang)
+        if found is None:
             return
-        try:
-            found = read_relocation(body)
-        except BadRecord as error:
-            self._log.error("record_unreadable", why=str(error))
-            return
-        check_epoch(self.epoch, found.epoch, f"the relocation of gang {gang}")
         if found.epoch == self.epoch:
             self._open[gang] = found
             return
+        name = relocation_name(gang)
         try:
             await self.records.delete(name, found.version)
         except ClusterError as error:
             self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))
+
+    async def _read(self, gang: GangKey) -> Relocation | None:
+        """The relocation of `gang` as it stands now, None where there is none that makes sense."""
+        body = await self.records.read(relocation_name(gang))
+        if body is None:
+            return None
+        try:
+            found = read_relocation(body)
+        except BadRecord as error:
+            self._log.error("record_unreadable", why=str(error))
+            return None
+        check_epoch(self.epoch, found.epoch, f"the relocation of gang {gang}")
+        return found

@@ -1,5 +1,7 @@
 """Explore: `python -m tests.explorer protocol`, or `code --scenario back --preemptions 2`.
 
+`relocations` are stories of their own, with a whole term of each leader.
+
 Ends with 1 where a breach was found, with 3 where `--most` cut the search short.
 """
 
@@ -20,6 +22,8 @@ from tests.explorer.engine.result import Result
 from tests.explorer.engine.search import search
 from tests.explorer.protocol.scopes import SCOPES
 from tests.explorer.protocol.system import Protocol
+from tests.explorer.relocation.stories import STORIES
+from tests.explorer.relocation.system import explore_story
 
 
 def main() -> int:
@@ -27,7 +31,7 @@ def main() -> int:
     asked = _parser().parse_args()
     console = Console(soft_wrap=True, highlight=False)
     cut = False
-    for told, result in chain(_protocol(asked), _code(asked)):
+    for told, result in chain(_protocol(asked), _code(asked), _relocations(asked)):
         console.print(told, markup=False)
         if result.breach is not None:
             console.print(f"BREACH: {result.breach}", markup=False)
@@ -39,7 +43,7 @@ def main() -> int:
 def _protocol(asked: argparse.Namespace) -> Iterator[tuple[str, Result]]:
     """Each scope, with more going wrong where the command line says so."""
     for known in SCOPES:
-        if asked.what == "code" or asked.scenario not in ("", known.name):
+        if asked.what not in ("protocol", "all") or asked.scenario not in ("", known.name):
             continue
         scope = replace(
             known,
@@ -54,21 +58,30 @@ def _protocol(asked: argparse.Namespace) -> Iterator[tuple[str, Result]]:
 
 def _code(asked: argparse.Namespace) -> Iterator[tuple[str, Result]]:
     for scenario in SCENARIOS:
-        if asked.what == "protocol" or asked.scenario not in ("", scenario.name):
+        if asked.what not in ("code", "all") or asked.scenario not in ("", scenario.name):
             continue
         explored = explore(scenario, Bounds(asked.faults, asked.preemptions), asked.most)
         yield str(explored), explored.result
 
 
+def _relocations(asked: argparse.Namespace) -> Iterator[tuple[str, Result]]:
+    for story in STORIES:
+        if asked.what not in ("relocations", "all") or asked.scenario not in ("", story.name):
+            continue
+        explored = explore_story(story, Bounds(asked.faults, asked.preemptions), asked.most)
+        yield str(explored), explored.result
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.explorer", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=["protocol", "code", "both"], default="both")
+    what = ["protocol", "code", "relocations", "all"]
+    parser.add_argument("what", nargs="?", choices=what, default="all")
     parser.add_argument("--scenario", default="", help="explore this one alone")
     parser.add_argument("--faults", type=int, default=1, help="faulty requests, at most")
     parser.add_argument("--crashes", type=int, default=0, help="protocol: processes that restart")
     parser.add_argument("--deaths", type=int, default=0, help="protocol: nodes found dead")
     parser.add_argument("--replaced", type=int, default=0, help="protocol: pods made anew")
-    parser.add_argument("--preemptions", type=int, help="code: interruptions, at most")
+    parser.add_argument("--preemptions", type=int, help="not protocol: interruptions, at most")
     parser.add_argument("--most", type=int, help="states of each search, at most")
     return parser
 

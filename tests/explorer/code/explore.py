@@ -23,10 +23,11 @@ class Explored:
     result: Result
     schedules: int
     crashes: int
+    what: str = "code"
 
     def __str__(self) -> str:
         return (
-            f"code, {self.scenario.name} ({self.scenario.why})\n"
+            f"{self.what}, {self.scenario.name} ({self.scenario.why})\n"
             f"  {self.bounds}\n  {self.result}\n"
             f"  {self.schedules:,} schedules run, {self.crashes:,} stores taken over after a crash"
         )

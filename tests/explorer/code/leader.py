@@ -38,6 +38,8 @@ QUIET = structlog.wrap_logger(structlog.ReturnLogger(), processors=[lambda *_: "
 
 LONG = 3600.0
 """Seconds, longer than anything waits."""
+WALL = 1767312000.0
+"""Seconds since the epoch: a day after everything was created."""
 
 
 class StandingClock:
@@ -52,7 +54,7 @@ class StandingClock:
 
     def wall(self) -> float:
         """Always the same."""
-        return 1000.0
+        return WALL
 
     async def sleep(self, seconds: float) -> None:
         """Give way once."""
@@ -82,8 +84,8 @@ class Leader:
         self.loop = loop
         self.layout = layout
         self.door = Door(loop, late)
-        self.view = View(store)
         self.clock = StandingClock()
+        self.view = self._sees(store)
         self.cluster = MemoryCluster(store).client(name, self.door)
         self.records = Records(self.cluster, SYSTEM, name, self.clock)
         self.book = Book()
@@ -126,6 +128,10 @@ class Leader:
     def note(self, *what: bytes) -> None:
         """Remember what the process was told."""
         self.history = hashlib.blake2b(b"\0".join((self.history, *what)), digest_size=16).digest()
+
+    def _sees(self, store: CountingStore) -> Any:
+        """The pods, as the ledger is told of them."""
+        return View(store)
 
     async def _run(self, plan: Sequence[Act]) -> None:
         try:

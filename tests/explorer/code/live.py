@@ -43,10 +43,7 @@ class Live:
         self.store = ground.store.copy()
         self.loop = Turns()
         self.late: list[Request] = []
-        self.leaders = {
-            name: Leader(name, self.store, self.loop, self.late, ground.layout)
-            for name in ("old", "new")
-        }
+        self.leaders = {name: self._leader(name, ground) for name in ("old", "new")}
         self.faults = 0
         self.preemptions = 0
         self.last = ""
@@ -62,19 +59,16 @@ class Live:
         """All that may happen next, first what goes on without a fault or an interruption."""
         names = sorted(self.leaders, key=lambda name: name != self.last)
         for name in names:
-            if self._may_go(name):
-                yield from (Choice(name, call.number) for call in self._calls(name))
-        for record in self.store.pods():
-            if "deletionTimestamp" in record.metadata:
-                yield Choice("kubelet", name=record.metadata["name"])
-            elif not self.replaced and record.metadata["name"] == self.scenario.replaced:
-                yield Choice("owner", name=record.metadata["name"])
+            for call in self._calls(name):
+                if self._may(choice := Choice(name, call.number)):
+                    yield choice
+        yield from filter(self._may, self._others())
         for number in range(len(self.late)):
             yield Choice("network", number)
         if self.faults < self.bounds.faults:
             for name in names:
-                if self._may_go(name):
-                    for call in self._calls(name):
+                for call in self._calls(name):
+                    if self._may(Choice(name, call.number)):
                         yield from (Choice(name, call.number, fate) for fate in call.fates[1:])
 
     def go(self, choice: Choice) -> str:
@@ -89,8 +83,19 @@ class Live:
                 self.loop.settle()
                 return f"network: a late {request.verb} {request.target.name} arrives"
             case "owner":
-                return self._replace(choice.name)
+                return self._own(choice.name)
         return self._let(choice)
+
+    def _leader(self, name: str, ground: Ground) -> Leader:
+        return Leader(name, self.store, self.loop, self.late, ground.layout)
+
+    def _others(self) -> Iterator[Choice]:
+        """What those may do who are no leaders."""
+        for record in self.store.pods():
+            if "deletionTimestamp" in record.metadata:
+                yield Choice("kubelet", name=record.metadata["name"])
+            elif not self.replaced and record.metadata["name"] == self.scenario.replaced:
+                yield Choice("owner", name=record.metadata["name"])
 
     @property
     def key(self) -> bytes:
@@ -116,17 +121,20 @@ class Live:
         calls = [call for _, call in sorted(leader.door.waiting.items())]
         return [call for call in calls if call.request is not None or not leader.idle]
 
-    def _may_go(self, name: str) -> bool:
+    def _may(self, choice: Choice) -> bool:
         bound = self.bounds.preemptions
-        return bound is None or self.preemptions + self._interrupts(name) <= bound
+        return bound is None or self.preemptions + self._interrupts(choice) <= bound
 
-    def _interrupts(self, name: str) -> bool:
-        return self.last not in ("", name) and bool(self._calls(self.last))
+    def _interrupts(self, choice: Choice) -> bool:
+        """Whether the leader that went last could have gone on."""
+        if choice.who not in self.leaders:
+            return False
+        return self.last not in ("", choice.who) and bool(self._calls(self.last))
 
     def _let(self, choice: Choice) -> str:
         leader = self.leaders[choice.who]
         call = leader.door.waiting[choice.number]
-        self.preemptions += self._interrupts(choice.who)
+        self.preemptions += self._interrupts(choice)
         self.last = choice.who
         self.faults += choice.fate is not Fate.DONE
         leader.asked = leader.asked or call.request is not None
@@ -158,7 +166,7 @@ class Live:
     async def _arrive(self, request: Request) -> None:
         await arrive(MemoryCluster(self.store, identity=request.identity), request)
 
-    def _replace(self, name: str) -> str:
+    def _own(self, name: str) -> str:
         self.replaced = True
         record = self.store.find(PODS, Target(TEAM, name))
         self.store.remove(record)

@@ -49,7 +49,7 @@ class CodeSystem:
     _judged: dict[bytes, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._ground = ground(self.scenario)
+        self._ground = self._lay()
 
     def starts(self) -> Iterable[Moment]:
         """Before anybody has done anything."""
@@ -84,7 +84,7 @@ class CodeSystem:
         if self._live is not None and self._at == schedule:
             return self._live
         self.close()
-        self._live = live = Live(self.scenario, self._ground, self.bounds)
+        self._live = live = self._begin()
         self.schedules += 1
         for choice in schedule:
             live.go(choice)
@@ -95,12 +95,25 @@ class CodeSystem:
         return Moment(schedule, live.key, self._wrong(live))
 
     def _wrong(self, live: Live) -> str:
-        if why := always(live.store):
-            return why
-        if live.at_rest and (why := at_rest(live.store, self.scenario)):
+        if why := self._now(live):
             return why
         digest = live.store.digest()
         if digest not in self._judged:
             self.crashes += 1
-            self._judged[digest] = after_a_crash(live.store, self._ground, self.scenario)
+            self._judged[digest] = self._crashed(live)
         return self._judged[digest]
+
+    def _lay(self) -> Ground:
+        return ground(self.scenario)
+
+    def _begin(self) -> Live:
+        return Live(self.scenario, self._ground, self.bounds)
+
+    def _now(self, live: Live) -> str:
+        """What is wrong at this moment."""
+        why = always(live.store)
+        return why or (at_rest(live.store, self.scenario) if live.at_rest else "")
+
+    def _crashed(self, live: Live) -> str:
+        """What is wrong once everybody has died here."""
+        return after_a_crash(live.store, self._ground, self.scenario)

@@ -1,0 +1,187 @@
+"""One leader with all that a term has: relocations, cycles, and the ledger under them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+from k8s_bridge.cycle import Cycle
+from k8s_bridge.ledger.book import Commit
+from k8s_bridge.ledger.records import Member
+from k8s_bridge.refusals import Refusals
+from k8s_bridge.relocation.relocating import Relocating
+from k8s_bridge.relocation.shelf import Shelf
+from k8s_bridge.returning import returning
+from model.config import SchedulerConfig, Spec
+from model.recovery import Backfill
+from tests.explorer.code.leader import QUIET, Leader
+from tests.explorer.code.scenario import Act, TakeOver
+from tests.explorer.code.store import CountingStore
+from tests.explorer.relocation.planner import SmallPlanner
+from tests.explorer.relocation.sight import Sight
+from tests.explorer.relocation.store import JudgingStore
+from tests.explorer.relocation.story import Lead, Story
+
+RESERVES = SchedulerConfig()
+RESERVES_NOT = SchedulerConfig(spec=Spec(backfill=Backfill(enabled=False)))
+
+
+@dataclass(slots=True)
+class Nodes:
+    """The judgement of nodes, as it stands."""
+
+    dead: frozenset[str]
+    died: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Silent:
+    """Hears of everything, and tells nobody."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_: None
+
+
+class TermLeader(Leader):
+    """The code of a term, in beats: relocations, a cycle, housekeeping, with bindings beside them.
+
+    Whatever was put off until later is due at each beat, and nothing ever expires.
+    """
+
+    def __init__(self, story: Story, name: str, *rest: Any) -> None:
+        self.story = story
+        self.leads = False
+        self._idle = False
+        self._idle_at: tuple[object, ...] = ()
+        super().__init__(name, *rest)
+
+    def _sees(self, store: CountingStore) -> Any:
+        assert isinstance(store, JudgingStore)
+        sight = Sight(store, self.clock)
+        sight.lose(self._dead)
+        sight.configure(RESERVES if self.story.reserves else RESERVES_NOT)
+        return sight
+
+    @property
+    def _dead(self) -> frozenset[str]:
+        return self.story.dead if self.name == "old" else self.story.lost
+
+    def _work(self) -> None:
+        super()._work()
+        planner = SmallPlanner(self.story)
+        self.refusals = Refusals(self.clock)
+        self.shelf = Shelf(self.records, self.book, self.epoch, _log=QUIET)
+        self.nodes = Nodes(self._dead)
+        self.relocating = Relocating(
+            self.cluster,
+            self.view,
+            self.book,
+            self.shelf,
+            self.nodes,  # type: ignore[arg-type]
+            planner,
+            self.clock,
+            Silent(),
+        )
+        self.cycle = Cycle(
+            self.view,
+            self.book,
+            self.committer,
+            planner.solve,
+            Silent(),
+            self.clock,
+            self.refusals,
+            self.relocating,
+        )
+        parts = self.relocating
+        for part in (parts.mover, parts.repairing, parts.preempting, parts.reserving):
+            part._log = QUIET
+        self._glimpse = b""
+
+    @property
+    def idle(self) -> bool:
+        """Whether another look would show nothing new."""
+        at = (self.view.store.writes, self.history, self.asked, self.seen)
+        if at != self._idle_at:
+            self._idle_at, self._idle = at, super().idle
+        return self._idle
+
+    async def _do(self, act: Act | Lead) -> None:
+        match act:
+            case Lead():
+                await self._lead()
+            case TakeOver():
+                await self._take_over()
+                await self.shelf.take_over()
+            case _:
+                await super()._do(act)
+
+    async def _lead(self) -> None:
+        self.leads = True
+        self.view.changed.set()
+        while True:
+            self._at_rest()
+            self._wake()
+            self._notice()
+            self.seen, self.asked = self._sight(), False
+            await self.relocating.step()
+            if self.view.changed.is_set():
+                self.view.changed.clear()
+                report = await self.cycle.run()
+                if report.again:
+                    self.view.changed.set()
+            before = returning(self.book)
+            await self.keeping.run_once()
+            if before - returning(self.book) or self.refusals._refused:
+                self.view.changed.set()
+            if self._strangers():
+                await self.keeping.sweep()
+            if self._strays():
+                await self.shelf.sweep()
+            await self._look()
+
+    def _notice(self) -> None:
+        """What a watch would tell: some pod has changed."""
+        now = self.view.store.digest_of_pods()
+        if now != self._glimpse:
+            self._glimpse = now
+            self.view.changed.set()
+
+    def _strangers(self) -> list[str]:
+        self._keeps = True
+        return super()._strangers()
+
+    def _strays(self) -> bool:
+        """Whether there are relocations that only a sweep would find."""
+        mine = {(one.gang, one.version) for one in self.shelf}
+        return any((one.gang, one.version) not in mine for one in self.view.store.relocations())
+
+    def _sight(self) -> bytes:
+        return super()._sight() + bytes([hasattr(self, "shelf") and self._strays()])
+
+    def _known(self) -> bytes:
+        if not hasattr(self, "cycle"):
+            return super()._known()
+        one = self.relocating
+        more = (
+            sorted(self.shelf, key=lambda it: it.gang),
+            one._last,
+            one._seated,
+            sorted(one._stuck),
+            sorted(self.cycle._assumed.items()),
+            self.view.changed.is_set(),
+            bool(self.refusals._refused),
+            self._glimpse,
+        )
+        return super()._known() + repr(more).encode()
+
+    def took(self, body: Any) -> None:
+        """A pod as a write of ours left it."""
+        self.view.took(body)
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """A member stands on its node."""
+        self.view.bound(member)
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """What made it impossible may do so again."""
+        self.refusals.note(commit.gang, why)

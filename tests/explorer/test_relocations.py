@@ -1,0 +1,121 @@
+"""Relocations hold in every schedule within bounds, and the search notices where not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from k8s_bridge.relocation import keeping, relocating
+from k8s_bridge.relocation.mover import Mover
+from k8s_bridge.relocation.records import Leaver, Relocation
+from k8s_bridge.relocation.shelf import Shelf
+from tests.explorer.code.scenario import Bounds
+from tests.explorer.relocation.stories import (
+    ALONE,
+    DOUBTED,
+    MOVE,
+    PREEMPTION,
+    REPAIR,
+    RESERVATION,
+    RETURNED,
+)
+from tests.explorer.relocation.story import Story
+from tests.explorer.relocation.system import explore_story
+
+IN_TURN = Bounds(faults=0, preemptions=0)
+ONE_SWITCH = Bounds(faults=0, preemptions=1)
+ONE_FAULT = Bounds(faults=1, preemptions=0)
+
+
+@pytest.mark.parametrize(
+    ("story", "bounds", "least"),
+    [
+        (REPAIR, ONE_SWITCH, 1500),
+        (RETURNED, IN_TURN, 700),
+        (DOUBTED, IN_TURN, 400),
+        (ALONE, ONE_SWITCH, 1000),
+        (MOVE, IN_TURN, 3000),
+        (PREEMPTION, IN_TURN, 1000),
+        (RESERVATION, IN_TURN, 200),
+    ],
+    ids=lambda value: value.name if isinstance(value, Story) else "",
+)
+def test_no_schedule_breaks_a_promise(story: Story, bounds: Bounds, least: int) -> None:
+    """Nobody goes without a record, nobody twice, no seat is given away, and all is whole."""
+    explored = explore_story(story, bounds)
+    assert explored.result.breach is None, explored.result.breach
+    assert explored.result.complete
+    assert explored.result.states >= least
+    assert explored.crashes >= 30
+
+
+def test_no_fault_breaks_a_promise() -> None:
+    """Every request of both leaders fails once, in every way, one schedule each."""
+    explored = explore_story(ALONE, ONE_FAULT)
+    assert explored.result.breach is None, explored.result.breach
+    assert explored.result.complete
+    assert explored.schedules >= 1000
+
+
+def breach_of(story: Story, bounds: Bounds) -> str:
+    """Why the search stopped."""
+    breach = explore_story(story, bounds).result.breach
+    assert breach is not None
+    return breach.why
+
+
+async def _by_name(self: Mover, one: Relocation, leaver: Leaver) -> None:
+    await self.cluster.evict(replace(leaver.pod, uid=""))
+
+
+def test_an_eviction_without_uid_meets_who_came_instead() -> None:
+    """One that comes late tells the replacement of the same name to go."""
+    with patch.object(Mover, "_evict", _by_name):
+        assert "evicted" in breach_of(ALONE, ONE_FAULT)
+
+
+async def _unwritten(self: Shelf, one: Relocation) -> bool:
+    self._open[one.gang] = one
+    return True
+
+
+def test_an_eviction_before_its_record_is_noticed() -> None:
+    """A relocation that nobody wrote down has no right to evict."""
+    with patch.object(Shelf, "put", _unwritten):
+        assert "no leader ever said" in breach_of(REPAIR, IN_TURN)
+
+
+def test_seats_that_are_not_charged_go_to_others() -> None:
+    """The gang that comes late is planned first, and takes the place."""
+    nothing: Any = lambda *_: []  # noqa: E731 - it stands for two functions
+    with patch.object(keeping, "_seats", nothing), patch.object(relocating, "kept", lambda _: {}):
+        assert "has kept" in breach_of(REPAIR, IN_TURN)
+
+
+async def _as_found(self: Shelf, found: Relocation) -> None:
+    self._open[found.gang] = found
+
+
+def test_records_that_are_not_written_anew_are_dropped_by_the_old_leader() -> None:
+    """What it deletes, having been replaced, is missing after a crash, and so is the place."""
+    with patch.object(Shelf, "_claim", _as_found):
+        assert "at rest gang g" in breach_of(DOUBTED, IN_TURN)
+
+
+async def _unchecked(self: Shelf) -> None:
+    return
+
+
+def test_a_replaced_leader_evicts_on_a_record_that_nobody_has_seen() -> None:
+    """Without a look at the epoch after a record was made, a member that is well goes."""
+    with patch.object(Shelf, "_check_lead", _unchecked):
+        assert "no leader ever said" in breach_of(RETURNED, IN_TURN)
+
+
+def test_late_records_stay_without_a_sweep() -> None:
+    """A record that was made after the takeover is known to nobody who would delete it."""
+    with patch.object(Shelf, "sweep", _unchecked):
+        assert "at rest there is still" in breach_of(REPAIR, IN_TURN)

@@ -1,0 +1,70 @@
+"""Pods that are not what a plan took them for: another of that name, or bound elsewhere."""
+
+from __future__ import annotations
+
+from k8s_bridge.cluster.kinds import NODES, PODS
+from k8s_bridge.cluster.memory.actors import node, pod
+from k8s_bridge.cluster.protocol import Body, Target
+from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.drafting import moved
+from k8s_bridge.relocation.progress import REST, progress
+from k8s_bridge.relocation.records import Purpose, Relocation, Seat
+from k8s_bridge.relocation.scene import Scene
+from model.gang import GangKey
+from model.plan import Move
+from model.resources import Resources
+from tests.k8s_bridge.ledger.harness import InstantClock
+
+GANG = GangKey("ml", "g-0")
+
+
+def body(uid: str, version: int, on: str = "") -> Body:
+    """A version of the pod `g-0`."""
+    made = pod("g-0", gpus=1, namespace="ml", uid=uid, resourceVersion=str(version))
+    made["metadata"]["annotations"] = {"topology.scheduler/movable": "true"}
+    made["spec"]["nodeName"] = on
+    made["status"] = {"phase": "Running" if on else "Pending"}
+    return made
+
+
+def observed() -> Observed:
+    """A leaf of three nodes with a device each."""
+    found = Observed(InstantClock())
+    for number in range(3):
+        one = node(f"n-{number}", "leaf", "spine", gpus=1)
+        one["metadata"]["resourceVersion"] = "1"
+        found.take(NODES, one)
+    return found
+
+
+def drafts(seen: Observed, scene: Scene) -> list[Relocation]:
+    """The relocations that move `g-0` from the first node to the second."""
+    standing = seen.standing(frozenset(), everyone=True)
+    moves = [Move("ml", "g-0", "n-0", "n-1", "")]
+    return list(moved(moves, standing, Purpose.DEFRAGMENTATION, "", scene, 60.0))
+
+
+def test_another_of_that_name_is_not_told_to_go() -> None:
+    """While the move was planned, `g-0` was made anew and bound to the third node: it stays."""
+    seen = observed()
+    seen.take(PODS, body("one", 2, "n-0"))
+    scene = Scene(seen, seen.reading(), (), frozenset(), 0.0)
+    (draft,) = drafts(seen, scene)
+    assert [leaver.pod.uid for leaver in draft.leavers] == ["one"]
+    seen.take(PODS, body("two", 3, "n-2"))
+    assert drafts(seen, scene) == []
+
+
+def test_a_place_is_not_kept_for_who_runs_elsewhere() -> None:
+    """A reservation ends once its pod runs, wherever; as long as the pod waits, it stays."""
+    seen = observed()
+    seat = Seat(Target("ml", "g-0", "one"), (1, 0, 0), "", "n-1", Resources(1, None, None, 1, ()))
+    one = Relocation(GANG, Purpose.RESERVATION, (seat,), (), until=1e9)
+    other = Relocation(GangKey("ml", "x"), Purpose.RESERVATION, (seat,), (), until=1e9)
+    seen.take(PODS, body("one", 2))
+    # Of another gang, for which nobody has come, so that nothing is bound yet.
+    assert progress(other, Scene(seen, seen.reading(), (other,), frozenset(), 0.0)) == REST
+    seen.take(PODS, body("one", 3, "n-2"))
+    found = progress(one, Scene(seen, seen.reading(), (one,), frozenset(), 0.0))
+    assert found.over
+    assert found.why == "those who waited for it are gone, or run elsewhere"
