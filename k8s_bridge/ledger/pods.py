@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.names import DEVICES, FENCE
+from k8s_bridge.ledger.names import COMMIT, DEVICES, FENCE
 from k8s_bridge.ledger.records import Member
 from model.gang import GangKey
 
@@ -16,7 +16,8 @@ from model.gang import GangKey
 class PodSeen:
     """A pod as it was last seen. `node` is "" while it is unbound; `fence` a commit's name.
 
-    `devices` are those that its binding named.
+    `devices` are those that its binding named, `commit` is the commit that bound it, "" where
+    nobody says.
     """
 
     pod: Target
@@ -25,6 +26,7 @@ class PodSeen:
     deleting: bool = False
     fence: str = ""
     devices: tuple[int, ...] = ()
+    commit: str = ""
 
 
 class Pods(Protocol):
@@ -64,6 +66,7 @@ def pod_seen(body: Body) -> PodSeen:
         deleting=metadata.get("deletionTimestamp") is not None,
         fence=annotations.get(FENCE, ""),
         devices=_devices(annotations.get(DEVICES, "")),
+        commit=annotations.get(COMMIT, ""),
     )
 
 
@@ -89,3 +92,9 @@ def is_elsewhere(pods: Pods, member: Member) -> bool:
     """Whether somebody else has bound the member to another node."""
     seen = pods.seen(member.pod.uid)
     return seen is not None and seen.node not in ("", member.node)
+
+
+def is_bound_by_another(pods: Pods, commit: str, member: Member) -> bool:
+    """Whether another commit than `commit` is known to have bound the member since."""
+    seen = pods.seen(member.pod.uid)
+    return seen is not None and bool(seen.node) and seen.commit not in ("", commit)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.pods import Pods, is_bound, is_elsewhere, is_gone
+from k8s_bridge.ledger.pods import Pods, is_bound, is_bound_by_another, is_elsewhere, is_gone
 from k8s_bridge.ledger.records import Entry, Member, Page, Phase
 
 
@@ -21,7 +21,8 @@ def is_out(commit: str, member: Member, pods: Pods) -> bool:
     """Whether no binding of a commit that rolls back holds, or can take, the member any more."""
     seen = pods.seen(member.pod.uid)
     fenced = seen is not None and not seen.node and seen.fence == commit
-    return fenced or is_gone(pods, member) or is_elsewhere(pods, member)
+    taken = is_elsewhere(pods, member) or is_bound_by_another(pods, commit, member)
+    return fenced or taken or is_gone(pods, member)
 
 
 def tidied(page: Page, book: Book, pods: Pods) -> Page:

@@ -1,0 +1,45 @@
+"""A commit that goes back leaves alone whom a later commit has bound, even to the same node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.ledger.pods import PodSeen
+from k8s_bridge.ledger.records import Member
+from k8s_bridge.ledger.tidy import is_out
+from model.gang import GangKey
+
+POD = Target("ml", "a-0", "uid-a", "7")
+MEMBER = Member(POD, "n1")
+
+
+class One:
+    """A cluster of one pod."""
+
+    def __init__(self, seen: PodSeen) -> None:
+        self._seen = seen
+
+    def seen(self, uid: str) -> PodSeen | None:
+        """The pod."""
+        return self._seen if uid == self._seen.pod.uid else None
+
+    def usable(self, node: str) -> bool:
+        """Every node is."""
+        return bool(node)
+
+    def running_on(self, node: str) -> Iterable[tuple[GangKey, Member]]:
+        """Nobody asks."""
+        raise NotImplementedError(node)
+
+
+@pytest.mark.parametrize(
+    ("commit", "out"),
+    [("first", False), ("second", True), ("", False)],
+)
+def test_who_has_bound_it_decides(commit: str, out: bool) -> None:
+    """Bound by the commit that goes back, by a later one, or by somebody who does not say."""
+    pods = One(PodSeen(POD, node="n1", commit=commit))
+    assert is_out("first", MEMBER, pods) is out
