@@ -16,10 +16,11 @@ from k8s_bridge.audit import Audit
 from k8s_bridge.cluster.protocol import Target
 from k8s_bridge.config_watch import ConfigState
 from k8s_bridge.cycle import Report
+from k8s_bridge.fabric_use import fabric_use
 from k8s_bridge.ledger.book import Commit
 from k8s_bridge.ledger.commit import Wanted
 from k8s_bridge.ledger.records import Member
-from k8s_bridge.metrics import EMPTY, Metrics, fabric_use
+from k8s_bridge.metrics import EMPTY, Metrics
 from k8s_bridge.node_health.judge import Judgement
 from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.telling.bindings import what_was_bound

@@ -8,9 +8,10 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from k8s_bridge import metrics as module
+from k8s_bridge import fabric_use as module
 from k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, PODS
-from k8s_bridge.metrics import CYCLE_STATUSES, FabricUse, Metrics, fabric_use
+from k8s_bridge.fabric_use import FabricUse, fabric_use
+from k8s_bridge.metrics import CYCLE_STATUSES, Metrics
 from k8s_bridge.relocation.records import Purpose
 from model.fabric import Fabric, Leaf
 from model.plan import Placement, Plan, PlanStatus, Stage, Waiting
