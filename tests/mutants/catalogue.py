@@ -85,7 +85,7 @@ MUTANTS = (
         "fence: unbound members of a gang that goes back",
         "a delayed binding takes a member whose room was freed",
         "k8s_bridge/ledger/tidy.py",
-        "return fenced or is_gone(pods, member) or is_elsewhere(pods, member)",
+        "return fenced or taken or is_gone(pods, member)",
         "return (seen is not None and not seen.node) or is_gone(pods, member)",
         f"{SAFEGUARDS}::test_a_binding_that_arrives_late_finds_its_pod_fenced",
     ),
