@@ -97,9 +97,10 @@ class Relocating:
             return
         if self._somebody_is_hit():
             await self.repairing.plan(self._scene(), self._busy(), self._stuck)
-        if self._crowded and self._last is not None:
-            await self.preempting.plan(self._scene(), self._last)
-            await self.reserving.plan(self._scene(), self._last)
+        last = self._last
+        if self._crowded and last is not None:
+            await self.preempting.plan(self._scene(), last)
+            await self.reserving.plan(self._scene(), last)
         if not len(self.shelf) and not self._busy() and self.gathering.is_time():
             await self.gathering.plan(self._scene())
 
