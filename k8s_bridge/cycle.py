@@ -154,6 +154,12 @@ class Cycle:
         self.teller.cycle(report)
         return report
 
+    def forget(self) -> None:
+        """The term is over: whoever was on the way counts as what is seen of it again."""
+        for member in self._assumed.values():
+            self.observed.release(member)
+        self._assumed = {}
+
     async def _planned(self, snapshot: Snapshot) -> Plan | None:
         if not snapshot.gangs:
             return None

@@ -132,6 +132,7 @@ class Leading:
                 await self._cycles(cycle)
             finally:
                 self.observed.mute(self.book.wake)
+                cycle.forget()
 
     async def _keeper(self, records: Records, epoch: int, tasks: asyncio.TaskGroup) -> Keeper:
         """Look after nodes and gangs that stand, where somebody can plan for them."""

@@ -71,13 +71,16 @@ def _pages(world: World) -> Iterator[str]:
 
 
 def _commits(world: World) -> Iterator[str]:
-    """Each commit is bound as a whole, less what is gone, or not at all."""
+    """Each commit is bound as a whole, less what is gone, or not at all.
+
+    Of one that went back nobody may be bound by it; by hand, or by a later one, they may be.
+    """
     for name, members in world.books.decided.items():
         pods = world.books.pods
         there = [m for uid, m in members.items() if uid in pods and not pods[uid].finished]
         # whoever bound them: somebody may do so by hand, and an entry may take on another's pods
         on = [m for m in there if pods[m.pod.uid].node == m.node]
-        if on and len(on) < len(there):
+        if on and len(on) < len(there) and name not in world.books.undone:
             missing = [str(member.pod) for member in there if member not in on]
             yield f"commit {name}: bound {len(on)} of {len(there)}, not {missing}"
         bound_by = {world.books.bound_by[member.pod.uid] for member in there}
