@@ -122,15 +122,13 @@ class _Looks:
 
 def _starts(client: SolverClient, reading: Reading) -> dict[GangKey, Start]:
     from cli.progress import Progress
-    from model.extensions import load
     from solver.asking import ask_starts
 
-    extensions = load()
-    need_terms(reading.snapshot.config, reading.config_source, extensions)
+    need_terms(reading.snapshot.config, reading.config_source, client.extensions_in_force())
     snapshot = replace(reading.snapshot, standing=reading.standing((), True))
     with Progress("looking ahead"):
         client.wait_until_ready()
-        return ask_starts(client, snapshot, extensions)
+        return ask_starts(client, snapshot)
 
 
 def waiting(reading: Reading, starts: Mapping[GangKey, Start] | None = None) -> list[Document]:

@@ -77,25 +77,22 @@ def run(
     """
     from solver.client import SolverClient
 
+    setting = Setting(kubeconfig, context, *_address(listen), audit)
     # The solver process loads OR-tools while this one loads everything else.
-    client = SolverClient()
-    client.start()
-    from cli.clusters import own_namespace
-    from k8s_bridge.election.election import Timing
-    from k8s_bridge.logs import set_up_logs
-    from k8s_bridge.scheduler import Options
+    with SolverClient() as client:
+        from cli.clusters import own_namespace
+        from k8s_bridge.election.election import Timing
+        from k8s_bridge.logs import set_up_logs
+        from k8s_bridge.scheduler import Options
 
-    host, port = _address(listen)
-    set_up_logs()
-    options = Options(
-        namespace=namespace or own_namespace(),
-        config_namespace=config_namespace,
-        scheduler_names=tuple(scheduler_name or ()),
-        dry_run=dry_run.value,
-        timing=Timing(lease_seconds, lease_seconds / 4, lease_seconds / 4),
-    )
-    setting = Setting(kubeconfig, context, host, port, audit)
-    with client:
+        set_up_logs()
+        options = Options(
+            namespace=namespace or own_namespace(),
+            config_namespace=config_namespace,
+            scheduler_names=tuple(scheduler_name or ()),
+            dry_run=dry_run.value,
+            timing=Timing(lease_seconds, lease_seconds / 4, lease_seconds / 4),
+        )
         asyncio.run(_until_stopped(options, setting, client))
 
 

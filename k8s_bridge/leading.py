@@ -15,6 +15,7 @@ from k8s_bridge.cluster.kinds import PODS
 from k8s_bridge.cluster.protocol import Body, Cluster
 from k8s_bridge.cycle import Cycle, Keeper, KeepsNothing, Report, Solve, Teller
 from k8s_bridge.election.election import Election
+from k8s_bridge.keepsake import Keepsake
 from k8s_bridge.ledger.binding import Binder, DryRun
 from k8s_bridge.ledger.book import Book, Commit
 from k8s_bridge.ledger.commit import Committer
@@ -24,13 +25,13 @@ from k8s_bridge.ledger.records import Member, Page
 from k8s_bridge.ledger.takeover import Takeover, find
 from k8s_bridge.ledger.writes import Records
 from k8s_bridge.node_health.beats import Beats
-from k8s_bridge.node_health.history import History
 from k8s_bridge.node_health.judge import Judgement
 from k8s_bridge.node_health.probe import Prober, TcpProber
-from k8s_bridge.node_health.watch import NodeWatch
+from k8s_bridge.node_health.watch import KEPT, NodeWatch
 from k8s_bridge.observed import Observed
 from k8s_bridge.refusals import Refusals
 from k8s_bridge.relocation.mover import Told
+from k8s_bridge.relocation.moves import MOVES, Moves
 from k8s_bridge.relocation.planner import Planner
 from k8s_bridge.relocation.relocating import Relocating
 from k8s_bridge.relocation.shelf import Shelf
@@ -142,7 +143,7 @@ class Leading:
             self.observed,
             self.beats,
             self.prober,
-            History(self.cluster, self.namespace, self.clock),
+            Keepsake(self.cluster, self.namespace, KEPT),
             self.clock,
             self.witness.judged,
         )
@@ -158,6 +159,7 @@ class Leading:
             self.planner,
             self.clock,
             self.witness,
+            Moves(Keepsake(self.cluster, self.namespace, MOVES)),
             self.asked,
         )
         tasks.create_task(nodes.run())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from model.extensions import ExtensionError, Extensions, load
 from model.gang import GangKey
 from model.plan import Plan
 from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
@@ -20,7 +19,6 @@ class Solver:
 
     def __init__(self, client: SolverClient | None = None) -> None:
         self._client = client or SolverClient()
-        self._extensions = _loaded()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="solver")
 
     async def __aenter__(self) -> Solver:
@@ -60,14 +58,4 @@ class Solver:
         """When and where a waiting gang could start; see `ask_start`."""
         (waiting,) = (one for one in snapshot.gangs if one.key == gang)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._thread, ask_start, self._client, snapshot, waiting, self._extensions
-        )
-
-
-def _loaded() -> Extensions:
-    """The extensions; none where they cannot be used, which others report."""
-    try:
-        return load()
-    except ExtensionError:
-        return Extensions()
+        return await loop.run_in_executor(self._thread, ask_start, self._client, snapshot, waiting)

@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
 
 from model.fabric import AdjacencyKind
 from model.recovery import Backfill, Defragmentation, Failures, Preemption, Repair
+from model.section import Section
 
 API_VERSION = "topology.scheduler/v1alpha1"
 KINDS = ("SchedulerConfig", "TopologySchedulerConfig")
@@ -23,14 +23,6 @@ BUILT_IN_TERMS = (
 
 Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False)]
 Bandwidth = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?(Mb|Gb|Tb)$")]
-
-
-class Section(BaseModel):
-    """A frozen part of the config that refuses unknown fields."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True
-    )
 
 
 class Penalties(Section):

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
+from model.section import Section
 from model.standing import RepairPolicy
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True
-    )
-
-
-class Failures(_Section):
+class Failures(Section):
     """When a node counts as dead, when as well again, and how long that is held against it.
 
     Its kubelet silent for `silentSeconds` and its host not answering, it is dead; well for
@@ -28,7 +22,7 @@ class Failures(_Section):
     half_life_hours: float = Field(default=168.0, gt=0, le=87600)
 
 
-class Repair(_Section):
+class Repair(Section):
     """What happens to gangs that lose members.
 
     `policy` holds where the gang says nothing. Places are kept for `placesSeconds` at most
@@ -40,7 +34,7 @@ class Repair(_Section):
     places_seconds: float = Field(default=300.0, gt=0, le=86400)
 
 
-class Preemption(_Section):
+class Preemption(Section):
     """Whether gangs may take the place of lower ones, and how often one gang may.
 
     A gang that has waited for `afterSeconds` may; once it has, not again for `windowSeconds`.
@@ -51,7 +45,7 @@ class Preemption(_Section):
     window_seconds: float = Field(default=300.0, gt=0, le=86400)
 
 
-class Defragmentation(_Section):
+class Defragmentation(Section):
     """Moves of running gangs that make room: how often they are looked for, and how many.
 
     `everySeconds` of 0 leaves it to whoever asks. A gang moves `minimumRuntimeSeconds` after
@@ -64,7 +58,7 @@ class Defragmentation(_Section):
     minimum_runtime_seconds: float = Field(default=1800.0, ge=0, le=31536000)
 
 
-class Backfill(_Section):
+class Backfill(Section):
     """Room kept for gangs that have waited for long.
 
     After `afterSeconds` the first gang of a tier that cannot start gets a window in time;

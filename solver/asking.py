@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.extensions import Extensions
 from model.gang import Gang, GangKey
 from model.plan import Placement, Plan, PlanStatus
 from model.snapshot import Snapshot
@@ -21,31 +20,26 @@ def asking_client() -> SolverClient:
     return SolverClient(steps=replace(own_steps(), explain=lambda _, plan, __: plan))
 
 
-def ask_starts(
-    client: SolverClient, snapshot: Snapshot, extensions: Extensions
-) -> dict[GangKey, Start]:
+def ask_starts(client: SolverClient, snapshot: Snapshot) -> dict[GangKey, Start]:
     """The expected start of every waiting gang, in the order of planning, each after the last.
 
-    `snapshot.standing` are the gangs that they may have to wait for; `extensions` those that the
-    solver process loads too. Raises what
+    `snapshot.standing` are the gangs that they may have to wait for. Raises what
     `SolverClient.plan` raises.
     """
-    return starts_in_order(snapshot, _Asked(client, extensions))
+    return starts_in_order(snapshot, _Asked(client))
 
 
-def ask_start(
-    client: SolverClient, snapshot: Snapshot, gang: Gang, extensions: Extensions
-) -> Start:
+def ask_start(client: SolverClient, snapshot: Snapshot, gang: Gang) -> Start:
     """The earliest start of one waiting gang of `snapshot`, as if it waited alone."""
-    return earliest_start(Timeline(snapshot), gang, _Asked(client, extensions))
+    return earliest_start(Timeline(snapshot), gang, _Asked(client))
 
 
 class _Asked:
     """Every solve has the time limit of the config for itself."""
 
-    def __init__(self, client: SolverClient, extensions: Extensions) -> None:
+    def __init__(self, client: SolverClient) -> None:
         self._client = client
-        self._extensions = extensions
+        self._extensions = client.extensions_in_force()
 
     def fits(self, snapshot: Snapshot) -> bool | None:
         quick = fits_alone(snapshot, self._extensions)

@@ -136,7 +136,7 @@ class SolverClient:
         limit = question.snapshot.config.spec.solver.time_limit_seconds
         deadlines = Deadlines.from_now(limit, self._checking)
         self.start()
-        extensions = self._extensions_in_force(enabled)
+        extensions = self.extensions_in_force(enabled)
         own = Errand(lambda: question.own(extensions))
         try:
             try:
@@ -156,7 +156,8 @@ class SolverClient:
         self.seconds = now - deadlines.began
         return plan
 
-    def _extensions_in_force(self, enabled: bool) -> Extensions:
+    def extensions_in_force(self, enabled: bool = True) -> Extensions:
+        """The extensions that take part, none where not `enabled`. Raises `ExtensionError`."""
         if not enabled:
             return Extensions()
         if self._extensions is None:

@@ -12,10 +12,10 @@ import structlog
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.kinds import NODES
 from k8s_bridge.cluster.protocol import Body
+from k8s_bridge.keepsake import Keepsake
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.node_health.beats import Beats
 from k8s_bridge.node_health.failures import Failures
-from k8s_bridge.node_health.history import History
 from k8s_bridge.node_health.judge import Judgement, Limits, Signs, Verdict, is_suspect, judge
 from k8s_bridge.node_health.probe import Prober, door_of
 from k8s_bridge.observed import Observed
@@ -23,6 +23,8 @@ from model.fabric import Fabric
 
 EVERY = 1.0
 """Seconds between two looks."""
+KEPT = "fourleaf-node-failures"
+"""The Lease that keeps the failures."""
 CONTROLS = 3
 """Nodes that are well and are asked too, to see whether anybody can be heard from here."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
@@ -35,13 +37,14 @@ GRAIN = 10
 class NodeWatch:
     """The judgements of one term. `died` is set when another node is found dead.
 
-    `told` hears of every node that is found dead, is heard again, or is well again.
+    `told` hears of every node that is found dead, is heard again, or is well again. Failures are
+    `kept`.
     """
 
     observed: Observed
     beats: Beats
     prober: Prober
-    history: History
+    kept: Keepsake
     clock: Clock
     told: Callable[[str, Judgement], None]
     died: asyncio.Event = field(default_factory=asyncio.Event)
@@ -61,14 +64,11 @@ class NodeWatch:
         """The nodes of which all that runs there is lost."""
         return frozenset(node for node, one in self.judgements.items() if one.dead)
 
-    @property
-    def fallen_leaves(self) -> frozenset[str]:
-        """The leaves that failed as a whole: all their nodes are dead, and there are several."""
-        return self._fallen
-
     async def run(self) -> None:
         """Look again and again, until cancelled."""
-        await self.history.load(self.failures)
+        text = await self.kept.load()
+        if text and not self.failures.read(text):
+            self.kept.unreadable()
         while True:
             await self.look()
             await self.clock.sleep(EVERY)
@@ -77,7 +77,8 @@ class NodeWatch:
         """Judge every node once."""
         nodes = self._nodes()
         fabric = self.observed.reading().snapshot.fabric
-        self._leaf_of |= {node.name: leaf.name for leaf in fabric.leaves for node in leaf.nodes}
+        known = {name: self._leaf_of[name] for name in self.judgements if name in self._leaf_of}
+        self._leaf_of = known | {n.name: leaf.name for leaf in fabric.leaves for n in leaf.nodes}
         signs = self._signs(nodes)
         answers = await self._knocked(nodes, signs)
         before = self.dead
@@ -93,14 +94,14 @@ class NodeWatch:
         return {name: body for (_, name), body in self.observed.objects.get(NODES, {}).items()}
 
     def _limits(self) -> Limits:
-        failures = self.observed.reading().snapshot.config.spec.failures
+        failures = self.observed.config.spec.failures
         return Limits(failures.silent_seconds, failures.well_seconds)
 
     def _signs(self, nodes: Mapping[str, Body]) -> dict[str, Signs]:
         """What is known without asking anybody, of nodes that are there or hold pods of ours."""
         now = self.clock.monotonic()
         snapshot = self.observed.reading().snapshot
-        conditions = frozenset(snapshot.config.spec.failures.conditions)
+        conditions = frozenset(self.observed.config.spec.failures.conditions)
         leaves = {self._leaf_of.get(node) for node in self.dead} - {None}
         found = {
             name: _signs_of(
@@ -153,11 +154,10 @@ class NodeWatch:
         self._half_life()
         self.failures.failed(fresh, fallen - self._fallen, self.clock.wall())
         self._fallen = fallen
-        await self.history.save(self.failures)
+        await self.kept.save(self.failures.content(self.clock.wall()))
 
     def _half_life(self) -> None:
-        config = self.observed.reading().snapshot.config.spec.failures
-        self.failures.half_life = config.half_life_hours * HOUR
+        self.failures.half_life = self.observed.config.spec.failures.half_life_hours * HOUR
 
     def _tell_observed(self, nodes: Mapping[str, Body], fabric: Fabric) -> None:
         self._half_life()

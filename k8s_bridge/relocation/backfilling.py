@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from k8s_bridge.relocation.crowding import crowded_gangs
 from k8s_bridge.relocation.keeping import is_kept
-from k8s_bridge.relocation.preempting import CROWDED
 from k8s_bridge.relocation.records import Purpose
 from k8s_bridge.relocation.scene import Scene
 from model.plan import Plan
@@ -26,7 +26,7 @@ def backfill(snapshot: Snapshot, plan: Plan, scene: Scene) -> Snapshot | None:
     if not reserved:
         return None
     needed = min(reserved.values())
-    crowded = {one.gang for one in plan.waiting if one.reason.kind in CROWDED}
+    crowded = crowded_gangs(plan)
     short = tuple(
         gang
         for gang in snapshot.gangs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,43 +12,47 @@ from k8s_bridge.clock import Clock
 from k8s_bridge.observed import Observed
 from k8s_bridge.relocation.drafting import moved, starting
 from k8s_bridge.relocation.keeping import charged
+from k8s_bridge.relocation.moves import Moves
 from k8s_bridge.relocation.planner import Planner
 from k8s_bridge.relocation.records import Purpose
 from k8s_bridge.relocation.scene import Scene
 from k8s_bridge.relocation.shelf import Shelf
-from model.gang import GangKey
 from model.recovery import Defragmentation
 from model.relocation import Budget, DefragPlan
 from model.standing import StandingGang
 
-HOUR = 3600.0
-DAY = 24 * HOUR
 LATELY = 60.0
 """Seconds for which a request counts: whoever takes over later must not heed it once more."""
 
 
 @dataclass(slots=True, eq=False)
 class Gathering:
-    """Defragmentation in one term. `asked` tells when somebody wanted one at once, or ""."""
+    """Defragmentation in one term, within budgets that outlast it.
+
+    `asked` tells when somebody wanted one at once, or "".
+    """
 
     observed: Observed
     shelf: Shelf
     planner: Planner
     clock: Clock
+    moves: Moves
     asked: Callable[[], str] = str
     _heeded: str = ""
-    _next: float = 0.0
-    _moves: deque[tuple[float, int]] = field(default_factory=deque)
-    _gangs: deque[tuple[float, GangKey]] = field(default_factory=deque)
+    _last: float = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self._last = self.clock.monotonic()
 
     async def plan(self, scene: Scene) -> DefragPlan | None:
         """Move what is worth it within the budgets; None where there is nothing to decide.
 
         Raises `Fenced` where another leads by now.
         """
-        config = scene.reading.snapshot.config.spec.defragmentation
-        left = config.moves_per_hour - self._moved_within(HOUR)
+        config = self.observed.config.spec.defragmentation
+        await self.moves.load()
+        left = config.moves_per_hour - self.moves.pods_in_an_hour(scene.now)
         standing = tuple(
             one
             for one in self.observed.standing(scene.dead)
@@ -59,14 +62,12 @@ class Gathering:
             return None
         snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
         plan = await self.planner.defragment(snapshot, Budget(left))
-        seconds = snapshot.config.spec.repair.places_seconds
+        seconds = self.observed.config.spec.repair.places_seconds
         why = "it moves so that others find room together"
         drafts = moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, scene, seconds)
-        now = self.clock.monotonic()
-        for one in await self.shelf.put_all(drafts):
-            self._moves.append((now, len(one.leavers)))
-            self._gangs.append((now, one.gang))
-        if plan.moves:
+        written = await self.shelf.put_all(drafts)
+        if written:
+            await self.moves.note({one.gang: len(one.leavers) for one in written}, scene.now)
             await self.shelf.put_all(starting(plan, scene.gangs, scene, seconds))
         self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
         return plan
@@ -80,22 +81,13 @@ class Gathering:
             self._heeded = asked
             if _age(asked, self.clock.wall()) < LATELY:
                 return True
-        if not config.every_seconds or now < self._next:
+        if not config.every_seconds or now < self._last + config.every_seconds:
             return False
-        self._next = now + config.every_seconds
+        self._last = now
         return True
 
-    def _moved_within(self, seconds: float) -> int:
-        since = self.clock.monotonic() - seconds
-        while self._moves and self._moves[0][0] < since:
-            self._moves.popleft()
-        return sum(count for _, count in self._moves)
-
     def _may_move(self, one: StandingGang, config: Defragmentation, now: float) -> bool:
-        since = self.clock.monotonic() - DAY
-        while self._gangs and self._gangs[0][0] < since:
-            self._gangs.popleft()
-        times = sum(1 for _, gang in self._gangs if gang == one.gang.key)
+        times = self.moves.times_in_a_day(one.gang.key, now)
         ran = now - one.started
         return times < config.per_gang_per_day and ran >= config.minimum_runtime_seconds
 

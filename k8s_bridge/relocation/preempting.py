@@ -8,6 +8,7 @@ import structlog
 
 from k8s_bridge.clock import Clock
 from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.crowding import crowded_now
 from k8s_bridge.relocation.drafting import preempting
 from k8s_bridge.relocation.keeping import charged
 from k8s_bridge.relocation.planner import Planner
@@ -16,18 +17,7 @@ from k8s_bridge.relocation.scene import Scene
 from k8s_bridge.relocation.shelf import Shelf
 from model.gang import Gang, GangKey
 from model.plan import Plan
-from model.reasons import ReasonKind
 from model.relocation import PreemptionPlan
-
-CROWDED = frozenset(
-    {
-        ReasonKind.NO_FREE_CAPACITY,
-        ReasonKind.NO_ADJACENT_LEAVES,
-        ReasonKind.UPLINK_FULL,
-        ReasonKind.OUTRANKED,
-    }
-)
-"""Reasons that the end of others would do away with."""
 
 NOBODY = 2**31
 """A priority that nobody exceeds."""
@@ -51,10 +41,9 @@ class Preempting:
 
         Raises `Fenced` where another leads by now.
         """
-        config = scene.reading.snapshot.config.spec.preemption
-        if not config.enabled:
-            return None
-        if any(one.purpose is Purpose.PREEMPTION for one in self.shelf):
+        config = self.observed.config.spec.preemption
+        under_way = any(one.purpose is Purpose.PREEMPTION for one in self.shelf)
+        if not config.enabled or under_way:
             return None
         gang = self._next(scene, last, config.after_seconds)
         if gang is None:
@@ -84,21 +73,16 @@ class Preempting:
     def _next(self, scene: Scene, last: Plan, after: float) -> Gang | None:
         ours = (pod.priority for pod in scene.reading.snapshot.running if pod.ours)
         lowest = min(ours, default=NOBODY)
-        crowded = {one.gang for one in last.waiting if one.reason.kind in CROWDED}
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
-        return min(
+        return next(
             (
                 gang
-                for key, gang in scene.gangs.items()
-                if key in crowded
-                and key not in self._tried
-                and key not in self.shelf
-                and gang.preempts
+                for gang in crowded_now(last, scene, self.shelf)
+                if gang.preempts
                 and gang.priority > lowest
-                and gang.hold is None
+                and gang.key not in self._tried
                 and scene.now - gang.created >= after
             ),
-            key=lambda gang: (-gang.priority, gang.created, gang.key),
-            default=None,
+            None,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
-from k8s_bridge.relocation.scene import Scene, fits_all
+from k8s_bridge.relocation.scene import Scene
 from model.gang import Gang
 from model.plan import Placement
 from model.readers.pods import NO_INDEX
@@ -62,7 +62,7 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], scene: Scene) -> str:
             return f"a member on node {node} has not stayed there"
     # A reservation waits for pods that nobody has told to go.
     told = one.purpose is not Purpose.RESERVATION
-    if told and not fits_all(one.seats, scene.free_in_the_end(one.gang)):
+    if told and not scene.fits_in_the_end(one):
         return "others have taken its places"
     for leaver in there:
         if leaver.lost and leaver.node not in scene.dead:
@@ -73,8 +73,7 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], scene: Scene) -> str:
 def _may_go(one: Relocation, there: tuple[Leaver, ...], scene: Scene) -> tuple[Leaver, ...]:
     if one.purpose in (Purpose.PREEMPTION, Purpose.RESTART):
         return there
-    free = scene.free(one.gang, [leaver.pod.uid for leaver in there])
-    if fits_all(one.seats, free):
+    if scene.fits(one, {leaver.pod.uid for leaver in there}):
         return there
     return tuple(leaver for leaver in there if leaver.lost)
 
@@ -84,7 +83,7 @@ def _seated(one: Relocation, gang: Gang, scene: Scene) -> Progress:
     waiting = [pod for role in gang.roles for pod in role.pods]
     if len(waiting) > len(one.seats):
         return Progress(over=True, why="more members are missing than it has places for")
-    if len(waiting) < len(one.seats) or not fits_all(one.seats, scene.free(one.gang)):
+    if len(waiting) < len(one.seats) or not scene.fits(one):
         return REST
     found = seats_for(one, gang, scene)
     if found is None:

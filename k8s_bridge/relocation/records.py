@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from k8s_bridge.cluster.protocol import Target
@@ -57,7 +57,10 @@ class Relocation:
 
     `seats` are kept for members of `gang`. `leavers` are evicted: members of the gang that move
     or are lost, or, for a preemption, pods of others. `stays` are the members that keep their
-    places (UID, node): the plan is void once that changes. Times in seconds since the epoch.
+    places (UID, node): the plan is void once that changes. `owner` is the UID of the controller
+    of a pod that is a gang by itself: whoever comes in its place has another name, and so makes
+    another gang. `starts` is when a reservation expects its seats to be free, 0 where nobody
+    knows. Times in seconds since the epoch.
     """
 
     gang: GangKey
@@ -73,7 +76,3 @@ class Relocation:
     starts: float = 0.0
     epoch: int = 0
     version: str = ""
-
-    def at(self, version: str) -> Relocation:
-        """The same as it was written at that resource version."""
-        return replace(self, version=version)

@@ -12,11 +12,13 @@ from k8s_bridge.ledger.tidy import is_settled
 from k8s_bridge.node_health.watch import NodeWatch
 from k8s_bridge.observed import Observed
 from k8s_bridge.relocation.backfilling import backfill
+from k8s_bridge.relocation.crowding import CROWDED, crowded_gangs
 from k8s_bridge.relocation.gathering import Gathering
 from k8s_bridge.relocation.keeping import charged, kept, placements
 from k8s_bridge.relocation.mover import Mover, Told
+from k8s_bridge.relocation.moves import Moves
 from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.preempting import CROWDED, Preempting
+from k8s_bridge.relocation.preempting import Preempting
 from k8s_bridge.relocation.repairing import Repairing
 from k8s_bridge.relocation.reserving import Reserving
 from k8s_bridge.relocation.scene import Scene
@@ -36,6 +38,9 @@ LONGEST = 3.0
 """Seconds for which they wait at most."""
 STUCK = CROWDED | {ReasonKind.BOUND_ELSEWHERE}
 """Why a cycle may not find a place for members beside the others of their gang."""
+LOOK = 1.0
+"""Seconds between two looks for somebody who might take the place of others, or be kept one:
+to know all who stand takes a while in a large cluster."""
 SWEEP = 30.0
 """Seconds between two looks for relocations that nobody here knows of."""
 
@@ -55,6 +60,7 @@ class Relocating:
     planner: Planner
     clock: Clock
     told: Told
+    moves: Moves
     asked: Callable[[], str] = str
     mover: Mover = field(init=False)
     repairing: Repairing = field(init=False)
@@ -64,6 +70,7 @@ class Relocating:
     _last: Plan | None = None
     _seated: dict[GangKey, GangKey] = field(default_factory=dict)
     _crowded: bool = False
+    _next_look: float = 0.0
     _stuck: frozenset[GangKey] = frozenset()
     _first_died: float = float("-inf")
     _last_died: float = float("-inf")
@@ -73,8 +80,8 @@ class Relocating:
         self.mover = Mover(self.cluster, self.observed, self.shelf, self.clock, self.told)
         self.repairing = Repairing(*shared, self.told)
         self.preempting = Preempting(*shared)
-        self.reserving = Reserving(*shared)
-        self.gathering = Gathering(*shared, self.asked)
+        self.reserving = Reserving(*shared, self.mover.end)
+        self.gathering = Gathering(*shared, self.moves, self.asked)
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
@@ -95,10 +102,11 @@ class Relocating:
             await self.mover.step(self.nodes.dead)
         if not self._has_settled():
             return
-        if self._somebody_is_hit():
+        if self._somebody_is_hit() and self.repairing.is_due():
             await self.repairing.plan(self._scene(), self._busy(), self._stuck)
-        last = self._last
-        if self._crowded and last is not None:
+        last, now = self._last, self.clock.monotonic()
+        if self._crowded and last is not None and now >= self._next_look:
+            self._next_look = now + LOOK
             await self.preempting.plan(self._scene(), last)
             await self.reserving.plan(self._scene(), last)
         if not len(self.shelf) and not self._busy() and self.gathering.is_time():
@@ -132,7 +140,7 @@ class Relocating:
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""
         self._last = plan
-        self._crowded = plan is not None and any(w.reason.kind in CROWDED for w in plan.waiting)
+        self._crowded = plan is not None and bool(crowded_gangs(plan))
         partly = {gang.key for gang in reading.snapshot.gangs if any(r.bound for r in gang.roles)}
         self._stuck = frozenset(
             one.gang

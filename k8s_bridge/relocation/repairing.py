@@ -29,6 +29,8 @@ _WAITS = Reason(
     "members are on nodes that are dead, and its repair policy is to wait for these",
 )
 
+LOOK = 1.0
+"""Seconds between two looks."""
 AGAIN = 5.0
 """Seconds after which a gang that could not be repaired is tried again."""
 
@@ -44,7 +46,12 @@ class Repairing:
     told: Told
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _tried: dict[GangKey, float] = field(default_factory=dict)
+    _next: float = 0.0
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def is_due(self) -> bool:
+        """Whether it is time to look who is hit: to know all who stand takes a while."""
+        return self.clock.monotonic() >= self._next
 
     async def plan(
         self, scene: Scene, busy: frozenset[GangKey], stuck: frozenset[GangKey]
@@ -55,7 +62,8 @@ class Repairing:
         back are hit only where they are `stuck`: where no cycle finds them a place beside the
         others. Raises `Fenced` where another leads.
         """
-        config = scene.reading.snapshot.config.spec.repair
+        self._next = self.clock.monotonic() + LOOK
+        config = self.observed.config.spec.repair
         leaving = scene.dead | self.draining()
         standing = [
             one
@@ -66,7 +74,7 @@ class Repairing:
             one
             for one in standing
             if one.hit
-            and self._is_due(one)
+            and self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
             and (one.gang.key in stuck or self._loses(one, leaving))
         ]
         self._forget(standing)
@@ -87,9 +95,6 @@ class Repairing:
             for pod in role.pods
         )
         return any(seen is not None and seen.node in leaving for seen in named)
-
-    def _is_due(self, one: StandingGang) -> bool:
-        return self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
 
     def draining(self) -> frozenset[str]:
         """The nodes that somebody wants emptied."""

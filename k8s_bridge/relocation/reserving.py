@@ -4,22 +4,25 @@ Once a gang has waited for `backfill.afterSeconds`, the place where it can start
 for it: whoever stands there may end in peace, but nobody new comes, save gangs that are expected
 to end before. So a gang waits at most for that long, and then for the longest of those who stand
 on its place, of whom nobody overstays what it has declared.
+
+Nothing is kept before a gang that comes first: while one of a higher priority waits without a
+place of its own, no place is kept for lower ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
 
 from k8s_bridge.clock import Clock
 from k8s_bridge.observed import Observed
+from k8s_bridge.relocation.crowding import crowded_now
 from k8s_bridge.relocation.drafting import reserving
 from k8s_bridge.relocation.keeping import charged
 from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.preempting import CROWDED
-from k8s_bridge.relocation.records import Purpose
+from k8s_bridge.relocation.records import Purpose, Relocation
 from k8s_bridge.relocation.scene import Scene
 from k8s_bridge.relocation.shelf import Shelf
 from model.gang import Gang, GangKey
@@ -37,24 +40,27 @@ FOR = 3600.0
 
 @dataclass(slots=True, eq=False)
 class Reserving:
-    """Reservations of one term, one for each priority."""
+    """Reservations of one term, one for each priority. `end` ends a relocation early."""
 
     observed: Observed
     shelf: Shelf
     planner: Planner
     clock: Clock
+    end: Callable[[Relocation, str], Awaitable[None]]
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     async def plan(self, scene: Scene, last: Plan) -> None:
-        """Keep a place for the first gang that has waited too long.
+        """Keep a place for the first gang that waits, once it has waited too long.
 
         Raises `Fenced` where another leads by now.
         """
-        config = scene.reading.snapshot.config.spec.backfill
-        if not config.enabled:
+        config = self.observed.config.spec.backfill
+        waiting = crowded_now(last, scene, self.shelf)
+        if not config.enabled or not waiting:
             return
-        gang = self._next(scene, last, config.after_seconds)
+        await self._make_way(waiting[0].priority, scene)
+        gang = self._next(waiting, scene, config.after_seconds)
         if gang is None:
             return
         self._tried[gang.key] = self.clock.monotonic() + AGAIN
@@ -77,22 +83,25 @@ class Reserving:
         asked = replace(snapshot, gangs=(first,), standing=tuple(standing))
         return (await self.planner.preempt(asked, gang.key)).placement
 
-    def _next(self, scene: Scene, last: Plan, after: float) -> Gang | None:
-        crowded = {one.gang for one in last.waiting if one.reason.kind in CROWDED}
+    async def _make_way(self, priority: int, scene: Scene) -> None:
+        """Keep no place any longer for gangs below `priority`."""
+        for one in scene.open:
+            if one.purpose is Purpose.RESERVATION and one.priority < priority:
+                await self.end(one, "a gang of a higher priority comes first")
+
+    def _next(self, waiting: Sequence[Gang], scene: Scene, after: float) -> Gang | None:
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
-        served = {one.priority for one in scene.open if one.purpose is Purpose.RESERVATION}
-        return min(
+        served = {one.priority for one in self.shelf if one.purpose is Purpose.RESERVATION}
+        first = waiting[0].priority
+        return next(
             (
                 gang
-                for key, gang in scene.gangs.items()
-                if key in crowded
-                and key not in self._tried
-                and key not in self.shelf
-                and gang.hold is None
-                and gang.priority not in served
+                for gang in waiting
+                if gang.priority == first
+                and first not in served
+                and gang.key not in self._tried
                 and scene.now - gang.created >= after
             ),
-            key=lambda gang: (-gang.priority, gang.created, gang.key),
-            default=None,
+            None,
         )

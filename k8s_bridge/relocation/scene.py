@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -101,49 +101,67 @@ class Scene:
         metadata = body.get("metadata") or {}
         return rank_of(pod, metadata.get("labels") or {}, metadata.get("annotations") or {})[:3]
 
-    def free(self, gang: GangKey, leaving: Iterable[str] = ()) -> dict[str, Resources]:
-        """Node -> what is free for the relocation of `gang`: not the seats that others have.
+    def fits(self, one: Relocation, leaving: Collection[str] = ()) -> bool:
+        """Whether all seats of `one` find room at once beside the seats that others have.
 
-        With the room of the pods `leaving` (UIDs), which is theirs for some time still.
+        The pods `leaving` (UIDs) count as gone, although they are there for some time still.
         """
-        free = dict(self.reading.snapshot.free)
-        for one in self.open:
-            if one.gang != gang:
-                for seat in one.seats:
-                    if seat.node in free and not self.is_taken(seat):
-                        free[seat.node] = minus(free[seat.node], seat.request)
-        uids = set(leaving)
-        for pod in self.reading.snapshot.running if uids else ():
-            if pod.node in free and self.reading.uids[pod.namespace, pod.name] in uids:
-                free[pod.node] = given_back(free[pod.node], pod.request)
+        asked: dict[str, list[Resources]] = defaultdict(list)
+        for seat in one.seats:
+            asked[seat.node].append(seat.request)
+        return all(
+            (free := self._free(node, one.gang, leaving)) is not None
+            and _holds(free, total(requests))
+            for node, requests in asked.items()
+        )
+
+    def fits_in_the_end(self, one: Relocation) -> bool:
+        """The same, once all have gone that have been told to, or will be."""
+        return self.fits(one, self._leaving)
+
+    def _free(self, node: str, gang: GangKey, leaving: Collection[str]) -> Resources | None:
+        """What is free on `node` for the relocation of `gang`, None where there is no such node."""
+        free = self.reading.snapshot.free.get(node)
+        if free is None:
+            return None
+        for owner, request in self._seats_on[node]:
+            if owner != gang:
+                free = minus(free, request)
+        for uid, request in self._pods_on[node] if leaving else ():
+            if uid in leaving:
+                free = given_back(free, request)
         return free
 
-    def free_in_the_end(self, gang: GangKey) -> dict[str, Resources]:
-        """The same, once all have gone that have been told to, or will be."""
-        return self.free(gang, self._leaving)
+    @cached_property
+    def _seats_on(self) -> Mapping[str, list[tuple[GangKey, Resources]]]:
+        """Node -> gang and request of every seat there on which nobody sits yet."""
+        found: dict[str, list[tuple[GangKey, Resources]]] = defaultdict(list)
+        for one in self.open:
+            for seat in one.seats:
+                if not self.is_taken(seat):
+                    found[seat.node].append((one.gang, seat.request))
+        return found
+
+    @cached_property
+    def _pods_on(self) -> Mapping[str, list[tuple[str, Resources]]]:
+        """Node with a seat -> UID and request of every pod there."""
+        nodes = {seat.node for one in self.open for seat in one.seats}
+        found: dict[str, list[tuple[str, Resources]]] = defaultdict(list)
+        for pod in self.reading.snapshot.running:
+            if pod.node in nodes:
+                uid = self.reading.uids[pod.namespace, pod.name]
+                found[pod.node].append((uid, pod.request))
+        return found
 
     @cached_property
     def _leaving(self) -> frozenset[str]:
-        told = {
-            uid
-            for pod in self.reading.snapshot.running
-            if self.is_gone(uid := self.reading.uids[pod.namespace, pod.name])
-        }
+        """The UIDs of pods on nodes with seats that have been told to go, or will be."""
+        told = {uid for pods in self._pods_on.values() for uid, _ in pods if self.is_gone(uid)}
         return frozenset(told | {x.pod.uid for one in self.open for x in one.leavers})
 
     def is_taken(self, seat: Seat) -> bool:
         """Whether the pod that the seat is for sits there."""
         return seat.waits and self.stands(seat.pod.uid, seat.node)
-
-
-def fits_all(seats: Iterable[Seat], free: Mapping[str, Resources]) -> bool:
-    """Whether all `seats` find room at once."""
-    asked: dict[str, list[Resources]] = {}
-    for seat in seats:
-        asked.setdefault(seat.node, []).append(seat.request)
-    return all(
-        node in free and _holds(free[node], total(requests)) for node, requests in asked.items()
-    )
 
 
 def _holds(free: Resources, asked: Resources) -> bool:

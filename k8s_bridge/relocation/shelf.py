@@ -42,7 +42,7 @@ class Shelf:
     def __len__(self) -> int:
         return len(self._open)
 
-    def __contains__(self, gang: GangKey) -> bool:
+    def __contains__(self, gang: object) -> bool:
         return gang in self._open
 
     def of(self, gang: GangKey) -> Relocation | None:
@@ -83,10 +83,10 @@ class Shelf:
         return [one for one in drafts if await self.put(one)]
 
     async def drop(self, gang: GangKey) -> bool:
-        """Delete the relocation of `gang`: its places are free then. Whether it is gone."""
+        """Delete the relocation of `gang`: its places are free then. Whether this has ended it."""
         one = self._open.get(gang)
         if one is None:
-            return True
+            return False
         try:
             await self.records.delete(relocation_name(gang), one.version)
         except Conflict:
@@ -95,8 +95,7 @@ class Shelf:
         except ClusterError as error:
             self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))
             return False
-        self._open.pop(gang, None)
-        return True
+        return self._open.pop(gang, None) is not None
 
     async def sweep(self) -> None:
         """Take up, or delete, relocations that are not as this shelf knows them.

@@ -17,7 +17,6 @@ from model.reasons import Reason, ReasonKind
 from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
 from model.starts import Start
-from solver.earliest import earliest
 from solver.greedy import greedy_plan
 from solver.relocation.defrag import defragment
 from solver.relocation.preempt import preempt
@@ -26,6 +25,7 @@ from tests.simulation.chance import stream
 from tests.simulation.clocks import MachineClock
 from tests.simulation.story import WHO
 from tests.simulation.wire import Wire
+from tests.starts import earliest
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

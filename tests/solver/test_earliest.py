@@ -16,13 +16,13 @@ from model.standing import StandingGang
 from model.starts import Start
 from model.validator import validate
 from solver.asking import ask_starts, asking_client
-from solver.earliest import earliest, expected_starts
 from solver.quick import fits_alone
 from tests.instances import random_snapshot
 from tests.oracle.brute import Brute
 from tests.oracle.seating import TooManyError
 from tests.relocations import standing_snapshot
 from tests.small import NOW, config, fabric, gang, plan, snapshot, with_bound
+from tests.starts import earliest, expected_starts
 
 BUDGET = 60_000
 HOUR = 3600.0
@@ -344,7 +344,7 @@ def test_the_solver_process_is_asked_for_the_same() -> None:
     with asking_client() as client:
         for seed in range(25):
             made = dated(seed)
-            asked, own = ask_starts(client, made, Extensions()), expected_starts(made)
+            asked, own = ask_starts(client, made), expected_starts(made)
             assert [(key, one.at, one.proven) for key, one in asked.items()] == [
                 (key, one.at, one.proven) for key, one in own.items()
             ]

@@ -5,10 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.node_health.failures import Failures
-from k8s_bridge.node_health.history import NAME, History
-from k8s_bridge.virtual_clock import VirtualClock
 
 DAY = 86_400.0
 
@@ -42,18 +39,3 @@ def test_nonsense_is_refused(text: str) -> None:
     failures = Failures(half_life=DAY)
     assert not failures.read(text)
     assert not failures.nodes
-
-
-async def test_failures_outlast_the_process() -> None:
-    """Written twice by one, read by the next."""
-    clock = VirtualClock()
-    history = History(MemoryCluster(clock=clock), "kube-system", clock)
-    failures = Failures(half_life=DAY)
-    failures.failed(["a"], [], clock.wall())
-    await history.save(failures)
-    failures.failed(["b"], [], clock.wall())
-    await history.save(failures)
-    again = Failures(half_life=DAY)
-    await history.load(again)
-    assert sorted(again.nodes) == ["a", "b"]
-    assert NAME == "fourleaf-node-failures"

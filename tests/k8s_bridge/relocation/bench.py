@@ -23,11 +23,11 @@ from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
 from model.starts import Start
 from solver.batch import solve
-from solver.earliest import earliest
 from solver.explain import explain
 from solver.relocation.defrag import defragment
 from solver.relocation.preempt import preempt
 from solver.relocation.repair import repair
+from tests.starts import earliest
 
 TEAM = "ml"
 

@@ -1,7 +1,4 @@
-"""When a waiting gang could start: the search with solves of our own.
-
-Runs in the worker process, which alone loads OR-tools.
-"""
+"""When a waiting gang could start, with all solves in this process."""
 
 from __future__ import annotations
 
