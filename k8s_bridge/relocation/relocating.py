@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.protocol import Cluster
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.tidy import is_settled
-from k8s_bridge.node_health.watch import NodeWatch
 from k8s_bridge.observed import Observed
 from k8s_bridge.relocation.backfilling import backfill
 from k8s_bridge.relocation.crowding import CROWDED, crowded_gangs
@@ -45,6 +46,17 @@ SWEEP = 30.0
 """Seconds between two looks for relocations that nobody here knows of."""
 
 
+class DeadNodes(Protocol):
+    """Knows which nodes are dead. `died` is set when another one is found so."""
+
+    died: asyncio.Event
+
+    @property
+    def dead(self) -> frozenset[str]:
+        """The nodes of which all that runs there is lost."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class Relocating:
     """Repairs, preemptions, defragmentations and what is under way of them, in one term.
@@ -56,7 +68,7 @@ class Relocating:
     observed: Observed
     book: Book
     shelf: Shelf
-    nodes: NodeWatch
+    nodes: DeadNodes
     planner: Planner
     clock: Clock
     told: Told
