@@ -30,6 +30,8 @@ from solver.relocation.repair import repair
 from tests.starts import earliest
 
 TEAM = "ml"
+FAILOVER = 20.0
+"""Seconds after which another leads, whatever became of the one before."""
 
 
 class Solved:
@@ -112,6 +114,12 @@ class Bench:
         await self.clock.advance(1)
         return scheduler
 
+    async def succeed(self, name: str) -> None:
+        """The scheduler that was started last dies, and another one leads from then on."""
+        self.tasks.pop().cancel()
+        await self.start(name)
+        await self.clock.advance(FAILOVER)
+
     async def stop(self) -> None:
         """End everything."""
         for task in self.tasks:
@@ -185,11 +193,14 @@ class Bench:
         for pod in await self.pods(name):
             await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))
 
-    async def jobs_end(self, name: str) -> None:
-        """A Job is done: its pods are gone."""
-        await self.cluster.delete(JOBS, Target(TEAM, name))
-        for pod in await self.pods(name):
-            await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))
+    async def finish(self, name: str) -> None:
+        """The pods of a Job come to their end."""
+        self.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await self.pods(name)])
+
+    async def end(self, name: str) -> None:
+        """A Job is done, and deleted with its pods."""
+        await self.finish(name)
+        await self.delete(name)
 
     async def dying(self, name: str) -> set[str]:
         """The UIDs of the pods of a Job that are to end."""

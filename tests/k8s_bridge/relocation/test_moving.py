@@ -12,13 +12,13 @@ from k8s_bridge.cluster.protocol import Target
 from k8s_bridge.config_watch import DEFRAGMENT
 from k8s_bridge.relocation.repairing import DRAIN
 from model.config import CONFIG_MAP
-from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.k8s_bridge.relocation.bench import Bench
 
 CONFIG = """
 apiVersion: topology.scheduler/v1alpha1
 kind: SchedulerConfig
 spec:
-  defragmentation: {movesPerHour: 8, perGangPerDay: 1, minimumRuntimeSeconds: 60}
+  defragmentation: {{movesPerHour: {moves}, perGangPerDay: 1, minimumRuntimeSeconds: 60}}
 """
 
 
@@ -37,11 +37,17 @@ async def drain(bench: Bench, node: str) -> None:
     await bench.cluster.patch(NODES, Target("", node), patch)
 
 
-async def configure(bench: Bench, **annotations: str) -> None:
-    """Write the config, or annotate it."""
-    metadata = {"name": CONFIG_MAP, "annotations": annotations}
-    body = {"metadata": metadata, "data": {"config.yaml": CONFIG}}
+async def configure(bench: Bench, moves: int = 8) -> None:
+    """Write the config: so many moves an hour."""
+    data = {"config.yaml": CONFIG.format(moves=moves)}
+    body = {"metadata": {"name": CONFIG_MAP}, "data": data}
     await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
+
+
+async def allow(bench: Bench, moves: int) -> None:
+    """Write into the config that is there: so many moves an hour."""
+    data = {"config.yaml": CONFIG.format(moves=moves)}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), {"data": data})
 
 
 async def test_a_drained_node_is_left_by_those_who_find_a_place(bench: Bench) -> None:
@@ -64,7 +70,7 @@ async def test_nobody_leaves_a_drained_node_for_the_street(bench: Bench) -> None
     await drain(bench, before[0])
     await bench.clock.advance(20)
     assert await bench.uids("g") == uids
-    bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("h")])
+    await bench.finish("h")
     await bench.clock.advance(20)
     assert before[0] not in (await bench.places("g")).values()
     assert len(await bench.places("g")) == 4
@@ -77,7 +83,7 @@ async def halves(bench: Bench, **annotations: str) -> None:
     await bench.submit("c", 8)
     assert {leaf_of(bench, await bench.places(name)) for name in "ab"} == {0, 1}
     for name in "xy":
-        bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods(name)])
+        await bench.finish(name)
 
 
 def leaf_of(bench: Bench, places: dict[int, str]) -> int:
@@ -130,3 +136,35 @@ async def test_who_has_not_said_so_does_not_move(bench: Bench) -> None:
     await ask(bench)
     await bench.clock.advance(30)
     assert {name: await bench.uids(name) for name in "abc"} == uids
+
+
+async def test_a_budget_outlasts_who_has_spent_it(bench: Bench) -> None:
+    """Two moves an hour, which the first leader makes: the second makes none, until it may more.
+
+    `d`, alone on the first leaf, would only have to join whoever has moved before.
+    """
+    await configure(bench, moves=2)
+    await halves(bench, movable="true")
+    await bench.submit("four", 4)
+    await bench.clock.advance(60)
+    uids = {name: await bench.uids(name) for name in "ab"}
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert len(await bench.places("four")) == 4
+    (stays,) = [name for name in "ab" if await bench.uids(name) == uids[name]]
+    await bench.end("four")
+    await bench.submit("d", 2, movable="true")
+    await bench.end(stays)
+    await bench.submit("again", 4)
+    await bench.clock.advance(60)
+    await bench.succeed("b")
+    before = await bench.uids("d")
+    await ask(bench)
+    await bench.clock.advance(30)
+    assert await bench.uids("d") == before
+    assert not await bench.places("again")
+    await allow(bench, 4)
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert await bench.uids("d") != before
+    assert len(await bench.places("again")) == 4

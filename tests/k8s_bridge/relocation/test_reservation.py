@@ -111,8 +111,7 @@ async def test_who_ends_in_time_may_use_the_room_meanwhile(bench: Bench) -> None
     assert not await bench.places("long")
     assert not await bench.places("unknown")
     for name in ("short", "half"):
-        bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods(name)])
-        await bench.jobs_end(name)
+        await bench.end(name)
     await bench.clock.advance(5)
     assert len(await bench.places("big")) == 8
     assert not await reservations(bench)
@@ -126,8 +125,30 @@ async def test_a_reservation_keeps_nobody_from_a_better_place(bench: Bench) -> N
     await bench.clock.advance(AFTER + 5)
     assert await reservations(bench) == [f"{TEAM}/next"]
     before = set((await bench.places("b")).values())
-    bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("b")])
-    await bench.jobs_end("b")
+    await bench.end("b")
     await bench.clock.advance(5)
     assert set((await bench.places("next")).values()) == before
     assert not await reservations(bench)
+
+
+async def test_a_kept_place_makes_way_for_a_gang_that_comes_first(bench: Bench) -> None:
+    """Kept for a low gang, then a higher one waits: nothing is kept but for that one, which starts.
+
+    Who stands there has the priority of the higher one, so nobody is evicted for it.
+    """
+    await bench.classes(low=1, high=10)
+    await bench.submit("old", 8, priority="high")
+    uids = await bench.uids("old")
+    await bench.submit("low", 8, priority="low")
+    await bench.clock.advance(AFTER + 5)
+    assert await reservations(bench) == [f"{TEAM}/low"]
+    await bench.submit("top", 8, priority="high")
+    await bench.clock.advance(5)
+    assert not await reservations(bench)
+    await bench.clock.advance(AFTER)
+    assert await reservations(bench) == [f"{TEAM}/top"]
+    assert await bench.uids("old") == uids
+    await bench.end("old")
+    await bench.clock.advance(5)
+    assert len(await bench.places("top")) == 8
+    assert not await bench.places("low")
