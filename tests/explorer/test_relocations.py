@@ -111,8 +111,8 @@ async def _unchecked(self: Shelf) -> None:
 
 
 def test_a_replaced_leader_evicts_on_a_record_that_nobody_has_seen() -> None:
-    """Without a look at the epoch after a record was made, a member that is well goes."""
-    with patch.object(Shelf, "_check_lead", _unchecked):
+    """Without a look at the epoch before an eviction, a member that is well goes."""
+    with patch.object(Shelf, "check_lead", _unchecked):
         assert "no leader ever said" in breach_of(RETURNED, IN_TURN)
 
 
