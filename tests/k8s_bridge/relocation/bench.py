@@ -34,6 +34,11 @@ FAILOVER = 20.0
 """Seconds after which another leads, whatever became of the one before."""
 
 
+def leaf_of(node: str) -> int:
+    """The number of its leaf."""
+    return int(node.split("-")[2])
+
+
 class Solved:
     """The real solver, in this process, and what it has answered."""
 
@@ -158,14 +163,14 @@ class Bench:
         self.beats.restore(names)
         self.kubelets.silent -= set(names)
 
-    async def pods(self, job_name: str) -> list[Body]:
-        """The live pods of a Job: not those that are to end."""
+    async def pods(self, job_name: str, dying: bool = False) -> list[Body]:
+        """The live pods of a Job, or those that are to end."""
         items = (await self.cluster.list(PODS, TEAM)).items
         return [
             body
             for body in items
             if body["metadata"]["labels"]["batch.kubernetes.io/job-name"] == job_name
-            and "deletionTimestamp" not in body["metadata"]
+            and ("deletionTimestamp" in body["metadata"]) is dying
         ]
 
     async def places(self, job_name: str) -> dict[int, str]:
@@ -175,6 +180,10 @@ class Bench:
             for body in await self.pods(job_name)
             if body["spec"].get("nodeName")
         }
+
+    async def leaves(self, job_name: str) -> list[int]:
+        """The leaves on which live pods of a Job are bound."""
+        return sorted({leaf_of(node) for node in (await self.places(job_name)).values()})
 
     async def uids(self, job_name: str) -> dict[int, str]:
         """Index -> UID, for the live pods of a Job."""
@@ -204,10 +213,4 @@ class Bench:
 
     async def dying(self, name: str) -> set[str]:
         """The UIDs of the pods of a Job that are to end."""
-        items = (await self.cluster.list(PODS, TEAM)).items
-        return {
-            body["metadata"]["uid"]
-            for body in items
-            if body["metadata"]["labels"]["batch.kubernetes.io/job-name"] == name
-            and "deletionTimestamp" in body["metadata"]
-        }
+        return {body["metadata"]["uid"] for body in await self.pods(name, dying=True)}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-
-import pytest
 
 from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
 from k8s_bridge.cluster.protocol import Target
@@ -20,15 +17,6 @@ kind: SchedulerConfig
 spec:
   defragmentation: {{movesPerHour: {moves}, perGangPerDay: 1, minimumRuntimeSeconds: 60}}
 """
-
-
-@pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
-    """A scheduler that leads."""
-    bench = Bench()
-    await bench.start()
-    yield bench
-    await bench.stop()
 
 
 async def drain(bench: Bench, node: str) -> None:
@@ -81,15 +69,9 @@ async def halves(bench: Bench, **annotations: str) -> None:
     for name in ("a", "x", "b", "y"):
         await bench.submit(name, 2, **annotations)
     await bench.submit("c", 8)
-    assert {leaf_of(bench, await bench.places(name)) for name in "ab"} == {0, 1}
+    assert sorted([*await bench.leaves("a"), *await bench.leaves("b")]) == [0, 1]
     for name in "xy":
         await bench.finish(name)
-
-
-def leaf_of(bench: Bench, places: dict[int, str]) -> int:
-    """The one leaf of a gang."""
-    (leaf,) = {int(node.split("-")[2]) for node in places.values()}
-    return leaf
 
 
 async def ask(bench: Bench) -> None:
@@ -112,7 +94,8 @@ async def test_movable_gangs_make_way_for_one_that_waits(bench: Bench) -> None:
     assert len(await bench.places("four")) == 4
     moved = [name for name in "abc" if await bench.uids(name) != uids[name]]
     assert len(moved) == 1
-    assert leaf_of(bench, await bench.places("a")) == leaf_of(bench, await bench.places("b"))
+    assert await bench.leaves("a") == await bench.leaves("b")
+    assert len(await bench.leaves("a")) == 1
 
 
 async def test_who_has_run_too_shortly_or_may_not_stays(bench: Bench) -> None:
