@@ -1,0 +1,1 @@
+"""The admission server: checks and completes pods and claims."""
