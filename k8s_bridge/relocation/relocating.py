@@ -20,6 +20,7 @@ from k8s_bridge.relocation.mover import Mover, Told
 from k8s_bridge.relocation.moves import Moves
 from k8s_bridge.relocation.planner import Planner
 from k8s_bridge.relocation.preempting import Preempting
+from k8s_bridge.relocation.records import Purpose
 from k8s_bridge.relocation.repairing import Repairing
 from k8s_bridge.relocation.reserving import Reserving
 from k8s_bridge.relocation.scene import Scene
@@ -93,7 +94,7 @@ class Relocating:
         self.repairing = Repairing(*shared, self.told)
         self.preempting = Preempting(*shared)
         self.reserving = Reserving(*shared, self.mover.end)
-        self.gathering = Gathering(*shared, self.moves, self.asked)
+        self.gathering = Gathering(*shared, self.mover.end, self.moves, self.asked)
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
@@ -121,7 +122,8 @@ class Relocating:
             self._next_look = now + LOOK
             await self.preempting.plan(self._scene(), last)
             await self.reserving.plan(self._scene(), last)
-        if not len(self.shelf) and not self._busy() and self.gathering.is_time():
+        under_way = any(one.purpose is not Purpose.RESERVATION for one in self.shelf)
+        if not under_way and not self._busy() and self.gathering.is_time():
             await self.gathering.plan(self._scene())
 
     def charged(self, snapshot: Snapshot) -> Snapshot:

@@ -6,13 +6,15 @@ import asyncio
 from typing import Any
 
 from k8s_bridge.cluster.errors import AlreadyExists
-from k8s_bridge.cluster.kinds import EVENTS, JOBS, NODES, PODS, PRIORITY_CLASSES
+from k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
 from k8s_bridge.cluster.memory.heartbeats import Heartbeats
 from k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
 from k8s_bridge.cluster.protocol import Body, Target
 from k8s_bridge.metrics import Metrics
+from k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from k8s_bridge.relocation.records import Purpose
 from k8s_bridge.reporting import Reporter
 from k8s_bridge.scheduler import Options, Scheduler
 from k8s_bridge.virtual_clock import VirtualClock
@@ -191,6 +193,12 @@ class Bench:
             int(body["metadata"]["labels"][INDEX]): body["metadata"]["uid"]
             for body in await self.pods(job_name)
         }
+
+    async def reservations(self) -> list[str]:
+        """The gangs that a place is reserved for."""
+        found = (await self.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+        records = map(read_relocation, found)
+        return [str(one.gang) for one in records if one.purpose is Purpose.RESERVATION]
 
     async def reasons(self) -> set[str]:
         """The reasons of all events."""

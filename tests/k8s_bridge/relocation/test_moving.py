@@ -9,8 +9,10 @@ from k8s_bridge.cluster.protocol import Target
 from k8s_bridge.config_watch import DEFRAGMENT
 from k8s_bridge.relocation.repairing import DRAIN
 from model.config import CONFIG_MAP
-from tests.k8s_bridge.relocation.bench import Bench
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
+LONG = 620.0
+"""Seconds, longer than `backfill.afterSeconds`."""
 CONFIG = """
 apiVersion: topology.scheduler/v1alpha1
 kind: SchedulerConfig
@@ -96,6 +98,36 @@ async def test_movable_gangs_make_way_for_one_that_waits(bench: Bench) -> None:
     assert len(moved) == 1
     assert await bench.leaves("a") == await bench.leaves("b")
     assert len(await bench.leaves("a")) == 1
+
+
+async def test_who_has_waited_for_long_is_helped_too(bench: Bench) -> None:
+    """A place is kept for the gang of 4 by then; moves let it start, and nothing is kept."""
+    await configure(bench)
+    await halves(bench, movable="true")
+    await bench.submit("four", 4)
+    await bench.clock.advance(LONG)
+    assert await bench.reservations() == [f"{TEAM}/four"]
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert len(await bench.places("four")) == 4
+    assert not await bench.reservations()
+
+
+async def test_nobody_moves_onto_a_place_that_stays_reserved(bench: Bench) -> None:
+    """No moves help the gang of 12; those that would help one of 4 would go where it waits."""
+    await configure(bench)
+    await halves(bench, movable="true")
+    uids = {name: await bench.uids(name) for name in "abc"}
+    await bench.submit("twelve", 12)
+    await bench.submit("four", 4)
+    await bench.clock.advance(LONG)
+    assert await bench.reservations() == [f"{TEAM}/twelve"]
+    await ask(bench)
+    await bench.clock.advance(20)
+    with_moves, without = bench.solved.gatherings
+    assert (len(with_moves.moves), len(without.moves)) == (2, 0)
+    assert {name: await bench.uids(name) for name in "abc"} == uids
+    assert await bench.reservations() == [f"{TEAM}/twelve"]
 
 
 async def test_who_has_run_too_shortly_or_may_not_stays(bench: Bench) -> None:
