@@ -7,6 +7,8 @@ legal location whose leaves have the fewest GPUs free. Obeys every law; proves n
 
 from __future__ import annotations
 
+from typing import Any
+
 from model.extensions import Extensions
 from model.gang import Gang
 from model.plan import Plan, PlanStatus
@@ -51,13 +53,16 @@ def greedy_plan(snapshot: Snapshot, extensions: Extensions = NO_EXTENSIONS) -> P
 
 
 class Books:
-    """What is left on every node, uplink and quota while gangs are placed one by one."""
+    """What is left on every node, uplink and quota while gangs are placed one by one.
+
+    `leaf_free` are the free GPUs of each leaf. Other policies bring their own `worth`.
+    """
 
     def __init__(self, view: View, scorer: Scorer) -> None:
         self.view = view
         self.scorer = scorer
         self.free: list[Resources] = list(view.free)
-        self._leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in view.ground.in_leaf]
+        self.leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in view.ground.in_leaf]
         self.quota = quota_left(view)
         self.uplink: dict[int, int] = {}
         running = running_demand(view)
@@ -76,27 +81,31 @@ class Books:
             return None
         room = self._room(unit.kind)
         failed: set[int] = set()
-        while (place := self._tightest(unit, room, failed)) is not None:
+        while (place := self._best_place(unit, room, failed)) is not None:
             nodes = self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in place.takes])
             if nodes is not None:
                 return nodes
             failed.add(place.number)
         return self._find_loose(unit, room) if unit.loose else None
 
-    def _tightest(self, unit: Unit, room: list[list[int]], failed: set[int]) -> Location | None:
-        """The location with room whose leaves have the fewest GPUs free."""
+    def worth(self, place: Location) -> Any:
+        """What sorts the locations, the smallest first: the GPUs free in its leaves."""
+        return sum([self.leaf_free[leaf] for leaf, _ in place.takes])
+
+    def _best_place(self, unit: Unit, room: list[list[int]], failed: set[int]) -> Location | None:
+        """The location with room of the smallest worth, the first of several."""
         best: Location | None = None
-        least = 0
+        least = None
         for place in unit.locations.required:
-            behind = sum([self._leaf_free[leaf] for leaf, _ in place.takes])
+            worth = self.worth(place)
             if (
-                (best is None or behind < least)
+                (best is None or worth < least)
                 and unit.fit(place, room)
                 and place.number not in failed
                 and not (unit.loose and place.spines > 1)
                 and self._uplinks_hold(unit, place.takes)
             ):
-                best, least = place, behind
+                best, least = place, worth
         return best
 
     def take(self, unit: Unit, nodes: list[list[int]]) -> None:
@@ -108,7 +117,7 @@ class Books:
         for role, members in enumerate(nodes):
             for node in members:
                 self.free[node] = minus(self.free[node], unit.kind.requests[role])
-                self._leaf_free[leaf_of[node]] -= unit.kind.requests[role].gpus
+                self.leaf_free[leaf_of[node]] -= unit.kind.requests[role].gpus
                 counts.setdefault(leaf_of[node], [0] * len(nodes))[role] += 1
                 touched.add(leaf_of[node])
         for kind, room in self._rooms.values():

@@ -1,0 +1,21 @@
+"""From a job of a trace to a gang of the model."""
+
+from __future__ import annotations
+
+from model.gang import Gang, GangKey, Role
+from model.resources import Resources
+from simulator.trace import Job
+
+NAMESPACE = "trace"
+
+
+def gang_of(job: Job) -> Gang:
+    """The gang of a job: one role, created when it arrives, its duration known."""
+    names = tuple(f"{job.name}-{i}" for i in range(job.pods))
+    request = Resources(gpus=job.gpus, cpu=job.cpu, memory=job.memory, pods=1)
+    return Gang(
+        GangKey(NAMESPACE, job.name),
+        (Role(names, request),),
+        created=float(job.arrival),
+        duration=float(job.duration),
+    )

@@ -1,0 +1,95 @@
+"""What a replay may be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from model.config import Batch, SchedulerConfig, Solver, Spec
+
+PATIENCE = 60.0
+"""Seconds of a solve. Long enough that no limit decides: then the same seed gives the same run."""
+
+
+class Recovery(StrEnum):
+    """What happens to gangs that lose a node.
+
+    `repair`: the solver finds them new places with the fewest moves. `patch`: the lost members
+    are placed greedily, the others stay. `restart`: the whole gang waits again. Under the first
+    two a gang that cannot live is restarted as well.
+    """
+
+    REPAIR = "repair"
+    PATCH = "patch"
+    RESTART = "restart"
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Failures of nodes, and what they cost. Nodes fail until the last job has arrived.
+
+    `rate` is in failures per 1000 node-days: 6.5 is what Kokolis et al. report for RSC-1
+    ("Revisiting Reliability in Large-Scale Machine Learning Research Clusters", HPCA 2025).
+    A node is away for an exponential time of `outage` seconds on average. A gang that lost a
+    node goes back to its last checkpoint, one every `checkpoint` seconds of work, and stands
+    still for `restart` seconds once it has its nodes; so does one of which a pod moves.
+    """
+
+    rate: float = 0.0
+    outage: int = 86_400
+    recovery: Recovery = Recovery.REPAIR
+    movable: bool = False
+    checkpoint: int = 3600
+    restart: int = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Backfill:
+    """Whether room is kept for the first gang that has waited for `after` seconds.
+
+    Gangs that end before it is needed may use it meanwhile. Durations are known exactly.
+    """
+
+    enabled: bool = False
+    after: int = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Defragmentation:
+    """Moves of gangs that make room, `moves` at most, every `every` seconds; 0: never."""
+
+    every: int = 0
+    moves: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Communication:
+    """Whether durations stretch with the place. See `simulator.ring` for the model.
+
+    `share` is the part of a step, in thousandths, that a gang within one leaf spends in
+    communication that computing does not hide.
+    """
+
+    enabled: bool = False
+    oversubscription: int = 1
+    share: int = 300
+
+
+def _config() -> SchedulerConfig:
+    return SchedulerConfig(
+        spec=Spec(solver=Solver(time_limit_seconds=PATIENCE), batch=Batch(size=500))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One replay. The policy is asked at multiples of `period` seconds, where something changed."""
+
+    policy: str = "cpsat"
+    seed: int = 0
+    period: int = 60
+    failures: Failures = Failures()
+    backfill: Backfill = Backfill()
+    defragmentation: Defragmentation = Defragmentation()
+    communication: Communication = Communication()
+    config: SchedulerConfig = field(default_factory=_config)

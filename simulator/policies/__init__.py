@@ -1,0 +1,1 @@
+"""Who decides where gangs go: ours and four baselines, behind one protocol."""

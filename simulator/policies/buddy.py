@@ -1,0 +1,75 @@
+"""Buddy cells, after HiveD (Zhao et al., OSDI 2020, section 3.2).
+
+Cells are leaves and aligned runs of 2, 4, 8, ... leaves of a spine. A gang takes a place that
+crosses no boundary of a cell of its size, in the smallest free cell that holds one, so that
+larger cells are split only where no smaller one is free. On leaves of unequal size an aligned
+place may need more leaves than the leaf rule allows; that is this policy's breach, not hidden.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.fabric import AdjacencyKind, Fabric
+from model.plan import Plan
+from model.snapshot import Snapshot
+from solver.greedy import Books
+from solver.locations import Location
+from solver.scorer import Scorer
+from solver.view import View
+
+from simulator.policies.one_by_one import OneByOne, arrival
+
+
+class Cells(Books):
+    """Books that prefer the smallest free cell, then the least that is left behind in it."""
+
+    def __init__(self, view: View, scorer: Scorer) -> None:
+        super().__init__(view, scorer)
+        ground = view.ground
+        self._whole = [
+            sum(ground.nodes[i].allocatable.gpus for i in nodes) for nodes in ground.in_leaf
+        ]
+
+    def worth(self, place: Location) -> tuple[int, int]:
+        """(leaves of the largest free cell around the place, GPUs left behind in its leaves)."""
+        leaves = [leaf for leaf, _ in place.takes]
+        return self._cell(leaves), sum(self.leaf_free[leaf] for leaf in leaves)
+
+    def _cell(self, leaves: list[int]) -> int:
+        """Leaves of the largest free cell that holds these; 0 where one of them is used."""
+        ground = self.view.ground
+        if not all(self._free(leaf) for leaf in leaves):
+            return 0
+        row = ground.spine_leaves[ground.spine_of[leaves[0]]]
+        places = [ground.place_in_spine[leaf] for leaf in leaves]
+        size = 1 << (len(leaves) - 1).bit_length()
+        while size < len(row):
+            start = places[0] // (2 * size) * (2 * size)
+            if not all(self._free(leaf) for leaf in row[start : start + 2 * size]):
+                break
+            size *= 2
+        return size
+
+    def _free(self, leaf: int) -> bool:
+        return self.leaf_free[leaf] == self._whole[leaf]
+
+
+class Buddy(OneByOne):
+    """First come, first served, on the same fabric with aligned adjacency."""
+
+    def __init__(self) -> None:
+        super().__init__(arrival, Cells)
+        self._aligned: list[tuple[Fabric, Fabric]] = []
+
+    def decide(self, snapshot: Snapshot) -> Plan:
+        """Place what finds an aligned place."""
+        return super().decide(replace(snapshot, fabric=self._of(snapshot.fabric)))
+
+    def _of(self, fabric: Fabric) -> Fabric:
+        for known, aligned in self._aligned:
+            if known is fabric:
+                return aligned
+        aligned = replace(fabric, adjacency=AdjacencyKind.ALIGNED, edges=frozenset())
+        self._aligned = [*self._aligned[-7:], (fabric, aligned)]
+        return aligned

@@ -1,0 +1,23 @@
+"""First fit: first come, first served, each gang at the first legal place of the fabric."""
+
+from __future__ import annotations
+
+from solver.greedy import Books
+from solver.locations import Location
+
+from simulator.policies.one_by_one import OneByOne, arrival
+
+
+class FirstPlace(Books):
+    """Books in which every place is as good as the next."""
+
+    def worth(self, place: Location) -> int:  # noqa: ARG002 - none differ
+        """Nothing: the first place with room is taken."""
+        return 0
+
+
+class FirstFit(OneByOne):
+    """Leaves in the order of the fabric."""
+
+    def __init__(self) -> None:
+        super().__init__(arrival, FirstPlace)

@@ -1,0 +1,68 @@
+"""Policies that obey the leaf rule and place one gang after the other, in some order.
+
+They share the books of the greedy fallback and differ in the order of the gangs and in their
+taste in places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from model.extensions import Extensions
+from model.gang import Gang
+from model.plan import Plan
+from model.snapshot import Snapshot
+from model.starts import Start
+from solver.greedy import Books
+from solver.scorer import Scorer
+from solver.selection import select
+from solver.starting import earliest_start
+from solver.timeline import Timeline
+from solver.units import factory_for
+from solver.view import View
+
+from simulator.policies.alone import Alone
+from simulator.policies.answers import plan_of
+
+NO_EXTENSIONS = Extensions()
+Order = Callable[[Snapshot, Gang], Any]
+"""Sorts the gangs of a batch, the smallest first."""
+
+
+def arrival(_: Snapshot, gang: Gang) -> tuple[int, float, str]:
+    """First come, first served, within a priority."""
+    return (-gang.priority, gang.created, str(gang.key))
+
+
+class OneByOne:
+    """Places gang after gang; whoever finds no place is passed over and waits."""
+
+    scored = False
+
+    def __init__(self, order: Order, books: Callable[[View, Scorer], Books] = Books) -> None:
+        self._order = order
+        self._books = books
+
+    def decide(self, snapshot: Snapshot) -> Plan:
+        """Place what finds room, in order."""
+        factory = factory_for(snapshot, NO_EXTENSIONS)
+        view = View(snapshot, factory.ground)
+        books = self._books(view, Scorer(view))
+        nodes = factory.ground.nodes
+        placed = {}
+        batch = select(snapshot).batch
+        for gang in sorted(batch, key=lambda gang: self._order(snapshot, gang)):
+            unit = factory.of(gang)
+            found = books.find(unit)
+            if found is not None:
+                books.take(unit, found)
+                placed[gang.key] = [nodes[i].name for role in found for i in role]
+        return plan_of(snapshot, placed)
+
+    def start(self, snapshot: Snapshot, gang: Gang) -> Start:
+        """When the gang could start, by placing it alone."""
+        return earliest_start(Timeline(snapshot), gang, Alone(self.decide))
+
+    def close(self) -> None:
+        """Holds nothing."""

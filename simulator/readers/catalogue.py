@@ -1,0 +1,35 @@
+"""Traces and fabrics by the names that people type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from model.fabric import Fabric
+from simulator.readers import lingjun, openb_nodes
+from simulator.readers.kalos import Kalos
+from simulator.readers.openb_pods import OpenbPods
+from simulator.readers.philly import Philly
+from simulator.readers.protocol import TraceReader
+from simulator.shape import Shape
+
+TRACES: Mapping[str, TraceReader] = {"kalos": Kalos(), "philly": Philly(), "openb": OpenbPods()}
+FABRICS = ("lingjun", "openb", "regular")
+
+
+def fabric(text: str) -> Fabric:
+    """The fabric that `text` names: `lingjun`, `openb` or `regular`, with `:N` for N nodes.
+
+    Lingjun is tiled to N nodes; `regular` has leaves of 4 and spines of 8 leaves, 1000 nodes
+    without N. Raises `ValueError` for any other text, `NoData` where a file is not there.
+    """
+    name, _, number = text.partition(":")
+    if name not in FABRICS or (number and not (number.isdecimal() and int(number) > 0)):
+        raise ValueError(f"'{text}' is no fabric; there are {', '.join(FABRICS)}")
+    nodes = int(number or 0)
+    if name == "openb":
+        if nodes:
+            raise ValueError(f"'{text}': the nodes of openb are as they are")
+        return openb_nodes.fabric()
+    if name == "lingjun":
+        return lingjun.shape(nodes).fabric()
+    return Shape.regular(nodes or 1000).fabric()

@@ -1,0 +1,46 @@
+"""The Kalos cluster of the Acme trace: 319 training gangs of 1 to 128 nodes.
+
+The converter (`transform_trace.py` of hyunnnchoi/AcmeTrace) wrote the number of iterations as
+int(duration / 0.5 s), with 0.5 s as the computing time of each; so their product is the
+duration that was recorded, to half a second. Its other columns on iterations and networks are
+invented, and nothing here reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulator.readers.folder import rows
+from simulator.trace import Job, Trace, by_arrival
+
+FILE = "kalos_converted_319jobs.csv"
+ITERATION = 0.5
+"""Seconds of the converter's iteration."""
+
+
+class Kalos:
+    """Reads the gangs: `gpu_workers` pods of `gpu_per_worker` GPUs."""
+
+    files = (FILE,)
+
+    def read(self) -> Trace:
+        """All gangs. Jobs of less than a second last one."""
+        source = "Acme trace, Kalos cluster (CC-BY-4.0), 319 completed gangs"
+        return Trace("kalos", source, by_arrival(list(self._jobs())))
+
+    def _jobs(self) -> Iterator[Job]:
+        for row in rows(FILE):
+            gpus = int(float(row["gpu_per_worker"]))
+            yield Job(
+                f"kalos-{int(row['job_id']):05d}",
+                round(float(row["arrival_time"])),
+                max(1, round(int(row["num_iteration"]) * ITERATION)),
+                int(row["gpu_workers"]),
+                gpus,
+                int(float(row["cpu_per_gpu_worker"]) * 1000) * gpus,
+            )
+
+
+def sizes() -> list[int]:
+    """Workers of each gang, one node each, in the order of the file."""
+    return [int(row["gpu_workers"]) for row in rows(FILE)]

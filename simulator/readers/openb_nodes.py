@@ -1,0 +1,29 @@
+"""The nodes of Alibaba's cluster-trace-gpu-v2023 (openb): no topology is known of them."""
+
+from __future__ import annotations
+
+from model.fabric import Fabric, Leaf
+from model.node import Node
+from model.resources import Resources
+from simulator.readers.folder import rows
+
+FILE = "openb_node_list_gpu_node.csv"
+MIB = 2**20
+SLOTS = 110
+"""Pod slots of a node, the kubelet's default."""
+
+
+def fabric() -> Fabric:
+    """Every node with GPUs as a leaf of its own under one spine, in the order of the file."""
+    leaves = []
+    for row in rows(FILE):
+        offer = Resources(
+            gpus=int(row["gpu"]),
+            cpu=int(row["cpu_milli"]),
+            memory=int(row["memory_mib"]) * MIB,
+            pods=SLOTS,
+        )
+        name = row["sn"]
+        node = Node(name, name, "openb", offer, product=row["model"])
+        leaves.append(Leaf(name, "openb", (node,)))
+    return Fabric(tuple(leaves))

@@ -1,0 +1,37 @@
+"""The pods of Alibaba's cluster-trace-gpu-v2023 (openb), the trace of the FGD paper (ATC'23)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulator.readers.folder import rows
+from simulator.trace import WHOLE, Job, Trace, by_arrival
+
+FILE = "openb_pod_list_default.csv"
+MIB = 2**20
+
+
+class OpenbPods:
+    """Reads the pods, each a job of its own. `Job.share` carries fractions of a GPU."""
+
+    files = (FILE,)
+
+    def read(self) -> Trace:
+        """All pods. A pod lasts from its creation to its deletion, at least a second."""
+        source = "Alibaba cluster-trace-gpu-v2023, default pods"
+        return Trace("openb", source, by_arrival(list(self._jobs())))
+
+    def _jobs(self) -> Iterator[Job]:
+        for row in rows(FILE):
+            created = int(row["creation_time"])
+            gpus = int(row["num_gpu"])
+            yield Job(
+                row["name"],
+                created,
+                max(1, int(row["deletion_time"]) - created),
+                1,
+                gpus,
+                int(row["cpu_milli"]),
+                int(row["memory_mib"]) * MIB,
+                int(row["gpu_milli"]) if gpus == 1 else WHOLE,
+            )

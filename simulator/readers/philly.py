@@ -1,0 +1,39 @@
+"""The Philly trace of Microsoft: 82,247 jobs with arrival, duration and number of GPUs.
+
+A job of up to 8 GPUs is one pod; a larger one is ceil(GPUs / 8) pods of 8 GPUs, one node each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from simulator.readers.folder import rows
+from simulator.trace import Job, Trace, by_arrival
+
+FILE = "philly_sia.csv"
+NODE = 8
+"""GPUs of a node."""
+
+
+class Philly:
+    """Reads the jobs of all its clusters."""
+
+    files = (FILE,)
+
+    def read(self) -> Trace:
+        """All jobs. Jobs of less than a second last one."""
+        source = "Microsoft Philly trace as shipped with Sia (CC-BY-4.0)"
+        return Trace("philly", source, by_arrival(list(self._jobs())))
+
+    def _jobs(self) -> Iterator[Job]:
+        for number, row in enumerate(rows(FILE)):
+            when = datetime.fromisoformat(row["timestamp"]).replace(tzinfo=UTC)
+            gpus = int(row["num_gpus"])
+            yield Job(
+                f"philly-{number:05d}",
+                int(when.timestamp()),
+                max(1, round(float(row["duration"]))),
+                -(-gpus // NODE),
+                min(gpus, NODE),
+            )

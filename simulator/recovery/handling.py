@@ -1,0 +1,119 @@
+"""A node fails, a node returns: what becomes of the gangs, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from model.gang import Gang, GangKey, Role
+from model.snapshot import Snapshot
+from model.standing import RepairPolicy, StandingGang
+from simulator.failing import Outage
+from simulator.policies.cpsat import CpSat
+from simulator.policies.protocol import Policy
+from simulator.options import Recovery
+from simulator.recovery.patch import Patch
+from simulator.recovery.protocol import Rescue, Rescuer
+from simulator.recovery.repair import Repair
+from simulator.recovery.restart import Restart
+from simulator.running import FULL, Running
+from simulator.world import World
+
+
+def rescuer(recovery: Recovery, policy: Policy) -> Rescuer:
+    """The way to recover that the options name; the solver's own needs a policy that has it.
+
+    Raises `ValueError` where it has not.
+    """
+    match recovery:
+        case Recovery.RESTART:
+            return Restart()
+        case Recovery.PATCH:
+            return Patch()
+        case Recovery.REPAIR:
+            if not isinstance(policy, CpSat):
+                raise ValueError("repair is the solver's: use it with the policy cpsat")
+            return Repair(policy)
+
+
+def fail(world: World, outage: Outage, ways: Rescuer) -> bool:
+    """Let a node fail, and keep alive who can live. Whether it worked until now."""
+    if outage.node in world.cluster.failed:
+        return False
+    counts = world.record.counts
+    counts.failures += 1
+    hit = world.cluster.fail(outage.node, world.now)
+    if world.kept is not None and any(node == outage.node for _, node in world.kept.seats):
+        world.kept = None
+    if hit:
+        _rescue(world, hit, ways)
+    return True
+
+
+def _rescue(world: World, hit: list[GangKey], ways: Rescuer) -> None:
+    counts = world.record.counts
+    for key in hit:
+        _fall_back(world, world.cluster.running[key])
+    rescue = ways.rescue(_snapshot(world, hit))
+    counts.unproven += not rescue.proven
+    counts.breaches.update(rescue.breaches)
+    apply(world, rescue, set(hit))
+    for key in hit:
+        if key in rescue.seats:
+            counts.kept += 1
+        else:
+            world.requeue(key)
+    counts.hit += len(hit)
+
+
+def apply(world: World, rescue: Rescue, hit: set[GangKey]) -> None:
+    """Put the gangs of a rescue where it says: all that leave first, then all that come."""
+    running = world.cluster.running
+    for key, seats in sorted(rescue.seats.items()):
+        stays = set(running[key].pods) & set(seats)
+        gone = [pod for pod, node in running[key].pods if (pod, node) not in stays]
+        if key not in hit:
+            running[key].advance(world.now)
+            _fall_back(world, running[key])
+        world.cluster.vacate(key, world.now, gone)
+    for key, seats in sorted(rescue.seats.items()):
+        world.reseat(key, seats)
+        moved = rescue.moves.get(key, 0)
+        world.record.gangs[running[key].job.name].moves += moved
+        world.record.counts.moves += moved
+
+
+def standing_gang(one: Running, movable: bool) -> StandingGang:
+    """A gang that runs, as the model has it: who lives, and who was lost."""
+    here = dict(one.pods)
+    role = one.gang.roles[0]
+    lost = tuple(pod for pod in role.pods if pod not in here)
+    gang = Gang(
+        one.gang.key,
+        (Role(lost, role.request, role.constraint, one.pods),),
+        created=one.gang.created,
+        duration=one.gang.duration,
+    )
+    return StandingGang(gang, movable=movable, policy=RepairPolicy.MOVE)
+
+
+def _snapshot(world: World, hit: Collection[GangKey]) -> Snapshot:
+    """The cluster with the gangs that were hit, and those that may move for them."""
+    kept = world.kept.pods if world.kept is not None else ()
+    movable = world.options.failures.movable
+    standing = tuple(
+        standing_gang(one, movable)
+        for key, one in sorted(world.cluster.running.items())
+        if movable or key in hit
+    )
+    snapshot = world.cluster.snapshot((), world.options.config, world.now, kept)
+    return replace(snapshot, standing=standing)
+
+
+def _fall_back(world: World, one: Running) -> None:
+    """Go back to the last checkpoint, and stand still once all nodes are there again."""
+    failures = world.options.failures
+    line = world.record.gangs[one.job.name]
+    lost = one.fall_back(failures.checkpoint * FULL, failures.restart * FULL)
+    line.lost += lost * one.job.size
+    line.stalled += failures.restart * FULL * one.job.size

@@ -1,0 +1,39 @@
+"""What is decided when nodes have failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from model.gang import GangKey
+from model.snapshot import Snapshot
+
+Seats = tuple[tuple[str, str], ...]
+"""(pod, node) of every member of a gang, in rank order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescue:
+    """Gangs that go on, and where all their members stand then. `breaches` by law.
+
+    `moves` counts, by gang, its live members that go elsewhere; a gang that lost nobody may be
+    among them.
+    """
+
+    seats: Mapping[GangKey, Seats] = field(default_factory=dict)
+    moves: Mapping[GangKey, int] = field(default_factory=dict)
+    breaches: Mapping[str, int] = field(default_factory=dict)
+    proven: bool = True
+
+
+class Rescuer(Protocol):
+    """One way to keep gangs alive."""
+
+    def rescue(self, snapshot: Snapshot) -> Rescue:
+        """Who of `snapshot.standing` that lost members goes on, and where."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds. May be called again."""
+        ...

@@ -1,0 +1,44 @@
+"""Repair by the solver: who lives, then the fewest moves, then the best places."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from model.gang import GangKey
+from model.snapshot import Snapshot
+from model.validator import repair_breaches
+
+from simulator.policies.cpsat import CpSat
+from simulator.recovery.protocol import Rescue
+from simulator.recovery.seats import seats_of
+
+
+class Repair:
+    """Asks the solver process of `policy`."""
+
+    def __init__(self, policy: CpSat) -> None:
+        self._policy = policy
+
+    def rescue(self, snapshot: Snapshot) -> Rescue:
+        """Solve for all gangs that were hit at once; others move where they are movable."""
+        plan = self._policy.repair(snapshot)
+        breaches = Counter(one.law.value for one in repair_breaches(snapshot, plan))
+        owner = {
+            pod: one.gang.key
+            for one in snapshot.standing
+            for role in one.gang.roles
+            for pod, _ in role.bound
+        }
+        changes: dict[GangKey, dict[str, str]] = defaultdict(dict)
+        moves: Counter[GangKey] = Counter()
+        for placement in plan.placements:
+            changes[placement.gang].update(placement.pods)
+        for move in plan.moves:
+            changes[owner[move.pod]][move.pod] = move.target
+            moves[owner[move.pod]] += 1
+        gangs = {one.gang.key: one.gang for one in snapshot.standing}
+        seats = {key: seats_of(gangs[key], nodes) for key, nodes in changes.items()}
+        return Rescue(seats, dict(moves), dict(breaches), plan.proven)
+
+    def close(self) -> None:
+        """The process belongs to the policy."""

@@ -1,0 +1,17 @@
+"""Whole restart: nobody who lost a member goes on."""
+
+from __future__ import annotations
+
+from model.snapshot import Snapshot
+from simulator.recovery.protocol import Rescue
+
+
+class Restart:
+    """Evicts what is left of every gang that was hit."""
+
+    def rescue(self, snapshot: Snapshot) -> Rescue:  # noqa: ARG002 - nothing depends on it
+        """Nobody."""
+        return Rescue()
+
+    def close(self) -> None:
+        """Holds nothing."""

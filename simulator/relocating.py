@@ -1,0 +1,50 @@
+"""Defragmentation in a replay: the solver moves gangs that run, so that others find room."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+from model.gang import GangKey
+from model.relocation import Budget
+from model.validator import defrag_breaches
+from simulator.policies.cpsat import CpSat
+from simulator.policies.protocol import Policy
+from simulator.recovery.handling import apply, standing_gang
+from simulator.recovery.protocol import Rescue
+from simulator.recovery.seats import seats_of
+from simulator.world import World
+
+
+def defragment(world: World, policy: Policy) -> None:
+    """Move at most as many pods as the options allow; all gangs may move.
+
+    Raises `ValueError` for a policy that cannot.
+    """
+    if not isinstance(policy, CpSat):
+        raise ValueError("defragmentation is the solver's: use it with the policy cpsat")
+    counts = world.record.counts
+    running = world.cluster.running
+    standing = tuple(standing_gang(one, True) for _, one in sorted(running.items()))
+    waiting = [entry.gang for entry in world.waiting.values()]
+    kept = world.kept.pods if world.kept is not None else ()
+    snapshot = replace(
+        world.cluster.snapshot(waiting, world.options.config, world.now, kept), standing=standing
+    )
+    budget = Budget(world.options.defragmentation.moves)
+    plan = policy.defragment(snapshot, budget)
+    counts.unproven += not plan.proven
+    counts.breaches.update(
+        one.law.value for one in defrag_breaches(snapshot, plan, budget)
+    )
+    if not plan.moves:
+        return
+    owner = {pod: key for key, one in running.items() for pod, _ in one.pods}
+    changes: dict[GangKey, dict[str, str]] = defaultdict(dict)
+    for move in plan.moves:
+        changes[owner[move.pod]][move.pod] = move.target
+    gangs = {one.gang.key: one.gang for one in standing}
+    seats = {key: seats_of(gangs[key], nodes) for key, nodes in changes.items()}
+    moves = Counter(owner[move.pod] for move in plan.moves)
+    apply(world, Rescue(seats, moves), set())
+    world.freed()

@@ -1,0 +1,134 @@
+"""The replay: a trace in virtual time on a fabric, under one policy.
+
+The same trace, fabric and options give the same record, to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from model.fabric import Fabric
+from model.free_room import free_room
+from simulator import conservation
+from simulator.cycle import cycle
+from simulator.events import Kind
+from simulator.failing import Outage, outages
+from simulator.options import Options
+from simulator.policies.catalogue import policy as policy_of
+from simulator.policies.protocol import Policy
+from simulator.record import Record, Sample
+from simulator.recovery.handling import fail, rescuer
+from simulator.recovery.protocol import Rescuer
+from simulator.relocating import defragment
+from simulator.trace import Trace
+from simulator.world import World
+
+SAMPLES = 300
+"""Samples of one replay, from the first to the last arrival."""
+
+Listen = Callable[[int, int], None]
+"""Hears of progress: seconds of virtual time, and those until the last arrival."""
+
+
+def _unheard(_: int, __: int) -> None:
+    """Nobody listens."""
+
+
+def replay(
+    trace: Trace, fabric: Fabric, options: Options, on_time: Listen = _unheard
+) -> Record:
+    """Replay `trace` from its first arrival until its last gang has ended.
+
+    Raises `NotConserved` where the books of GPU-seconds do not add up, and `ValueError` for
+    options that do not go together.
+    """
+    policy = policy_of(options.policy, options.seed)
+    try:
+        ways = rescuer(options.failures.recovery, policy) if options.failures.rate else None
+        world = World.of(trace, fabric, options)
+        _schedule(world, trace)
+        _run(world, policy, ways, on_time)
+        return _closed(world)
+    finally:
+        policy.close()
+
+
+def _schedule(world: World, trace: Trace) -> None:
+    """Put everything into the queue that is known from the start."""
+    options, close = world.options, trace.span
+    for job in trace.jobs:
+        world.queue.add(job.arrival, Kind.ARRIVE, job)
+    failures = options.failures
+    for outage in outages(
+        list(world.cluster.capacity), failures.rate, failures.outage, close, options.seed
+    ):
+        world.queue.add(outage.at, Kind.FAIL, outage)
+    for number in range(SAMPLES + 1):
+        world.queue.add(close * number // SAMPLES, Kind.SAMPLE)
+    if options.defragmentation.every:
+        for at in range(options.defragmentation.every, close, options.defragmentation.every):
+            world.queue.add(at, Kind.DEFRAGMENT)
+    world.queue.add(close, Kind.CLOSE)
+
+
+def _run(world: World, policy: Policy, ways: Rescuer | None, on_time: Listen) -> None:
+    while world.queue:
+        event = world.queue.pop()
+        world.now = event.at
+        match event.kind:
+            case Kind.END:
+                one, version = event.what
+                if one.version == version:
+                    world.end(one.gang.key)
+            case Kind.RETURN:
+                world.cluster.restore(event.what, world.now)
+                world.freed()
+            case Kind.FAIL:
+                _fail(world, event.what, ways)
+            case Kind.ARRIVE:
+                world.submit(event.what)
+            case Kind.DEFRAGMENT:
+                defragment(world, policy)
+            case Kind.CYCLE:
+                cycle(world, policy)
+            case Kind.SAMPLE:
+                _sample(world)
+                on_time(world.now, world.record.close)
+            case Kind.CLOSE:
+                world.cluster.books.advance(world.now)
+                world.record.at_close = world.cluster.books.totals
+
+
+def _fail(world: World, outage: Outage, ways: Rescuer | None) -> None:
+    if ways is not None and fail(world, outage, ways):
+        world.queue.add(outage.at + outage.seconds, Kind.RETURN, outage.node)
+
+
+def _sample(world: World) -> None:
+    books = world.cluster.books
+    room = free_room(world.cluster.snapshot((), world.options.config, world.now))
+    world.record.samples.append(
+        Sample(
+            world.now,
+            books.used,
+            books.failed,
+            books.free,
+            len(world.waiting),
+            sum(entry.job.size for entry in world.waiting.values()),
+            room.leaves,
+            room.pairs,
+            room.quads,
+        )
+    )
+
+
+def _closed(world: World) -> Record:
+    """Close the books, and check them against the journal."""
+    cluster, record = world.cluster, world.record
+    cluster.books.advance(world.now)
+    cluster.journal.close(world.now)
+    record.end, record.at_end = world.now, cluster.books.totals
+    conservation.check(
+        cluster.capacity, cluster.journal.stretches, world.now, cluster.books.totals
+    )
+    return record

@@ -1,0 +1,189 @@
+"""The state of one replay, and the few ways in which it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from model.fabric import Fabric
+from model.gang import Gang, GangKey
+from model.snapshot import RunningPod
+from model.validator.facts import facts_of
+from model.validator.kind import kind_of
+from simulator.cluster import Cluster
+from simulator.events import EventQueue, Kind
+from simulator.gangs import gang_of
+from simulator.options import Options
+from simulator.policies.one_by_one import NO_EXTENSIONS
+from simulator.record import GangRecord, Record
+from simulator.ring import Network, hops
+from simulator.running import FULL, Running
+from simulator.trace import Job, Trace
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A gang in the queue: the work that it has to do, and the standstill before, in ms."""
+
+    job: Job
+    gang: Gang
+    left: int
+    stall: int = 0
+
+
+@dataclass(slots=True)
+class Reservation:
+    """Room kept for a gang that waits: its seats in rank order, from `starts` on its own.
+
+    At `expires` another place is looked for.
+    """
+
+    gang: GangKey
+    seats: tuple[tuple[str, str], ...]
+    pods: tuple[RunningPod, ...]
+    starts: int
+    expires: int
+
+
+@dataclass(slots=True)
+class World:
+    """Everything that a replay knows. `news` are gangs that no cycle has seen yet.
+
+    `grew`: room may have become free since the last cycle. `cycles` are the moments at which
+    the policy will be asked. `kept` is the reservation, `tried` when one was looked for last.
+    """
+
+    options: Options
+    cluster: Cluster
+    record: Record
+    network: Network | None = None
+    queue: EventQueue = field(default_factory=EventQueue)
+    now: int = 0
+    waiting: dict[GangKey, Waiting] = field(default_factory=dict)
+    news: set[GangKey] = field(default_factory=set)
+    grew: bool = True
+    cycles: set[int] = field(default_factory=set)
+    kept: Reservation | None = None
+    tried: int = -1
+
+    @classmethod
+    def of(cls, trace: Trace, fabric: Fabric, options: Options) -> World:
+        """The world before the first job arrives."""
+        cluster = Cluster(fabric)
+        record = Record(
+            options.policy, trace.name, trace.source, options.seed, cluster.books.gpus, trace.span
+        )
+        wires = options.communication
+        network = Network(fabric, wires.oversubscription, wires.share) if wires.enabled else None
+        return cls(options, cluster, record, network)
+
+    def submit(self, job: Job) -> None:
+        """Let a job arrive."""
+        gang = gang_of(job)
+        self.waiting[gang.key] = Waiting(job, gang, job.duration * FULL)
+        self.record.gangs[job.name] = GangRecord(
+            job.name, job.size, job.pods, job.arrival, job.duration, fewest=self._fewest(gang)
+        )
+        self.news.add(gang.key)
+        self.ask_again()
+
+    def ask_again(self) -> None:
+        """Have the policy asked at the next multiple of the period, now at the earliest."""
+        self.ask_at(self.now)
+
+    def ask_at(self, when: int) -> None:
+        """Have the policy asked at the first multiple of the period from `when` on."""
+        period = self.options.period
+        at = -(-when // period) * period
+        if at not in self.cycles:
+            self.cycles.add(at)
+            self.queue.add(at, Kind.CYCLE)
+
+    def freed(self) -> None:
+        """Note that there may be more room than the last cycle knew of."""
+        self.grew = True
+        if self.waiting:
+            self.ask_again()
+
+    def launch(self, key: GangKey, pods: Sequence[tuple[str, str]]) -> None:
+        """Start a gang that waits."""
+        entry = self.waiting.pop(key)
+        self.news.discard(key)
+        if self.kept is not None and self.kept.gang == key:
+            self.kept = None
+        one = Running(
+            entry.job, entry.gang, tuple(pods), self.now, entry.left + entry.stall, entry.stall
+        )
+        line = self.record.gangs[entry.job.name]
+        if line.start < 0:
+            line.start = self.now
+        self.cluster.start(one, self._expected(one))
+        self.note_place(one)
+        self.set_speeds(self.network.join(key, _nodes(pods)) if self.network else (key,))
+
+    def end(self, key: GangKey) -> None:
+        """Let a gang go that has done its work."""
+        one = self.take(key)
+        self.record.gangs[one.job.name].end = self.now
+
+    def take(self, key: GangKey) -> Running:
+        """Take a gang off the cluster."""
+        one = self.cluster.finish(key, self.now)
+        one.version += 1
+        if self.network is not None:
+            self.set_speeds(self.network.leave(key))
+        self.freed()
+        return one
+
+    def requeue(self, key: GangKey) -> None:
+        """Let a gang that lost members wait again, with the work that it has left."""
+        one = self.take(key)
+        self.waiting[key] = Waiting(one.job, one.gang, one.left - one.stall, one.stall)
+        self.news.add(key)
+        self.record.gangs[one.job.name].restarts += 1
+        self.ask_again()
+
+    def reseat(self, key: GangKey, pods: Sequence[tuple[str, str]]) -> None:
+        """Let a gang that runs go on at `pods`."""
+        one = self.cluster.running[key]
+        self.cluster.reseat(key, pods, self.now, self._expected(one))
+        self.note_place(one)
+        touched = {key}
+        if self.network is not None:
+            touched |= self.network.leave(key) | self.network.join(key, _nodes(pods))
+        self.set_speeds(touched)
+
+    def set_speeds(self, gangs: Iterable[GangKey]) -> None:
+        """Work out anew when these gangs end."""
+        for key in sorted(gangs):
+            one = self.cluster.running[key]
+            speed = self.network.speed(key) if self.network is not None else FULL
+            one.advance(self.now)
+            one.speed = speed
+            one.version += 1
+            self.queue.add(one.end(), Kind.END, (one, one.version))
+
+    def note_place(self, one: Running) -> None:
+        """Write down where a gang stands."""
+        line = self.record.gangs[one.job.name]
+        nodes = _nodes(one.pods)
+        fabric = self.cluster.base
+        line.leaves = len({fabric.leaf_of[node] for node in nodes})
+        line.nodes = len(set(nodes))
+        line.crossing = sum(hops(fabric, nodes).values())
+
+    def _expected(self, one: Running) -> float:
+        """When a policy is told that the gang will end."""
+        return float(self.now + -(-one.left // FULL))
+
+    def _fewest(self, gang: Gang) -> int:
+        """The fewest leaves of any legal place for the gang on the empty fabric; 0 without one."""
+        kind = kind_of(self.options.config.spec, gang, NO_EXTENSIONS)
+        rule = facts_of(self.cluster.base).of_kind(kind)
+        if rule.k is not None:
+            return rule.k
+        return rule.whole_spines[1] if rule.whole_spines is not None else 0
+
+
+def _nodes(pods: Iterable[tuple[str, str]]) -> list[str]:
+    return [node for _, node in pods]
