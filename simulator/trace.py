@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 WHOLE = 1000
 """The share of a GPU that a pod asks for, in thousandths, where it asks for whole ones."""
 DAY = 86_400
-STEPS = 60
-"""Halvings of the search for a time scale: more than a double can tell apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +47,11 @@ class Trace:
         return max((job.arrival for job in self.jobs), default=0) or 1
 
     def offered(self) -> int:
-        """GPU-seconds until the last arrival if every job started when it arrives."""
-        return sum(job.size * min(job.duration, self.span - job.arrival) for job in self.jobs)
+        """GPU-seconds of all jobs."""
+        return sum(job.size * job.duration for job in self.jobs)
 
     def load(self, gpus: int) -> float:
-        """What is offered, as a share of what `gpus` GPUs give in that time."""
+        """What is offered, as a share of what `gpus` GPUs give until the last arrival."""
         return self.offered() / (self.span * gpus)
 
     def window(self, start: int, seconds: int) -> Trace:
@@ -93,19 +91,13 @@ class Trace:
     def at_load(self, load: float, gpus: int) -> Trace:
         """The same jobs and durations, arrivals drawn together or apart until `load` is offered.
 
-        The load of a time scale is found by halving. Raises `ValueError` where no scale gives it.
+        Raises `ValueError` where nothing is offered at all.
         """
-        low, high = 1e-9, 1e9
-        if not 0 < load < self.compressed(low).load(gpus):
+        if not load > 0 or not self.offered():
             raise ValueError(f"no spacing of the arrivals offers a load of {load:g}")
-        for _ in range(STEPS):
-            middle = (low * high) ** 0.5
-            if self.compressed(middle).load(gpus) > load:
-                low = middle
-            else:
-                high = middle
-        scaled = self.compressed(high)
-        return replace(scaled, source=f"{self.source}; arrivals scaled by {high:.4f}")
+        scale = self.load(gpus) / load
+        scaled = self.compressed(scale)
+        return replace(scaled, source=f"{self.source}; arrivals scaled by {scale:.4f}")
 
     def compressed(self, scale: float) -> Trace:
         """The same with every arrival times `scale`."""
