@@ -8,7 +8,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import config, defrag, drain, lint, plan, queue, run, snapshot, status, validate_plan, why
+from cli import (
+    config,
+    defrag,
+    drain,
+    lint,
+    plan,
+    queue,
+    replay,
+    run,
+    snapshot,
+    status,
+    validate_plan,
+    why,
+)
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
 
@@ -51,6 +64,7 @@ app.command("why")(why.why)
 app.command("drain")(drain.drain)
 app.command("defrag")(defrag.defrag)
 app.command("snapshot")(snapshot.snapshot)
+app.command("replay")(replay.replay)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
 

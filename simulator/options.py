@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from model.config import Batch, SchedulerConfig, Solver, Spec
@@ -93,3 +93,18 @@ class Options:
     defragmentation: Defragmentation = Defragmentation()
     communication: Communication = Communication()
     config: SchedulerConfig = field(default_factory=_config)
+
+
+def under(options: Options, policy: str) -> Options:
+    """The same options for another policy; what only the solver has, others do not get.
+
+    In place of repair they patch, and they never defragment.
+    """
+    if policy == "cpsat":
+        return replace(options, policy=policy)
+    failures = options.failures
+    if failures.recovery is Recovery.REPAIR:
+        failures = replace(failures, recovery=Recovery.PATCH)
+    return replace(
+        options, policy=policy, failures=failures, defragmentation=Defragmentation()
+    )

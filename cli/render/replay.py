@@ -1,0 +1,48 @@
+"""Replays for people: the tables, policy beside policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from model.fabric import Fabric
+from simulator.measures import tables
+from simulator.measures.summary import summarise
+from simulator.record import Record
+from simulator.trace import Trace
+
+
+def replay_lines(
+    trace: Trace, fabric: Fabric, runs: Sequence[tuple[str, Record]]
+) -> Iterator[RenderableType]:
+    """What was replayed, and a table for each question; figures down, policies across."""
+    yield Text(tables.title(trace, fabric), style="bold")
+    yield Text(tables.note(trace), style="dim")
+    for one in tables.tables([(name, record, summarise(record)) for name, record in runs]):
+        yield Text(f"\n{one.title}", style="bold")
+        yield _across(one) if one.header[0] == "policy" else _as_is(one)
+
+
+def _across(one: tables.Table) -> Table:
+    """A table on its side, because it has more columns than a terminal."""
+    table = _empty(("", *(row[0] for row in one.rows)))
+    for number, name in enumerate(one.header[1:], 1):
+        table.add_row(name, *(row[number] for row in one.rows))
+    return table
+
+
+def _as_is(one: tables.Table) -> Table:
+    table = _empty(one.header)
+    for row in one.rows:
+        table.add_row(*row)
+    return table
+
+
+def _empty(header: Sequence[str]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for number, name in enumerate(header):
+        table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
+    return table

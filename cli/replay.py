@@ -1,0 +1,233 @@
+"""`fourleaf replay`: a public trace in virtual time on a fabric, policy beside policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.console import EXIT_OK, err, show, write
+
+if TYPE_CHECKING:
+    from model.config import SchedulerConfig
+    from model.fabric import Fabric
+    from model.problems import BadInput
+    from simulator.options import Options
+    from simulator.readers.folder import NoData
+    from simulator.record import Record
+    from simulator.trace import Trace
+
+FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
+"""Where a trace is replayed if nobody says."""
+
+
+def replay(
+    trace: Annotated[str, typer.Argument(help="kalos, philly or openb.")] = "kalos",
+    fabric: Annotated[
+        str | None,
+        typer.Option(metavar="NAME[:N]", help="lingjun, openb or regular, with N nodes."),
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="cpsat, greedy, buddy, first-fit or spread; repeatable, all without it."),
+    ] = None,
+    load: Annotated[
+        float | None,
+        typer.Option(metavar="PERCENT", min=1, max=1000, help="Space arrivals to offer this load."),
+    ] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, help="Only so many days, those with most arrivals.")
+    ] = None,
+    whole_nodes: Annotated[
+        bool, typer.Option("--whole-nodes", help="Every job on nodes of its own.")
+    ] = False,
+    period: Annotated[int, typer.Option(min=1, help="Seconds between cycles.")] = 60,
+    seed: Annotated[int, typer.Option(min=0, help="Decides failures and ties.")] = 0,
+    backfill: Annotated[
+        bool, typer.Option(help="Keep room for gangs that have waited for long.")
+    ] = True,
+    failures: Annotated[
+        float, typer.Option(metavar="RATE", min=0, help="Node failures per 1000 node-days.")
+    ] = 0.0,
+    recovery: Annotated[
+        str, typer.Option(help="What hit gangs get: repair, patch or restart; cpsat repairs.")
+    ] = "repair",
+    defrag: Annotated[
+        float, typer.Option(metavar="HOURS", min=0, help="Move gangs so often; cpsat alone.")
+    ] = 0.0,
+    oversubscription: Annotated[
+        int | None, typer.Option(min=1, max=8, help="Stretch durations by shared uplinks.")
+    ] = None,
+    communication: Annotated[
+        float, typer.Option(metavar="PERCENT", min=0, max=99, help="Of a step, in one leaf.")
+    ] = 30.0,
+    config: Annotated[
+        str | None, typer.Option(metavar="PATH", help="A SchedulerConfig to replay under.")
+    ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write replay.png and replay.html there.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Replay a trace under one policy or several, and compare what comes of it.
+
+    The data is read from the folder that TOPOLOGY_DATA_DIR names. The same command gives the
+    same figures, whatever the machine, as long as no cycle is unproven.
+
+    Exit code: 0 replayed, 2 bad input.
+    """
+    from cli.logs import log_to_stderr
+    from simulator.options import (
+        Backfill,
+        Communication,
+        Defragmentation,
+        Failures,
+        Options,
+        Recovery,
+        under,
+    )
+    from simulator.policies.catalogue import NAMES
+
+    log_to_stderr()
+    names = tuple(dict.fromkeys(policy or NAMES))
+    need_one_of(names, NAMES, "--policy")
+    need_one_of([recovery], list(Recovery), "--recovery")
+    ground = _fabric(trace, fabric)
+    jobs = _trace(trace, days, whole_nodes, load, ground)
+    options = Options(
+        seed=seed,
+        period=period,
+        failures=Failures(failures, recovery=Recovery(recovery)),
+        backfill=Backfill(backfill),
+        defragmentation=Defragmentation(round(defrag * 3600)),
+        communication=Communication(
+            oversubscription is not None, oversubscription or 1, round(communication * 10)
+        ),
+    )
+    if config is not None:
+        options = replace(options, config=_config(config, options.config))
+    runs = [(name, *_run(jobs, ground, under(options, name))) for name in names]
+    if json:
+        from cli.text import json_text
+        from simulator.measures.document import document
+
+        write(json_text(document([(record, told) for _, record, told in runs])))
+    else:
+        from cli.render.replay import replay_lines
+
+        show(replay_lines(jobs, ground, [(name, record) for name, record, _ in runs]))
+    if pictures is not None:
+        _draw(pictures, jobs, ground, [(name, record) for name, record, _ in runs])
+    raise typer.Exit(EXIT_OK)
+
+
+def need_one_of(given: Sequence[str], known: Sequence[str], option: str) -> None:
+    """A usage error where one of `given` is not `known`."""
+    for name in given:
+        if name not in known:
+            raise typer.BadParameter(f"'{name}'; there are {', '.join(known)}", param_hint=option)
+
+
+def _fabric(trace: str, name: str | None) -> Fabric:
+    """The fabric to replay on. Raises `BadInput` where its data is missing."""
+    from simulator.readers.catalogue import TRACES, fabric
+    from simulator.readers.folder import NoData
+
+    need_one_of([trace], list(TRACES), "TRACE")
+    try:
+        return fabric(name or FABRIC_OF[trace])
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--fabric") from error
+    except NoData as error:
+        raise _missing(error) from error
+
+
+def _trace(
+    name: str, days: int | None, whole_nodes: bool, load: float | None, ground: Fabric
+) -> Trace:
+    """The jobs to replay. Raises `BadInput` where their file is missing."""
+    from simulator.readers.catalogue import TRACES
+    from simulator.readers.folder import NoData
+    from simulator.trace import DAY
+
+    nodes = [node.allocatable.gpus for node in ground.nodes.values()]
+    try:
+        trace = TRACES[name].read()
+    except NoData as error:
+        raise _missing(error) from error
+    if days is not None:
+        trace = trace.busiest(days * DAY)
+    if whole_nodes:
+        trace = trace.whole_nodes(max(nodes))
+    if load is not None:
+        trace = trace.at_load(load / 100, sum(nodes))
+    return trace
+
+
+def _missing(error: NoData) -> BadInput:
+    from model.problems import BadInput, Problem, Severity
+
+    message, _, advice = str(error).partition("\n")
+    return BadInput([Problem(Severity.ERROR, "replay", "", "", "", message, advice)])
+
+
+def _config(path: str, base: SchedulerConfig) -> SchedulerConfig:
+    """The config in `path`, with the patience of replays. Raises `BadInput`."""
+    from cli.inputs import need_terms, read_files
+    from model.extensions import Extensions
+
+    reading = read_files([path])
+    found = reading.snapshot.config
+    need_terms(found, reading.config_source, Extensions())
+    solver = found.spec.solver.model_copy(
+        update={"time_limit_seconds": base.spec.solver.time_limit_seconds}
+    )
+    return found.model_copy(update={"spec": found.spec.model_copy(update={"solver": solver})})
+
+
+def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options]:
+    """One replay, with a bar on standard error where that is a terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    from simulator.replay import replay as replayed
+
+    columns = (
+        TextColumn("{task.description:10}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    console = err()
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task(options.policy, total=jobs.span)
+        record = replayed(
+            jobs, ground, options, lambda now, _: progress.update(task, completed=now)
+        )
+    return record, options
+
+
+def _draw(folder: Path, jobs: Trace, ground: Fabric, runs: list[tuple[str, Record]]) -> None:
+    """Write the sheet and the page. Raises `BadInput` where that is not possible."""
+    from model.problems import BadInput, Problem, Severity
+    from simulator.measures.tables import note, tables, title
+    from simulator.pictures.charts import runs_of
+    from simulator.pictures.page import write_page
+    from simulator.pictures.sheet import write_sheet
+
+    drawn = runs_of(runs)
+    head = title(jobs, ground)
+    shown = tables([(run.name, run.record, run.summary) for run in drawn])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_sheet(folder / "replay.png", head, drawn)
+        write_page(folder / "replay.html", head, note(jobs), shown, drawn)
+    except OSError as error:
+        advice = "Name a folder that can be written."
+        message = f"cannot be written: {error.strerror}"
+        problem = Problem(Severity.ERROR, str(folder), "", "", "", message, advice)
+        raise BadInput([problem]) from error
+    err().print(f"pictures: {folder / 'replay.png'}, {folder / 'replay.html'}")

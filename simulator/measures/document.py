@@ -1,0 +1,38 @@
+"""Replays as plain data: the same run gives the same document, to the byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from model.config import API_VERSION
+from simulator.measures.summary import summarise
+from simulator.options import Options
+from simulator.record import Record
+
+
+def document(runs: Sequence[tuple[Record, Options]]) -> dict[str, Any]:
+    """All of what is known of these runs. It holds no time of the machine's own clock."""
+    return {"apiVersion": API_VERSION, "kind": "Replay", "runs": [_run(*run) for run in runs]}
+
+
+def _run(record: Record, options: Options) -> dict[str, Any]:
+    told = asdict(options)
+    told["config"] = options.config.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    counts = asdict(record.counts)
+    counts["breaches"] = dict(sorted(record.counts.breaches.items()))
+    return {
+        "policy": record.policy,
+        "trace": record.trace,
+        "source": record.source,
+        "gpus": record.gpus,
+        "options": told,
+        "close": record.close,
+        "end": record.end,
+        "gpuSeconds": {"atClose": asdict(record.at_close), "atEnd": asdict(record.at_end)},
+        "summary": asdict(summarise(record)),
+        "counts": counts,
+        "samples": [asdict(one) for one in record.samples],
+        "gangs": [asdict(record.gangs[name]) for name in sorted(record.gangs)],
+    }

@@ -1,0 +1,128 @@
+"""The tables of a set of replays, as text in cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model.fabric import Fabric
+from simulator.measures.summary import HOUR, Summary
+from simulator.record import Record
+from simulator.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A title, column heads and rows of cells."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(runs: Sequence[tuple[str, Record, Summary]]) -> tuple[Table, ...]:
+    """What everybody asks first, the waits by size, and what failures cost where there were any."""
+    found = [_overview(runs), _waits(runs)]
+    if any(record.counts.failures for _, record, _ in runs):
+        found.append(_failures(runs))
+    return tuple(found)
+
+
+def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
+    header = (
+        "policy", "allocation", "wait mean", "wait p95", "largest gangs, wait p95",
+        "completion mean", "leaves / fewest", "hops between leaves", "illegal gangs",
+        "free leaves / pairs / quads", "moves", "never started", "cycles", "unproven",
+    )  # fmt: skip
+    rows = tuple(
+        (
+            name,
+            percent(one.allocation),
+            duration(one.wait_mean),
+            duration(one.wait_p95),
+            duration(one.largest.p95),
+            duration(one.completion_mean),
+            f"{one.leaves:.3f}",
+            percent(one.crossing),
+            str(one.broken),
+            f"{one.free_leaves:.1f} / {one.free_pairs:.1f} / {one.free_quads:.1f}",
+            str(one.moves),
+            str(one.never),
+            str(record.counts.cycles),
+            str(record.counts.unproven),
+        )
+        for name, record, one in runs
+    )
+    return Table("Policies", header, rows)
+
+
+def _waits(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
+    names = list(dict.fromkeys(one.name for _, _, summary in runs for one in summary.classes))
+    header = ("nodes", "gangs", *(name for name, _, _ in runs))
+    rows = []
+    for name in names:
+        by_run = [
+            next((one for one in summary.classes if one.name == name), None)
+            for _, _, summary in runs
+        ]
+        gangs = next(one.gangs for one in by_run if one)
+        cells = [f"{duration(o.p50)} / {duration(o.p95)}" if o else "-" for o in by_run]
+        rows.append((name, str(gangs), *cells))
+    return Table("Wait by gang size, median / 95th percentile", header, tuple(rows))
+
+
+def _failures(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
+    header = (
+        "policy", "failures", "gangs hit", "kept alive", "started over", "moves",
+        "GPU-hours of work lost", "GPU-hours at a standstill", "GPUs failed", "completion mean",
+    )  # fmt: skip
+    rows = tuple(
+        (
+            name,
+            str(record.counts.failures),
+            str(record.counts.hit),
+            str(record.counts.kept),
+            str(one.restarts),
+            str(one.moves),
+            f"{one.lost:,.0f}",
+            f"{one.stalled:,.0f}",
+            percent(one.failed),
+            duration(one.completion_mean),
+        )
+        for name, record, one in runs
+    )
+    return Table("Failures", header, rows)
+
+
+def title(trace: Trace, fabric: Fabric) -> str:
+    """What was replayed where, in a line."""
+    gpus = sum(node.allocatable.gpus for node in fabric.nodes.values())
+    return (
+        f"{trace.name}: {len(trace.jobs):,} gangs in {duration(trace.span)}, "
+        f"{percent(trace.load(gpus))} load on {len(fabric.nodes):,} nodes, "
+        f"{len(fabric.leaves):,} leaves, {len(fabric.spines):,} spines"
+    )
+
+
+def note(trace: Trace) -> str:
+    """Whose data it is, and how to read the figures."""
+    return (
+        f"{trace.source}. Allocation counts until the last arrival, waits from arrival to the "
+        f"first start; the largest gangs have at least half as many nodes as the largest."
+    )
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return f"{100 * share:.1f} %"
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that fits it."""
+    if seconds < 2 * 60:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 48 * HOUR:
+        return f"{seconds / HOUR:.1f} h"
+    return f"{seconds / HOUR / 24:.1f} d"
