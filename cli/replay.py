@@ -64,6 +64,9 @@ def replay(
     communication: Annotated[
         float, typer.Option(metavar="PERCENT", min=0, max=99, help="Of a step, in one leaf.")
     ] = 30.0,
+    window_slack: Annotated[
+        int | None, typer.Option(min=0, max=1, help="Leaves beyond the fewest; as the config has.")
+    ] = None,
     config: Annotated[
         str | None, typer.Option(metavar="PATH", help="A SchedulerConfig to replay under.")
     ] = None,
@@ -107,8 +110,7 @@ def replay(
             oversubscription is not None, oversubscription or 1, round(communication * 10)
         ),
     )
-    if config is not None:
-        options = replace(options, config=_config(config, options.config))
+    options = replace(options, config=_config(config, window_slack, options.config))
     runs = [(name, *_run(jobs, ground, under(options, name))) for name in names]
     if json:
         from cli.text import json_text
@@ -174,23 +176,33 @@ def _missing(error: NoData) -> BadInput:
     return BadInput([Problem(Severity.ERROR, "replay", "", "", "", message, advice)])
 
 
-def _config(path: str, base: SchedulerConfig) -> SchedulerConfig:
+def _config(path: str | None, slack: int | None, base: SchedulerConfig) -> SchedulerConfig:
     """The config in `path`, with the patience of replays. Raises `BadInput`."""
     from cli.inputs import need_terms, read_files
     from model.extensions import Extensions
 
-    reading = read_files([path])
-    found = reading.snapshot.config
-    need_terms(found, reading.config_source, Extensions())
-    solver = found.spec.solver.model_copy(
-        update={"time_limit_seconds": base.spec.solver.time_limit_seconds}
-    )
-    return found.model_copy(update={"spec": found.spec.model_copy(update={"solver": solver})})
+    found = base
+    if path is not None:
+        reading = read_files([path])
+        found = reading.snapshot.config
+        need_terms(found, reading.config_source, Extensions())
+    spec = found.spec
+    patience = {"time_limit_seconds": base.spec.solver.time_limit_seconds}
+    changes: dict[str, object] = {"solver": spec.solver.model_copy(update=patience)}
+    if slack is not None:
+        changes["topology"] = spec.topology.model_copy(update={"window_slack": slack})
+    return found.model_copy(update={"spec": spec.model_copy(update=changes)})
 
 
 def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options]:
     """One replay, with a bar on standard error where that is a terminal."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     from simulator.replay import replay as replayed
 

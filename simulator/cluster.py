@@ -145,9 +145,7 @@ class Cluster:
             self.books.used -= gpus
             self.journal.finish(node, now, pod)
             del self._pods[key, pod]
-            if not any(
-                (key, other) in self._pods for other, where in one.pods if where == node
-            ):
+            if not any((key, other) in self._pods for other, where in one.pods if where == node):
                 self._on_node[node].discard(key)
 
 

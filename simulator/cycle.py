@@ -20,7 +20,7 @@ def cycle(world: World, policy: Policy) -> None:
         kept = world.kept.pods if world.kept is not None else ()
         snapshot = world.cluster.snapshot(gangs, world.options.config, world.now, kept)
         plan = _asked(world, policy, snapshot)
-        _backfill(world, policy, snapshot, plan)
+        _backfill(world, policy, plan)
         for placement in plan.placements:
             world.launch(placement.gang, placement.pods)
     world.news.clear()
@@ -45,7 +45,7 @@ def _asked(world: World, policy: Policy, snapshot: Snapshot) -> Plan:
     return plan
 
 
-def _backfill(world: World, policy: Policy, snapshot: Snapshot, plan: Plan) -> None:
+def _backfill(world: World, policy: Policy, plan: Plan) -> None:
     """Let gangs that end in time use the room that is kept for another."""
     short = backfillers(world, plan)
     if not short:

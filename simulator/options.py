@@ -105,6 +105,4 @@ def under(options: Options, policy: str) -> Options:
     failures = options.failures
     if failures.recovery is Recovery.REPAIR:
         failures = replace(failures, recovery=Recovery.PATCH)
-    return replace(
-        options, policy=policy, failures=failures, defragmentation=Defragmentation()
-    )
+    return replace(options, policy=policy, failures=failures, defragmentation=Defragmentation())

@@ -83,8 +83,8 @@ class Record:
     gpus: int
     close: int
     end: int = 0
-    at_close: Totals = Totals()
-    at_end: Totals = Totals()
+    at_close: Totals = field(default_factory=Totals)
+    at_end: Totals = field(default_factory=Totals)
     counts: Counts = field(default_factory=Counts)
     gangs: dict[str, GangRecord] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)

@@ -34,9 +34,7 @@ def defragment(world: World, policy: Policy) -> None:
     budget = Budget(world.options.defragmentation.moves)
     plan = policy.defragment(snapshot, budget)
     counts.unproven += not plan.proven
-    counts.breaches.update(
-        one.law.value for one in defrag_breaches(snapshot, plan, budget)
-    )
+    counts.breaches.update(one.law.value for one in defrag_breaches(snapshot, plan, budget))
     if not plan.moves:
         return
     owner = {pod: key for key, one in running.items() for pod, _ in one.pods}

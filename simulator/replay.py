@@ -34,9 +34,7 @@ def _unheard(_: int, __: int) -> None:
     """Nobody listens."""
 
 
-def replay(
-    trace: Trace, fabric: Fabric, options: Options, on_time: Listen = _unheard
-) -> Record:
+def replay(trace: Trace, fabric: Fabric, options: Options, on_time: Listen = _unheard) -> Record:
     """Replay `trace` from its first arrival until its last gang has ended.
 
     Raises `NotConserved` where the books of GPU-seconds do not add up, and `ValueError` for
@@ -128,7 +126,5 @@ def _closed(world: World) -> Record:
     cluster.books.advance(world.now)
     cluster.journal.close(world.now)
     record.end, record.at_end = world.now, cluster.books.totals
-    conservation.check(
-        cluster.capacity, cluster.journal.stretches, world.now, cluster.books.totals
-    )
+    conservation.check(cluster.capacity, cluster.journal.stretches, world.now, cluster.books.totals)
     return record

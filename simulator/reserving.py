@@ -52,9 +52,7 @@ def keep(world: World, policy: Policy) -> None:
     if start.placement is None or start.at is None:
         return
     pods = _pods(first, start.placement.pods)
-    world.kept = Reservation(
-        first.key, start.placement.pods, pods, int(start.at), world.now + FOR
-    )
+    world.kept = Reservation(first.key, start.placement.pods, pods, int(start.at), world.now + FOR)
     world.record.counts.reservations += 1
     world.ask_at(world.now + FOR)
 

@@ -63,9 +63,7 @@ def waits(axes: Axes, runs: Sequence[Run]) -> None:
 def completion(axes: Axes, runs: Sequence[Run]) -> None:
     """The share of gangs that were done within some time of their arrival."""
     for run, colour in zip(runs, _colours(runs), strict=True):
-        times = sorted(
-            one.end - one.arrival for one in run.record.gangs.values() if one.end >= 0
-        )
+        times = sorted(one.end - one.arrival for one in run.record.gangs.values() if one.end >= 0)
         shares = [100 * (i + 1) / len(times) for i in range(len(times))]
         axes.step([max(1, t) / HOUR for t in times], shares, color=colour, linewidth=1.2)
     axes.set_xscale("log")
@@ -75,9 +73,7 @@ def completion(axes: Axes, runs: Sequence[Run]) -> None:
 
 def leaves(axes: Axes, runs: Sequence[Run]) -> None:
     """Leaves per gang over the fewest possible, by gang size."""
-    names = list(
-        dict.fromkeys(o.name for run in runs for o in run.summary.classes if o.most > 1)
-    )
+    names = list(dict.fromkeys(o.name for run in runs for o in run.summary.classes if o.most > 1))
     for number, (run, colour) in enumerate(zip(runs, _colours(runs), strict=True)):
         found = {o.name: o.leaves / o.fewest for o in run.summary.classes if o.fewest}
         _bars(axes, [found.get(name, 0.0) for name in names], number, runs, colour)
@@ -125,6 +121,7 @@ def moves(axes: Axes, runs: Sequence[Run]) -> None:
         places = [i + shift for i in range(len(runs))]
         axes.bar(places, counts, width=0.4, color=COLOURS[number], label=name)
     axes.set_xticks(range(len(runs)), [run.name for run in runs], fontsize="small")
+    _from_zero(axes)
     axes.legend(fontsize="small")
 
 
@@ -138,6 +135,11 @@ CHARTS = (
     Chart("Free room", "Whole free leaves (full), pairs (dashed), quads (dotted).", free_room),
     Chart("Moves", "Running pods that went elsewhere; gangs that started over.", moves),
 )
+
+
+def _from_zero(axes: Axes) -> None:
+    """Let the heights start at 0, and leave room where all of them are 0."""
+    axes.set_ylim(0, max(axes.get_ylim()[1], 1.0) if axes.dataLim.ymax <= 0 else None)
 
 
 def _colours(runs: Sequence[Run]) -> list[str]:
@@ -155,4 +157,5 @@ def _bars(
 
 def _one_bar_each(axes: Axes, runs: Sequence[Run], heights: Sequence[float]) -> None:
     axes.bar(range(len(runs)), heights, color=_colours(runs), width=0.6)
+    _from_zero(axes)
     axes.set_xticks(range(len(runs)), [run.name for run in runs], fontsize="small")

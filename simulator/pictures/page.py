@@ -68,8 +68,7 @@ def drawing(chart: Chart, runs: Sequence[Run]) -> str:
 def _table(table: Table) -> str:
     head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
     body = "\n".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in table.rows
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows
     )
     return (
         f'<h2>{escape(table.title)}</h2>\n<div class="table"><table>\n'

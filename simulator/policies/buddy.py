@@ -13,12 +13,11 @@ from dataclasses import replace
 from model.fabric import AdjacencyKind, Fabric
 from model.plan import Plan
 from model.snapshot import Snapshot
+from simulator.policies.one_by_one import OneByOne, arrival
 from solver.greedy import Books
 from solver.locations import Location
 from solver.scorer import Scorer
 from solver.view import View
-
-from simulator.policies.one_by_one import OneByOne, arrival
 
 
 class Cells(Books):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from simulator.policies.one_by_one import OneByOne, arrival
 from solver.greedy import Books
 from solver.locations import Location
-
-from simulator.policies.one_by_one import OneByOne, arrival
 
 
 class FirstPlace(Books):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from model.gang import Gang
 from model.snapshot import Snapshot
 from model.weights import age_step, placed_value
-
 from simulator.policies.one_by_one import OneByOne
 
 

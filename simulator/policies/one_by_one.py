@@ -14,6 +14,8 @@ from model.gang import Gang
 from model.plan import Plan
 from model.snapshot import Snapshot
 from model.starts import Start
+from simulator.policies.alone import Alone
+from simulator.policies.answers import plan_of
 from solver.greedy import Books
 from solver.scorer import Scorer
 from solver.selection import select
@@ -21,9 +23,6 @@ from solver.starting import earliest_start
 from solver.timeline import Timeline
 from solver.units import factory_for
 from solver.view import View
-
-from simulator.policies.alone import Alone
-from simulator.policies.answers import plan_of
 
 NO_EXTENSIONS = Extensions()
 Order = Callable[[Snapshot, Gang], Any]

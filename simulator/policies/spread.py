@@ -16,13 +16,12 @@ from model.plan import Plan
 from model.resources import Resources, fits, minus
 from model.snapshot import Snapshot
 from model.starts import Start
-from solver.selection import select
-from solver.starting import earliest_start
-from solver.timeline import Timeline
-
 from simulator.policies.alone import Alone
 from simulator.policies.answers import plan_of
 from simulator.policies.one_by_one import arrival
+from solver.selection import select
+from solver.starting import earliest_start
+from solver.timeline import Timeline
 
 POINTS = 100
 """The most points of a node, as in the scheduler framework."""
@@ -54,14 +53,14 @@ class Spread:
     def close(self) -> None:
         """Holds nothing."""
 
-    def _seat(
-        self, gang: Gang, nodes: list[Node], free: dict[str, Resources]
-    ) -> list[str] | None:
+    def _seat(self, gang: Gang, nodes: list[Node], free: dict[str, Resources]) -> list[str] | None:
         """Nodes for all pods of the gang, taken from `free`; `None`, and nothing is taken."""
         left: dict[str, Resources] = {}
         seats: list[str] = []
         for role in gang.roles:
-            usable = [n for n in nodes if role.constraint.selects(n) and role.constraint.tolerates(n)]
+            usable = [
+                n for n in nodes if role.constraint.selects(n) and role.constraint.tolerates(n)
+            ]
             scores = {
                 node.name: _points(node, free[node.name], role.request)
                 for node in usable
@@ -72,7 +71,9 @@ class Spread:
                 best = max(scores.values(), default=None)
                 if best is None:
                     return None
-                name = self._dice.choice([name for name, points in scores.items() if points == best])
+                name = self._dice.choice(
+                    [name for name, points in scores.items() if points == best]
+                )
                 seats.append(name)
                 left[name] = minus(left.get(name, free[name]), role.request)
                 if fits(left[name], role.request) and not gang.one_per_node:

@@ -9,9 +9,9 @@ from model.gang import Gang, GangKey, Role
 from model.snapshot import Snapshot
 from model.standing import RepairPolicy, StandingGang
 from simulator.failing import Outage
+from simulator.options import Recovery
 from simulator.policies.cpsat import CpSat
 from simulator.policies.protocol import Policy
-from simulator.options import Recovery
 from simulator.recovery.patch import Patch
 from simulator.recovery.protocol import Rescue, Rescuer
 from simulator.recovery.repair import Repair

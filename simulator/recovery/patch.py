@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.snapshot import Snapshot
-from solver.greedy import greedy_plan
-
 from simulator.recovery.protocol import Rescue
 from simulator.recovery.seats import seats_of
+from solver.greedy import greedy_plan
 
 
 class Patch:

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from model.gang import GangKey
 from model.snapshot import Snapshot
 from model.validator import repair_breaches
-
 from simulator.policies.cpsat import CpSat
 from simulator.recovery.protocol import Rescue
 from simulator.recovery.seats import seats_of
