@@ -86,6 +86,8 @@ class World:
         )
         self.news.add(gang.key)
         self.ask_again()
+        if self.options.backfill.enabled:
+            self.ask_at(self.now + self.options.backfill.after)
 
     def ask_again(self) -> None:
         """Have the policy asked at the next multiple of the period, now at the earliest."""

@@ -1,0 +1,120 @@
+"""The three ways to recover, on the same failure."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from simulator.failing import Outage
+from simulator.options import Defragmentation, Failures, Options, Recovery
+from simulator.policies.cpsat import CpSat
+from simulator.policies.first_fit import FirstFit
+from simulator.recovery.handling import fail, rescuer
+from simulator.recovery.patch import Patch
+from simulator.recovery.protocol import Rescuer
+from simulator.recovery.repair import Repair
+from simulator.recovery.restart import Restart
+from simulator.relocating import defragment
+from simulator.running import FULL
+from simulator.world import World
+from tests.simulator.made import job, leaves, options
+from tests.simulator.worlds import key, nodes, world
+
+PAIR = job("a", 0, 1000, pods=2)
+COSTS = options(failures=Failures(1.0, checkpoint=300, restart=20))
+
+
+@pytest.fixture(scope="module")
+def solver() -> Iterator[CpSat]:
+    """One solver process for all tests of this file."""
+    policy = CpSat()
+    yield policy
+    policy.close()
+
+
+def failed(made: World, ways: Rescuer, node: str = "leaf-0-0", at: int = 400) -> World:
+    """Let a node fail for long."""
+    made.now = at
+    assert fail(made, Outage(node, at, 100_000), ways)
+    return made
+
+
+def test_a_restart_queues_the_gang_with_what_is_left() -> None:
+    """After 400 s the checkpoint at 300 counts: 700 s of work are left, and 20 of standstill."""
+    made = failed(world(leaves(3), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Restart())
+    assert not made.cluster.running
+    entry = made.waiting[key("a")]
+    assert (entry.left, entry.stall) == (700 * FULL, 20 * FULL)
+    line = made.record.gangs["a"]
+    assert (line.lost, line.stalled, line.restarts) == (100 * 16 * FULL, 20 * 16 * FULL, 1)
+
+
+def test_a_patch_fills_the_gap() -> None:
+    """The third node of the leaf takes the lost member; the other stays, and it ends at 1120."""
+    made = failed(world(leaves(3), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch())
+    assert nodes(made, "a") == ["leaf-0-2", "leaf-0-1"]
+    assert made.cluster.running[key("a")].end() == 400 + 20 + 700
+    counts = made.record.counts
+    assert (counts.hit, counts.kept, counts.moves) == (1, 1, 0)
+
+
+def test_a_patch_cannot_move_who_lives() -> None:
+    """No second node is left in the leaf, so the gang starts over although another is free."""
+    made = failed(world(leaves(2, 2), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch())
+    assert list(made.waiting) == [key("a")]
+    assert made.record.counts.kept == 0
+
+
+def test_repair_moves_who_lives(solver: CpSat) -> None:
+    """The same case, repaired: both go to the other leaf, which is one move."""
+    standing = {PAIR: ["leaf-0-0", "leaf-0-1"]}
+    made = failed(world(leaves(2, 2), COSTS, standing), Repair(solver))
+    assert sorted(nodes(made, "a")) == ["leaf-1-0", "leaf-1-1"]
+    counts = made.record.counts
+    assert (counts.kept, counts.moves, dict(counts.breaches)) == (1, 1, {})
+    assert made.record.gangs["a"].moves == 1
+
+
+def test_repair_moves_others_where_they_may(solver: CpSat) -> None:
+    """b holds a node of the only other leaf of two; it goes where one is free, and a lives.
+
+    b, which lost nobody, falls back to its checkpoint as well: 700 s of work are left to it.
+    """
+    movable = options(failures=Failures(1.0, checkpoint=300, restart=20, movable=True))
+    standing = {PAIR: ["leaf-0-0", "leaf-0-1"], job("b", 0, 1000): ["leaf-1-0"]}
+    for told, lives in ((COSTS, False), (movable, True)):
+        made = failed(world(leaves(2, 2), told, standing), Repair(solver))
+        assert (key("a") in made.cluster.running) is lives
+    assert sorted(nodes(made, "a")) == ["leaf-1-0", "leaf-1-1"]
+    assert nodes(made, "b") == ["leaf-0-1"]
+    assert made.cluster.running[key("b")].end() == 1120
+    assert made.record.counts.moves == 2
+
+
+def test_who_was_not_hit_goes_on() -> None:
+    """A gang on other nodes keeps its end, and its books."""
+    standing = {PAIR: ["leaf-0-0", "leaf-0-1"], job("b", 0, 1000): ["leaf-0-2"]}
+    made = failed(world(leaves(3), COSTS, standing), Restart())
+    assert made.cluster.running[key("b")].end() == 1000
+    assert (made.cluster.books.used, made.cluster.books.failed) == (8, 8)
+
+
+def test_defragmentation_makes_a_leaf(solver: CpSat) -> None:
+    """Two single gangs stand in two leaves of two; one joins the other, and the pair fits."""
+    told = Options(defragmentation=Defragmentation(every=1, moves=1))
+    standing = {job("x", 0, 1000): ["leaf-0-0"], job("y", 0, 1000): ["leaf-1-0"]}
+    made = world(leaves(2, 2), told, standing)
+    made.submit(job("pair", 0, 50, pods=2))
+    defragment(made, solver)
+    leaf_of = made.cluster.base.leaf_of
+    assert len({leaf_of[nodes(made, name)[0]] for name in ("x", "y")}) == 1
+    assert (made.record.counts.moves, dict(made.record.counts.breaches)) == (1, {})
+
+
+def test_only_the_solver_repairs() -> None:
+    """Each name gives its way, and a baseline has no repair."""
+    assert isinstance(rescuer(Recovery.RESTART, FirstFit()), Restart)
+    assert isinstance(rescuer(Recovery.PATCH, FirstFit()), Patch)
+    with pytest.raises(ValueError, match="cpsat"):
+        rescuer(Recovery.REPAIR, FirstFit())
+    with pytest.raises(ValueError, match="cpsat"):
+        defragment(world(leaves(2), COSTS, {}), FirstFit())

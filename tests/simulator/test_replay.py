@@ -1,0 +1,188 @@
+"""Replays small enough to be worked out by hand, and what holds for all of them."""
+
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from simulator import replay as module
+from simulator.books import Totals
+from simulator.conservation import NotConserved
+from simulator.failing import Outage
+from simulator.journal import Journal
+from simulator.measures.document import document
+from simulator.options import (
+    Backfill,
+    Communication,
+    Defragmentation,
+    Failures,
+    Recovery,
+    under,
+)
+from simulator.policies.catalogue import NAMES
+from simulator.record import Record
+from simulator.replay import replay
+from simulator.trace import Trace
+from tests.simulator.made import job, leaves, options, trace
+
+QUEUE = trace(job("a", 0, 100), job("b", 10, 50))
+
+
+def times(record: Record) -> dict[str, tuple[int, int]]:
+    """(start, end) of every gang."""
+    return {name: (one.start, one.end) for name, one in record.gangs.items()}
+
+
+@pytest.mark.parametrize("policy", NAMES)
+def test_one_node_serves_one_after_the_other(policy: str) -> None:
+    """b comes at 10 and starts when a ends at 100, under whatever policy; the books say so."""
+    record = replay(QUEUE, leaves(1), options(policy))
+    assert times(record) == {"a": (0, 100), "b": (100, 150)}
+    assert record.at_close == Totals(used=80, failed=0, free=0)
+    assert record.at_end == Totals(used=1200, failed=0, free=0)
+    assert not record.counts.breaches
+
+
+def test_cycles_come_at_multiples_of_the_period() -> None:
+    """With a cycle a minute, b starts at 120; the node is free for 20 s before."""
+    record = replay(QUEUE, leaves(1), options(period=60))
+    assert times(record) == {"a": (0, 100), "b": (120, 170)}
+    assert record.at_end == Totals(used=1200, failed=0, free=160)
+
+
+def test_nobody_is_asked_twice_for_the_same() -> None:
+    """a starts, b cannot, and c cannot either: 3 cycles; 2 more as room comes free."""
+    one = trace(job("a", 0, 100), job("b", 10, 50), job("c", 20, 50))
+    record = replay(one, leaves(1), options())
+    assert times(record)["c"] == (150, 200)
+    assert record.counts.cycles == 5
+
+
+def test_what_fits_nowhere_never_starts() -> None:
+    """A gang of 3 nodes on a fabric of 2."""
+    record = replay(trace(job("a", 0, 10, pods=3), job("b", 5, 10)), leaves(2), options())
+    assert times(record) == {"a": (-1, -1), "b": (5, 15)}
+
+
+def test_a_failed_node_is_away_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 100 s a has done 40 when its node fails for 30 s; it keeps 30 of them.
+
+    Back at 70, it stands still for 5 s and works for 70 more: 145. Lost are 10 s of 8 GPUs.
+    """
+    fail_at(monkeypatch, Outage("leaf-0-0", 40, 30))
+    failures = Failures(1.0, recovery=Recovery.RESTART, checkpoint=30, restart=5)
+    one = trace(job("a", 0, 100), job("z", 200, 1))
+    record = replay(one, leaves(1), options(failures=failures))
+    assert record.gangs["a"].end == 145
+    assert (record.gangs["a"].lost, record.gangs["a"].stalled) == (80_000, 40_000)
+    assert record.at_end == Totals(used=(40 + 75 + 1) * 8, failed=240, free=(200 - 145) * 8)
+    assert (record.counts.failures, record.counts.hit, record.counts.kept) == (1, 1, 0)
+
+
+def test_a_node_that_is_away_fails_no_second_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second failure falls into the first outage and changes nothing."""
+    fail_at(monkeypatch, Outage("leaf-0-0", 40, 30), Outage("leaf-0-0", 50, 90))
+    failures = Failures(1.0, recovery=Recovery.RESTART)
+    record = replay(trace(job("a", 0, 10), job("z", 100, 1)), leaves(1), options(failures=failures))
+    assert (record.counts.failures, record.at_end.failed) == (1, 240)
+
+
+def test_shared_uplinks_stretch_durations() -> None:
+    """Two gangs of 5 on leaves of 4 and oversubscription 4 cross the middle leaf together.
+
+    Each leaves a leaf of 4 nodes with one hop, which has the whole uplink; where both do, each
+    has half, and takes 1.3 times as long: 1000 / 769 of the 100 s, which is 131 s.
+    """
+    fabric = leaves(4, 4, 4)
+    two = trace(job("a", 0, 100, pods=6), job("b", 0, 100, pods=6))
+    wires = Communication(enabled=True, oversubscription=4, share=300)
+    record = replay(two, fabric, options(communication=wires))
+    assert times(record) == {"a": (0, 131), "b": (0, 131)}
+    alone = replay(trace(job("a", 0, 100, pods=6)), fabric, options(communication=wires))
+    assert times(alone) == {"a": (0, 100)}
+
+
+def test_kept_room_lets_the_large_gang_start() -> None:
+    """Small gangs would keep the large one out until 3100; with kept room it starts at 1520.
+
+    Until then s2 may use the room, because it ends at 1100; s3, which would not end in time,
+    starts after the large one. Room is kept for s3 too, once it has waited for 600 s and nothing
+    is kept for another.
+    """
+    jobs = trace(
+        job("s0", 0, 1000),
+        job("large", 10, 100, pods=2),
+        job("s1", 20, 1500),
+        job("s2", 700, 100),
+        job("s3", 701, 2000),
+    )
+    without = replay(jobs, leaves(2), options())
+    assert times(without)["large"] == (3100, 3200)
+    kept = replay(jobs, leaves(2), options(backfill=Backfill(True, 600)))
+    assert times(kept)["s2"] == (1000, 1100)
+    assert times(kept)["large"] == (1520, 1620)
+    assert times(kept)["s3"] == (1620, 3620)
+    assert (kept.counts.reservations, kept.counts.backfilled) == (2, 1)
+
+
+@pytest.mark.parametrize("policy", NAMES)
+def test_the_same_run_is_the_same_to_the_byte(policy: str) -> None:
+    """With failures, kept room, shared uplinks and a queue, two runs give one document."""
+    told = under(
+        options(
+            "cpsat",
+            period=20,
+            seed=5,
+            failures=Failures(20_000.0, 200, checkpoint=50, restart=5, movable=True),
+            backfill=Backfill(True, 60),
+            communication=Communication(True, 4),
+        ),
+        policy,
+    )
+    first, second = (_bytes(busy(), told) for _ in range(2))
+    assert first == second
+    assert orjson.loads(first)["runs"][0]["counts"]["hit"] > 0
+
+
+def busy() -> Trace:
+    """Make 30 gangs of 1 to 6 nodes that come faster than 12 nodes can serve them."""
+    return trace(
+        *(
+            job(f"g{i:02d}", 13 * i, 60 + 37 * i % 200, pods=(1, 1, 2, 4, 1, 6)[i % 6])
+            for i in range(30)
+        )
+    )
+
+
+def _bytes(jobs: Trace, told: module.Options) -> bytes:
+    record = replay(jobs, leaves(4, 3, 5), told)
+    return orjson.dumps(document([(record, told)]))
+
+
+def test_books_that_lie_are_found_in_the_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal that forgets a pod's last second disagrees with the books."""
+    finish = Journal.finish
+
+    def early(self: Journal, node: str, now: int, pod: str = "") -> None:
+        finish(self, node, now - 1, pod)
+
+    monkeypatch.setattr(Journal, "finish", early)
+    with pytest.raises(NotConserved, match="booked as used"):
+        replay(QUEUE, leaves(1), options())
+
+
+def test_repair_and_defragmentation_need_the_solver() -> None:
+    """A baseline that is told to repair says so; `under` gives it what it has."""
+    failing = options("greedy", failures=Failures(1.0))
+    with pytest.raises(ValueError, match="cpsat"):
+        replay(QUEUE, leaves(1), failing)
+    assert under(failing, "greedy").failures.recovery is Recovery.PATCH
+    assert under(failing, "cpsat").failures.recovery is Recovery.REPAIR
+    moving = replace(failing, defragmentation=Defragmentation(5))
+    assert under(moving, "spread").defragmentation.every == 0
+    assert under(moving, "cpsat").defragmentation.every == 5
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, *found: Outage) -> None:
+    """Let these failures happen and no others."""
+    monkeypatch.setattr(module, "outages", lambda *_: iter(found))

@@ -1,0 +1,31 @@
+"""Worlds in which gangs stand where a test wants them."""
+
+from __future__ import annotations
+
+from model.fabric import Fabric
+from model.gang import GangKey
+from simulator.gangs import NAMESPACE
+from simulator.options import Options
+from simulator.trace import Job
+from simulator.world import World
+from tests.simulator.made import trace
+
+
+def key(name: str) -> GangKey:
+    """Name the gang of a job."""
+    return GangKey(NAMESPACE, name)
+
+
+def world(fabric: Fabric, options: Options, standing: dict[Job, list[str]]) -> World:
+    """Make a world at second 0 in which these jobs run on these nodes."""
+    made = World.of(trace(*standing), fabric, options)
+    for job, nodes in standing.items():
+        made.submit(job)
+        names = made.waiting[key(job.name)].gang.roles[0].pods
+        made.launch(key(job.name), tuple(zip(names, nodes, strict=True)))
+    return made
+
+
+def nodes(made: World, name: str) -> list[str]:
+    """Tell the nodes of a gang that runs, in rank order."""
+    return [node for _, node in made.cluster.running[key(name)].pods]
