@@ -1,0 +1,106 @@
+"""`fourleaf replay` on a trace of three jobs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from simulator.readers import philly
+
+ROWS = """\
+timestamp,duration,num_gpus,gpu_time,cluster
+2017-10-09 07:00:00,600,16,9600,a
+2017-10-09 07:00:10,600,32,19200,a
+2017-10-09 07:00:20,60,1,60,a
+"""
+ARGS = ["replay", "philly", "--fabric", "regular:8", "--policy", "greedy", "--policy", "spread"]
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / philly.FILE).write_text(ROWS)
+    monkeypatch.setenv("TOPOLOGY_DATA_DIR", str(tmp_path))
+
+
+def test_the_table_stands_policy_beside_policy() -> None:
+    """Both policies in the head; nobody is left out."""
+    done = CliRunner().invoke(app, ARGS)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("philly: 3 gangs in 20 s")
+    head = next(i for i, line in enumerate(lines) if line == "Policies") + 1
+    assert lines[head].split() == ["greedy", "spread"]
+    never = next(line for line in lines if line.startswith("never started"))
+    assert never.split()[-2:] == ["0", "0"]
+
+
+def test_json_holds_every_gang_and_is_the_same_each_time() -> None:
+    """Three gangs a run; 16 GPUs are two nodes; the second cycle starts the gang of four."""
+    first, second = (CliRunner().invoke(app, [*ARGS, "--json", "--seed", "3"]) for _ in range(2))
+    assert first.exit_code == 0
+    assert first.stdout == second.stdout
+    runs = json.loads(first.stdout)["runs"]
+    assert [run["policy"] for run in runs] == ["greedy", "spread"]
+    gangs = {one["name"]: one for one in runs[0]["gangs"]}
+    assert (gangs["philly-00000"]["nodes"], gangs["philly-00000"]["leaves"]) == (2, 1)
+    assert gangs["philly-00001"]["start"] == 60
+    assert runs[0]["gpuSeconds"]["atEnd"]["used"] == 600 * 16 + 600 * 32 + 60
+
+
+def test_load_days_and_nodes_shape_the_trace() -> None:
+    """Whole nodes: 2, 4 and 1 of 8 GPUs; 28,860 + 480 GPU-seconds at half load on 64 GPUs."""
+    more = ["--load", "50", "--days", "1", "--whole-nodes", "--json"]
+    done = CliRunner().invoke(app, [*ARGS, *more])
+    run = json.loads(done.stdout)["runs"][0]
+    assert sorted(one["nodes"] for one in run["gangs"]) == [1, 2, 4]
+    assert run["close"] == round((9600 + 19200 + 480) / 0.5 / 64)
+
+
+def test_pictures_are_written(tmp_path: Path) -> None:
+    """A sheet and a page in a folder that was not there."""
+    folder = tmp_path / "new" / "pictures"
+    done = CliRunner().invoke(app, [*ARGS, "--pictures", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert (folder / "replay.png").stat().st_size > 10_000
+    assert "philly: 3 gangs" in (folder / "replay.html").read_text()
+
+
+def test_a_config_changes_the_replay(tmp_path: Path) -> None:
+    """Leaves of 4 capped at one node each: a gang of two nodes needs two of them."""
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\n"
+        "spec: {topologyConstraints: {maxNodesPerLeaf: 1}}\n"
+    )
+    done = CliRunner().invoke(app, [*ARGS, "--json", "--config", str(config)])
+    gangs = {one["name"]: one for one in json.loads(done.stdout)["runs"][0]["gangs"]}
+    assert gangs["philly-00000"]["leaves"] == 2
+    assert gangs["philly-00001"]["start"] == -1
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["replay", "philly", "--policy", "best"], "there are cpsat, greedy"),
+        (["replay", "phily"], "there are kalos, philly, openb"),
+        (["replay", "philly", "--fabric", "ring"], "'ring' is no fabric"),
+        (["replay", "philly", "--recovery", "hope"], "there are repair, patch, restart"),
+        (["replay", "kalos", "--fabric", "regular"], "Set TOPOLOGY_DATA_DIR"),
+        (["replay", "philly", "--config", "nowhere.yaml"], "nowhere.yaml"),
+    ],
+)
+def test_bad_input_says_what_there_is(args: list[str], words: str) -> None:
+    """Exit code 2, with the names that exist or the variable to set."""
+    done = CliRunner().invoke(app, args, env={"COLUMNS": "200"})
+    assert done.exit_code == 2
+    assert words in done.output
+
+
+def test_a_page_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+    """A file stands where the folder should be."""
+    (tmp_path / "file").write_text("")
+    done = CliRunner().invoke(app, [*ARGS, "--pictures", str(tmp_path / "file")])
+    assert done.exit_code == 2
+    assert "cannot be written" in done.output
