@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simulator.options import Options
     from simulator.readers.folder import NoData
     from simulator.record import Record
-    from simulator.trace import Trace
+    from simulator.trace import Sizes, Trace
 
 FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
 """Where a trace is replayed if nobody says."""
@@ -41,9 +41,9 @@ def replay(
     days: Annotated[
         int | None, typer.Option(min=1, help="Only so many days, those with most arrivals.")
     ] = None,
-    whole_nodes: Annotated[
-        bool, typer.Option("--whole-nodes", help="Every job on nodes of its own.")
-    ] = False,
+    sizes: Annotated[
+        str, typer.Option(help="asked, whole-nodes (rounded up), or node-per-gpu (scaled up).")
+    ] = "asked",
     period: Annotated[int, typer.Option(min=1, help="Seconds between cycles.")] = 60,
     seed: Annotated[int, typer.Option(min=0, help="Decides failures and ties.")] = 0,
     backfill: Annotated[
@@ -93,13 +93,15 @@ def replay(
         under,
     )
     from simulator.policies.catalogue import NAMES
+    from simulator.trace import Sizes
 
     log_to_stderr()
     names = tuple(dict.fromkeys(policy or NAMES))
     need_one_of(names, NAMES, "--policy")
     need_one_of([recovery], list(Recovery), "--recovery")
+    need_one_of([sizes], list(Sizes), "--sizes")
     ground = _fabric(trace, fabric)
-    jobs = _trace(trace, days, whole_nodes, load, ground)
+    jobs = _trace(trace, days, Sizes(sizes), load, ground)
     options = Options(
         seed=seed,
         period=period,
@@ -147,9 +149,7 @@ def _fabric(trace: str, name: str | None) -> Fabric:
         raise _missing(error) from error
 
 
-def _trace(
-    name: str, days: int | None, whole_nodes: bool, load: float | None, ground: Fabric
-) -> Trace:
+def _trace(name: str, days: int | None, sizes: Sizes, load: float | None, ground: Fabric) -> Trace:
     """The jobs to replay. Raises `BadInput` where their file is missing."""
     from simulator.readers.catalogue import TRACES
     from simulator.readers.folder import NoData
@@ -162,8 +162,7 @@ def _trace(
         raise _missing(error) from error
     if days is not None:
         trace = trace.busiest(days * DAY)
-    if whole_nodes:
-        trace = trace.whole_nodes(max(nodes))
+    trace = trace.sized(sizes, max(nodes))
     if load is not None:
         trace = trace.at_load(load / 100, sum(nodes))
     return trace

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 WHOLE = 1000
 """The share of a GPU that a pod asks for, in thousandths, where it asks for whole ones."""
 DAY = 86_400
+STEPS = 40
+"""Halvings of the search for a scale: from a factor of 1e12 down to one of 1 + 1e-10."""
+
+
+class Sizes(StrEnum):
+    """What becomes of the sizes of jobs: as asked, up to whole nodes, or a node for each GPU."""
+
+    ASKED = "asked"
+    WHOLE_NODES = "whole-nodes"
+    NODE_PER_GPU = "node-per-gpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +58,12 @@ class Trace:
         return max((job.arrival for job in self.jobs), default=0) or 1
 
     def offered(self) -> int:
-        """GPU-seconds of all jobs."""
-        return sum(job.size * job.duration for job in self.jobs)
+        """GPU-seconds until the last arrival if every job started when it arrives.
+
+        Long jobs end later: all of their work would count for a load that is never there.
+        """
+        span = self.span
+        return sum(job.size * min(job.duration, span - job.arrival) for job in self.jobs)
 
     def load(self, gpus: int) -> float:
         """What is offered, as a share of what `gpus` GPUs give until the last arrival."""
@@ -63,14 +78,16 @@ class Trace:
         )
         return replace(self, jobs=jobs)
 
-    def busiest(self, seconds: int, step: int = DAY) -> Trace:
+    def busiest(
+        self, seconds: int, step: int = DAY, worth: Callable[[Job], int] = lambda _: 1
+    ) -> Trace:
         """The window of `seconds`, by steps of `step`, in which most jobs arrive; the first such.
 
-        The jobs are counted in one pass over the steps.
+        Each job counts for `worth`: one, unless told otherwise.
         """
         counts = [0] * (self.span // step + 1)
         for job in self.jobs:
-            counts[job.arrival // step] += 1
+            counts[job.arrival // step] += worth(job)
         width = max(1, seconds // step)
         starts = range(max(1, len(counts) - width + 1))
         best = max(starts, key=lambda start: (sum(counts[start : start + width]), -start))
@@ -88,16 +105,42 @@ class Trace:
         )
         return replace(self, source=f"{self.source}; every job on whole nodes", jobs=jobs)
 
+    def node_per_gpu(self, gpus: int) -> Trace:
+        """The same jobs scaled up: a pod on a node of `gpus` GPUs for each GPU.
+
+        Jobs without GPUs are left out.
+        """
+        jobs = tuple(
+            replace(job, pods=job.size, gpus=gpus, share=WHOLE) for job in self.jobs if job.size
+        )
+        return replace(self, source=f"{self.source}; a node for every GPU", jobs=jobs)
+
+    def sized(self, sizes: Sizes, gpus: int) -> Trace:
+        """The same jobs with other sizes, on nodes of `gpus` GPUs."""
+        match sizes:
+            case Sizes.ASKED:
+                return self
+            case Sizes.WHOLE_NODES:
+                return self.whole_nodes(gpus)
+            case Sizes.NODE_PER_GPU:
+                return self.node_per_gpu(gpus)
+
     def at_load(self, load: float, gpus: int) -> Trace:
         """The same jobs and durations, arrivals drawn together or apart until `load` is offered.
 
-        Raises `ValueError` where nothing is offered at all.
+        The scale of the arrivals is found by halving. Raises `ValueError` where none does.
         """
-        if not load > 0 or not self.offered():
+        low, high = 1e-6, 1e6
+        if not self.compressed(low).load(gpus) >= load >= self.compressed(high).load(gpus):
             raise ValueError(f"no spacing of the arrivals offers a load of {load:g}")
-        scale = self.load(gpus) / load
-        scaled = self.compressed(scale)
-        return replace(scaled, source=f"{self.source}; arrivals scaled by {scale:.4f}")
+        for _ in range(STEPS):
+            middle = (low * high) ** 0.5
+            if self.compressed(middle).load(gpus) > load:
+                low = middle
+            else:
+                high = middle
+        scaled = self.compressed(high)
+        return replace(scaled, source=f"{self.source}; arrivals scaled by {high:.4f}")
 
     def compressed(self, scale: float) -> Trace:
         """The same with every arrival times `scale`."""

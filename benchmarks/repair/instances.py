@@ -10,13 +10,14 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-from benchmarks.solve.instances import LIMIT, MIX, OFFER, SHARES, SIZES, Shape, request
+from benchmarks.solve.instances import LIMIT, MIX, SHARES, SIZES, request
 from model.config import Fragmentation, SchedulerConfig, Solver, Spec
 from model.fabric import Fabric, Leaf
 from model.gang import Gang, GangKey, Role
 from model.node import Node
 from model.snapshot import RunningPod, Snapshot
 from model.standing import RepairPolicy, StandingGang
+from simulator.shape import OFFER, Shape
 
 COSTS = (1, 2, 5)
 IN_LEAF = 4

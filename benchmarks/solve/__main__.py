@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.results import markdown, write_section
-from benchmarks.solve import lingjun
 from benchmarks.solve.figures import (
     GREEDY_HEADER,
     HEADER,
@@ -29,6 +28,8 @@ from benchmarks.solve.figures import (
 from benchmarks.solve.instances import LIMIT
 from benchmarks.solve.measure import Measured, measure
 from benchmarks.solve.rows import NAIVE_SEEDS, ROWS
+from simulator.readers import kalos, lingjun
+from simulator.readers.folder import available
 
 NOTE = """Whole cycles in a process that has garbage collection as the worker has it, on a fabric \
 met before (`cold`: the first cycle on it, another batch). `solve` is the part in CP-SAT, \
@@ -65,7 +66,7 @@ def main(
     results: dict[str, Measured] = {}
     skipped = []
     for name in dict.fromkeys(row or ROWS):
-        if ROWS[name].real and not lingjun.available():
+        if ROWS[name].real and not available(lingjun.FILE, kalos.FILE):
             skipped.append(f"`{name}` was skipped: no data, set TOPOLOGY_DATA_DIR.")
             print(skipped[-1])
             continue

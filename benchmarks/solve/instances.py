@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from model.config import Batch, Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
@@ -19,10 +18,10 @@ from model.gang import Gang, GangKey, Role, Strategy
 from model.node import Node
 from model.resources import Resources
 from model.snapshot import RunningPod, Snapshot
+from simulator.shape import OFFER, Shape
 
 PRODUCT = "nvidia.com/gpu.product"
 PRODUCTS = ("H100", "A100")
-OFFER = Resources(gpus=8, cpu=128_000, memory=2 << 40, pods=110)
 SIZES, SHARES = (1, 2, 4, 8, 16), (0.30, 0.25, 0.20, 0.15, 0.10)
 AGE_STEP = 600.0
 LIMIT = 10.0
@@ -30,19 +29,6 @@ MIX = tuple(
     MixEntry(nodes=nodes, share=Decimal(share))
     for nodes, share in ((4, "0.3"), (8, "0.2"), (16, "0.1"))
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Sizes of the leaves, spine by spine."""
-
-    spines: tuple[tuple[int, ...], ...]
-
-    @classmethod
-    def regular(cls, nodes: int) -> Shape:
-        """Leaves of four nodes, eight leaves a spine; the last spine takes what is left."""
-        leaves = [4] * (nodes // 4)
-        return cls(tuple(tuple(leaves[i : i + 8]) for i in range(0, len(leaves), 8)))
 
 
 def request(gpus: int) -> Resources:

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
-from benchmarks.solve.instances import Shape, snapshots
+from benchmarks.solve.instances import snapshots
 from model.plan import Plan, PlanStatus
 from model.snapshot import Snapshot
+from simulator.shape import Shape
 from solver.batch import solve
 from solver.worker import peak_memory_mib
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.solve import lingjun
-from benchmarks.solve.instances import Shape
 from benchmarks.solve.measure import Instances
+from simulator.readers import kalos, lingjun
+from simulator.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Row:
     def instances(self) -> Instances:
         """The family of instances; reads the data where the row is `real`."""
         if self.real:
-            return Instances(lingjun.shape(self.nodes), self.gangs, sizes=lingjun.sizes())
+            return Instances(lingjun.shape(self.nodes), self.gangs, sizes=kalos.sizes())
         return Instances(Shape.regular(self.nodes), self.gangs, self.parts)
 
 

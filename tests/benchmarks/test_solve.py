@@ -10,10 +10,10 @@ from benchmarks.solve.figures import (
     naive_figures,
     quantile,
 )
-from benchmarks.solve.instances import Shape, snapshots
-from benchmarks.solve.lingjun import tiled
+from benchmarks.solve.instances import snapshots
 from benchmarks.solve.measure import Instances, Measured, Sample, measure
 from benchmarks.solve.rows import ROWS, Row
+from simulator.shape import Shape
 
 SMALL = Instances(Shape.regular(32), 10)
 
@@ -45,12 +45,6 @@ def test_a_gap_is_no_proof() -> None:
 def test_instances_repeat() -> None:
     """The same seed gives the same two cycles."""
     assert SMALL.of(7) == snapshots(7, Shape.regular(32), 10, False)
-
-
-def test_tiles_end_at_the_node() -> None:
-    """A fabric is repeated spine by spine, and cut where enough nodes are there."""
-    assert tiled([[3, 2], [4]], 9).spines == ((3, 2), (4,))
-    assert tiled([[3, 2], [4]], 13).spines == ((3, 2), (4,), (3, 1))
 
 
 def test_quantiles_and_rows() -> None:

@@ -50,12 +50,16 @@ def test_json_holds_every_gang_and_is_the_same_each_time() -> None:
 
 
 def test_load_days_and_nodes_shape_the_trace() -> None:
-    """Whole nodes: 2, 4 and 1 of 8 GPUs; 28,860 + 480 GPU-seconds at half load on 64 GPUs."""
-    more = ["--load", "50", "--days", "1", "--whole-nodes", "--json"]
+    """Whole nodes: 2, 4 and 1 of 8 GPUs. A quarter of 64 GPUs is used until the last arrival t.
+
+    Once t is beyond 1200, the first two have ended by then: 600 s of 16 and of 32 GPUs, 28,800
+    GPU-seconds, are 16 t at t = 1800. Up to 1200 they offer more.
+    """
+    more = ["--load", "25", "--days", "1", "--sizes", "whole-nodes", "--json"]
     done = CliRunner().invoke(app, [*ARGS, *more])
     run = json.loads(done.stdout)["runs"][0]
     assert sorted(one["nodes"] for one in run["gangs"]) == [1, 2, 4]
-    assert run["close"] == round((9600 + 19200 + 480) / 0.5 / 64)
+    assert abs(run["close"] - 1800) <= 1
 
 
 def test_pictures_are_written(tmp_path: Path) -> None:
@@ -87,6 +91,7 @@ def test_a_config_changes_the_replay(tmp_path: Path) -> None:
         (["replay", "phily"], "there are kalos, philly, openb"),
         (["replay", "philly", "--fabric", "ring"], "'ring' is no fabric"),
         (["replay", "philly", "--recovery", "hope"], "there are repair, patch, restart"),
+        (["replay", "philly", "--sizes", "half"], "there are asked, whole-nodes, node-per-gpu"),
         (["replay", "kalos", "--fabric", "regular"], "Set TOPOLOGY_DATA_DIR"),
         (["replay", "philly", "--config", "nowhere.yaml"], "nowhere.yaml"),
     ],

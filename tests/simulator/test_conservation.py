@@ -38,14 +38,14 @@ def test_a_lost_gpu_second_is_found(totals: Totals, word: str) -> None:
 
 
 def test_two_on_one_node_are_found() -> None:
-    """q comes to a before p has gone, and the books know of it: 12 GPU-seconds are impossible."""
+    """Q comes to a before p has gone, and the books know of it: 12 GPU-seconds are impossible."""
     early = (Stretch("a", 8, 0, "p", 10), Stretch("a", 4, 7, "q", 10))
     with pytest.raises(NotConserved, match="a: 12 GPUs are held and 0 failed at 7, it has 8"):
         check({"a": 8}, early, 10, Totals(92, 0, -12))
 
 
 def test_a_pod_on_a_failed_node_is_found() -> None:
-    """p stays on a node that has failed."""
+    """P stays on a node that has failed."""
     dead = (Stretch("a", 8, 0, "p", 10), Stretch("a", 8, 5, "", 10))
     with pytest.raises(NotConserved, match="8 GPUs are held and 8 failed at 5"):
         check({"a": 8}, dead, 10, Totals(80, 40, -40))

@@ -35,7 +35,7 @@ def times(record: Record) -> dict[str, tuple[int, int]]:
 
 @pytest.mark.parametrize("policy", NAMES)
 def test_one_node_serves_one_after_the_other(policy: str) -> None:
-    """b comes at 10 and starts when a ends at 100, under whatever policy; the books say so."""
+    """B comes at 10 and starts when a ends at 100, under whatever policy; the books say so."""
     record = replay(QUEUE, leaves(1), options(policy))
     assert times(record) == {"a": (0, 100), "b": (100, 150)}
     assert record.at_close == Totals(used=80, failed=0, free=0)
@@ -51,7 +51,7 @@ def test_cycles_come_at_multiples_of_the_period() -> None:
 
 
 def test_nobody_is_asked_twice_for_the_same() -> None:
-    """a starts, b cannot, and c cannot either: 3 cycles; 2 more as room comes free."""
+    """A starts, b cannot, and c cannot either: 3 cycles; 2 more as room comes free."""
     one = trace(job("a", 0, 100), job("b", 10, 50), job("c", 20, 50))
     record = replay(one, leaves(1), options())
     assert times(record)["c"] == (150, 200)

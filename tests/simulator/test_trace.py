@@ -2,29 +2,31 @@
 
 import pytest
 
-from simulator.trace import DAY, Job
+from simulator.trace import DAY, Job, Sizes
 from tests.simulator.made import job, trace
 
 
 def test_load_is_work_over_room() -> None:
-    """Two jobs of 8 GPUs for 50 s are all that 8 GPUs give in 100 s, and half of what 16 do."""
-    one = trace(job("a", 0, 50), job("b", 100, 50))
-    assert one.offered() == 8 * 50 * 2
-    assert one.load(8) == 1.0
-    assert one.load(16) == 0.5
+    """Until 100, a gives 50 s of work on 8 GPUs and b, of 70 s, only the 20 s that are left."""
+    one = trace(job("a", 0, 50), job("b", 80, 70), job("z", 100, 1))
+    assert one.offered() == 8 * (50 + 20)
+    assert one.load(8) == 0.7
+    assert one.load(16) == 0.35
 
 
 def test_arrivals_alone_are_scaled_to_a_load() -> None:
-    """Half the load means twice the time between arrivals; durations stay."""
-    scaled = trace(job("a", 0, 50), job("b", 100, 50)).at_load(0.5, 8)
-    assert [(one.arrival, one.duration) for one in scaled.jobs] == [(0, 50), (200, 50)]
+    """50 s of work until the last arrival are half of what 8 GPUs give if that comes at 100."""
+    scaled = trace(job("a", 0, 50), job("b", 400, 50)).at_load(0.5, 8)
+    assert [(one.arrival, one.duration) for one in scaled.jobs] == [(0, 50), (100, 50)]
     assert scaled.load(8) == 0.5
 
 
-def test_no_spacing_gives_load_to_nothing() -> None:
-    """A trace without GPUs offers no load at any spacing."""
+@pytest.mark.parametrize(("gpus", "load"), [(0, 0.5), (8, 3.0), (8, 0.0)])
+def test_no_spacing_gives_any_load(gpus: int, load: float) -> None:
+    """No GPUs offer nothing; two jobs of 8 GPUs never offer three times what 8 GPUs give."""
+    one = trace(job("a", 0, 50, gpus=gpus), job("b", 400, 50, gpus=gpus))
     with pytest.raises(ValueError, match="no spacing"):
-        trace(job("a", 0, 50, gpus=0)).at_load(0.5, 8)
+        one.at_load(load, 8)
 
 
 def test_the_busiest_window_starts_anew_at_zero() -> None:
@@ -44,3 +46,18 @@ def test_whole_nodes_round_up() -> None:
         ("a", 2, 8, 1000),
         ("b", 1, 8, 1000),
     ]
+
+
+def test_a_node_for_every_gpu() -> None:
+    """3 pods of 4 GPUs become 12 pods of 8; without GPUs there is no job."""
+    found = trace(job("a", 0, 1, pods=3, gpus=4), job("c", 0, 1, gpus=0))
+    (one,) = found.sized(Sizes.NODE_PER_GPU, 8).jobs
+    assert (one.pods, one.gpus) == (12, 8)
+    assert found.sized(Sizes.ASKED, 8) is found
+
+
+def test_the_busiest_window_may_count_work() -> None:
+    """One long job on the first day beats three short ones on the third."""
+    late = [job(f"l{i}", 2 * DAY + i, 10) for i in range(3)]
+    found = trace(job("a", 0, 1000), *late)
+    assert [one.name for one in found.busiest(DAY, worth=lambda j: j.duration).jobs] == ["a"]

@@ -2,9 +2,10 @@
 
 import pytest
 
-from benchmarks.solve.instances import Shape, snapshots
+from benchmarks.solve.instances import snapshots
 from model.plan import PlanStatus
 from model.snapshot import Snapshot
+from simulator.shape import Shape
 from solver import dominance
 from solver.batch import solve
 from solver.program import Program

@@ -12,7 +12,8 @@ from simulator.pictures.charts import CHARTS, Run, allocation, leaves, runs_of, 
 from simulator.pictures.page import page
 from simulator.pictures.sheet import write_sheet
 from simulator.replay import replay
-from tests.simulator.made import job, leaves as fabric_of, options, trace
+from tests.simulator.made import job, options, trace
+from tests.simulator.made import leaves as fabric_of
 
 JOBS = trace(job("a<b", 0, 7200, pods=2), job("b", 0, 3600), job("c", 60, 3600, pods=3))
 FABRIC = fabric_of(3, 1)

@@ -75,7 +75,7 @@ def test_repair_moves_who_lives(solver: CpSat) -> None:
 
 
 def test_repair_moves_others_where_they_may(solver: CpSat) -> None:
-    """b holds a node of the only other leaf of two; it goes where one is free, and a lives.
+    """B holds a node of the only other leaf of two; it goes where one is free, and a lives.
 
     b, which lost nobody, falls back to its checkpoint as well: 700 s of work are left to it.
     """

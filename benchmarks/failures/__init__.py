@@ -1,0 +1,1 @@
+"""What failures of nodes cost under repair, greedy patching and whole restarts."""

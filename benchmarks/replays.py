@@ -1,0 +1,97 @@
+"""What the benchmarks that replay traces share: their traces, and replays side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+
+from model.fabric import Fabric
+from simulator.measures.summary import Summary, summarise
+from simulator.options import Options
+from simulator.readers import kalos, lingjun, philly
+from simulator.readers.folder import available
+from simulator.record import Counts
+from simulator.replay import replay
+from simulator.trace import DAY, Sizes, Trace
+
+FILES = (kalos.FILE, philly.FILE, lingjun.FILE)
+NO_DATA = "skipped: no data, set TOPOLOGY_DATA_DIR."
+NODE = 8
+"""GPUs of a node of the fabric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One replay: a trace by name at a load in percent on the Lingjun fabric.
+
+    `quick` takes two days of Philly instead of seven.
+    """
+
+    trace: str
+    load: int
+    options: Options
+    quick: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a case. Seconds of the wall clock."""
+
+    case: Case
+    source: str
+    gangs: int
+    summary: Summary
+    counts: Counts
+    seconds: float
+
+
+def ready() -> bool:
+    """Whether all data is there."""
+    return available(*FILES)
+
+
+def trace_of(case: Case, fabric: Fabric) -> Trace:
+    """The gangs of a case.
+
+    `kalos` as they are. `philly`: the week in which most work arrives, scaled to the fabric: a
+    node for every GPU.
+    """
+    if case.trace == "kalos":
+        found = kalos.Kalos().read()
+    else:
+        days = 2 if case.quick else 7
+        whole = philly.Philly().read()
+        found = whole.busiest(days * DAY, worth=lambda job: job.size * job.duration)
+        found = found.sized(Sizes.NODE_PER_GPU, NODE)
+    gpus = sum(node.allocatable.gpus for node in fabric.nodes.values())
+    return found.at_load(case.load / 100, gpus)
+
+
+def with_slack(options: Options, slack: int) -> Options:
+    """The same options with windows of so many leaves beyond the fewest."""
+    spec = options.config.spec
+    topology = spec.topology.model_copy(update={"window_slack": slack})
+    spec = spec.model_copy(update={"topology": topology})
+    return replace(options, config=options.config.model_copy(update={"spec": spec}))
+
+
+def run(case: Case) -> Outcome:
+    """Replay one case."""
+    fabric = lingjun.shape().fabric()
+    trace = trace_of(case, fabric)
+    start = time.perf_counter()
+    record = replay(trace, fabric, case.options)
+    seconds = time.perf_counter() - start
+    return Outcome(case, trace.source, len(trace.jobs), summarise(record), record.counts, seconds)
+
+
+def run_all(cases: Sequence[Case], at_once: int) -> Iterator[Outcome]:
+    """Replay the cases, so many at a time, in their order."""
+    if at_once == 1:
+        yield from map(run, cases)
+        return
+    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(run, cases)

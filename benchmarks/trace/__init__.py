@@ -1,0 +1,1 @@
+"""All policies on public traces, load by load."""

@@ -1,0 +1,85 @@
+"""`python -m benchmarks.trace [--quick] [--at-once N] [--write]`.
+
+Kalos gangs, and Philly jobs scaled up, on the Lingjun fabric, under every policy at loads of
+70 to 110 %. Ends with status 1 where a policy that knows the leaf rule broke a law.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.replays import NO_DATA, Case, Outcome, ready, run_all, with_slack
+from benchmarks.results import markdown, write_section
+from benchmarks.trace.figures import HEADER, behind, figures
+from simulator.options import Backfill, Options
+from simulator.policies.catalogue import NAMES
+
+LOADS = (70, 80, 90, 100, 110)
+TRACES = {"kalos": 10, "philly": 60}
+"""Seconds between cycles: Kalos has few gangs, Philly thousands."""
+LAWFUL = ("cpsat", "greedy", "first-fit")
+"""Policies whose every placement the validator must accept."""
+NOTE = """Replays in virtual time on the Lingjun fabric (847 nodes), `windowSlack` {slack}. Kalos: \
+319 gangs of 1 to 128 nodes as recorded; Philly: the week in which most work arrives, a node for \
+every GPU; arrivals alone are scaled to the load, which is what the gangs would use of all \
+GPU-seconds until the last arrival if each started as it arrives. Everybody keeps room for a \
+gang that has waited for 600 s, and durations are known. Allocation counts until the last arrival; the largest gangs have at least \
+half as many nodes as the largest; `leaves` are those of all gangs over the fewest possible, for \
+gangs of two nodes and more; `illegal` gangs stand where the leaf rule allows nobody. GPU-seconds \
+are conserved in every replay, and every plan went through the validator. `unproven` cycles \
+could differ elsewhere. Seconds are wall clock, {at_once} at once, load when it began {load:.1f}."""
+
+
+def main(
+    quick: Annotated[bool, typer.Option(help="A part of the traces at one load.")] = False,
+    trace: Annotated[list[str] | None, typer.Option(help="kalos, philly; both without it.")] = None,
+    load: Annotated[list[int] | None, typer.Option(help="Loads in percent.")] = None,
+    policy: Annotated[list[str] | None, typer.Option(help="Policies; all without it.")] = None,
+    slack: Annotated[int, typer.Option(min=0, max=1, help="windowSlack.")] = 1,
+    at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
+    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+) -> None:
+    """Replay every case and print the table."""
+    if not ready():
+        print(NO_DATA)
+        if write:
+            write_section("trace", "Traces", NO_DATA)
+        return
+    note = NOTE.format(slack=slack, at_once=at_once, load=os.getloadavg()[0])
+    loads = load or ((90,) if quick else LOADS)
+    cases = [
+        Case(name, percent, _options(one, name, slack), quick)
+        for name in trace or TRACES
+        for percent in loads
+        for one in policy or NAMES
+    ]
+    outcomes: list[Outcome] = []
+    for outcome in run_all(cases, at_once):
+        outcomes.append(outcome)
+        _show(outcome)
+    parts = [note, markdown(list(HEADER), [figures(one) for one in outcomes]), behind(outcomes)]
+    print(parts[-1])
+    if write:
+        write_section("trace", "Traces: policy beside policy", "\n\n".join(parts))
+    if any(one.counts.breaches for one in outcomes if one.case.options.policy in LAWFUL):
+        raise SystemExit(1)
+
+
+def _options(policy: str, trace: str, slack: int) -> Options:
+    told = Options(policy=policy, period=TRACES[trace], backfill=Backfill(enabled=True))
+    return with_slack(told, slack)
+
+
+def _show(outcome: Outcome) -> None:
+    table = Table(*HEADER)
+    table.add_row(*figures(outcome))
+    Console(width=180).print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)
