@@ -26,6 +26,15 @@ FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
 
 def replay(
     trace: Annotated[str, typer.Argument(help="kalos, philly or openb.")] = "kalos",
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-f", "--filename", metavar="PATH", help="A snapshot instead of a trace. Repeatable."
+        ),
+    ] = None,
+    duration: Annotated[
+        int, typer.Option(metavar="SECONDS", min=1, help="Of gangs of a snapshot that state none.")
+    ] = 3600,
     fabric: Annotated[
         str | None,
         typer.Option(metavar="NAME[:N]", help="lingjun, openb or regular, with N nodes."),
@@ -100,8 +109,11 @@ def replay(
     need_one_of(names, NAMES, "--policy")
     need_one_of([recovery], list(Recovery), "--recovery")
     need_one_of([sizes], list(Sizes), "--sizes")
-    ground = _fabric(trace, fabric)
-    jobs = _trace(trace, days, Sizes(sizes), load, ground)
+    if files:
+        jobs, ground, base = _snapshot(files, duration)
+    else:
+        ground, base = _fabric(trace, fabric), None
+        jobs = _trace(trace, days, Sizes(sizes), load, ground)
     options = Options(
         seed=seed,
         period=period,
@@ -112,7 +124,8 @@ def replay(
             oversubscription is not None, oversubscription or 1, round(communication * 10)
         ),
     )
-    options = replace(options, config=_config(config, window_slack, options.config))
+    told = _config(config, base, options.config.spec.solver.time_limit_seconds, window_slack)
+    options = replace(options, config=told)
     runs = [(name, *_run(jobs, ground, under(options, name))) for name in names]
     if json:
         from cli.text import json_text
@@ -175,22 +188,41 @@ def _missing(error: NoData) -> BadInput:
     return BadInput([Problem(Severity.ERROR, "replay", "", "", "", message, advice)])
 
 
-def _config(path: str | None, slack: int | None, base: SchedulerConfig) -> SchedulerConfig:
-    """The config in `path`, with the patience of replays. Raises `BadInput`."""
+def _snapshot(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, SchedulerConfig]:
+    """What is in the files of a snapshot, and its config. Raises `BadInput`."""
+    from cli.console import print_problems
+    from cli.inputs import need_nodes, read_files
+    from simulator.readers.snapshot import trace_of
+
+    reading = read_files(files)
+    need_nodes(reading.snapshot, files)
+    print_problems(reading.problems)
+    snapshot = reading.snapshot
+    return trace_of(snapshot, duration), snapshot.fabric, snapshot.config
+
+
+def _config(
+    path: str | None, found: SchedulerConfig | None, patience: float, slack: int | None
+) -> SchedulerConfig:
+    """The config in `path`, else the one found, with the patience of replays in seconds.
+
+    Raises `BadInput`.
+    """
     from cli.inputs import need_terms, read_files
+    from model.config import SchedulerConfig
     from model.extensions import Extensions
 
-    found = base
+    config = found or SchedulerConfig()
     if path is not None:
         reading = read_files([path])
-        found = reading.snapshot.config
-        need_terms(found, reading.config_source, Extensions())
-    spec = found.spec
-    patience = {"time_limit_seconds": base.spec.solver.time_limit_seconds}
-    changes: dict[str, object] = {"solver": spec.solver.model_copy(update=patience)}
+        config = reading.snapshot.config
+        need_terms(config, reading.config_source, Extensions())
+    spec = config.spec
+    solver = spec.solver.model_copy(update={"time_limit_seconds": patience})
+    changes: dict[str, object] = {"solver": solver}
     if slack is not None:
         changes["topology"] = spec.topology.model_copy(update={"window_slack": slack})
-    return found.model_copy(update={"spec": spec.model_copy(update=changes)})
+    return config.model_copy(update={"spec": spec.model_copy(update=changes)})
 
 
 def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options]:

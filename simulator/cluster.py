@@ -59,12 +59,13 @@ class Cluster:
         running = (*self._pods.values(), *kept)
         return Snapshot(self.fabric, running, tuple(gangs), config, float(now))
 
-    def holds(self, seats: Iterable[tuple[str, str]], gpus: int) -> bool:
-        """Whether all these seats, of `gpus` GPUs each, are free at once."""
-        wanted = Counter(node for _, node in seats)
+    def holds(self, pods: Iterable[RunningPod]) -> bool:
+        """Whether there are GPUs for all these pods at once where they would stand."""
+        wanted: Counter[str] = Counter()
+        for pod in pods:
+            wanted[pod.node] += pod.request.gpus
         return all(
-            node not in self.failed and self._free[node] >= gpus * pods
-            for node, pods in wanted.items()
+            node not in self.failed and self._free[node] >= gpus for node, gpus in wanted.items()
         )
 
     def start(self, one: Running, ends: float | None) -> None:
@@ -123,9 +124,9 @@ class Cluster:
         self, one: Running, seats: Iterable[tuple[str, str]], now: int, ends: float | None
     ) -> None:
         key, gang = one.gang.key, one.gang
-        request = gang.roles[0].request
         self.books.advance(now)
         for pod, node in seats:
+            request = one.requests[pod]
             if node in self.failed or self._free[node] < request.gpus:
                 raise Overbooked(f"{pod} cannot start on {node}: {self._free[node]} GPUs are free")
             self._free[node] -= request.gpus
@@ -138,9 +139,9 @@ class Cluster:
 
     def _unseat(self, one: Running, seats: Iterable[tuple[str, str]], now: int) -> None:
         key = one.gang.key
-        gpus = one.gang.roles[0].request.gpus
         self.books.advance(now)
         for pod, node in seats:
+            gpus = one.requests[pod].gpus
             self._free[node] += gpus
             self.books.used -= gpus
             self.journal.finish(node, now, pod)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from model.gang import Gang, GangKey, Role
 from model.resources import Resources
 from simulator.trace import Job
@@ -10,7 +12,9 @@ NAMESPACE = "trace"
 
 
 def gang_of(job: Job) -> Gang:
-    """The gang of a job: one role, created when it arrives, its duration known."""
+    """The gang of a job: its own, else one role, created when it arrives; its duration known."""
+    if job.gang is not None:
+        return replace(job.gang, duration=float(job.duration) or None)
     names = tuple(f"{job.name}-{i}" for i in range(job.pods))
     request = Resources(gpus=job.gpus, cpu=job.cpu, memory=job.memory, pods=1)
     return Gang(

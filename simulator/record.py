@@ -18,7 +18,7 @@ class GangRecord:
     `start` is its first. `leaves` are those that it stood on last, `fewest` the fewest that any
     gang of its shape needs on the empty fabric; `crossing` of its `nodes` ring hops went from
     leaf to leaf. `lost` is the work that it had to do again, in GPU-milliseconds, `stalled`
-    what it held without working.
+    what it held without working. A `resident` ran before the replay began, and has no wait.
     """
 
     name: str
@@ -35,6 +35,7 @@ class GangRecord:
     moves: int = 0
     lost: int = 0
     stalled: int = 0
+    resident: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from simulator.policies.cpsat import CpSat
 from simulator.policies.protocol import Policy
 from simulator.recovery.handling import apply, standing_gang
 from simulator.recovery.protocol import Rescue
-from simulator.recovery.seats import seats_of
 from simulator.world import World
 
 
@@ -41,8 +40,6 @@ def defragment(world: World, policy: Policy) -> None:
     changes: dict[GangKey, dict[str, str]] = defaultdict(dict)
     for move in plan.moves:
         changes[owner[move.pod]][move.pod] = move.target
-    gangs = {one.gang.key: one.gang for one in standing}
-    seats = {key: seats_of(gangs[key], nodes) for key, nodes in changes.items()}
     moves = Counter(owner[move.pod] for move in plan.moves)
-    apply(world, Rescue(seats, moves), set())
+    apply(world, Rescue(changes, moves), set())
     world.freed()

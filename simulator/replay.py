@@ -54,6 +54,8 @@ def replay(trace: Trace, fabric: Fabric, options: Options, on_time: Listen = _un
 def _schedule(world: World, trace: Trace) -> None:
     """Put everything into the queue that is known from the start."""
     options, close = world.options, trace.span
+    for resident in trace.residents:
+        world.settle(resident)
     for job in trace.jobs:
         world.queue.add(job.arrival, Kind.ARRIVE, job)
     failures = options.failures

@@ -26,7 +26,7 @@ def claim(world: World) -> None:
     kept = world.kept
     if kept is None:
         return
-    if world.cluster.holds(kept.seats, kept.pods[0].request.gpus):
+    if world.cluster.holds(kept.pods):
         world.launch(kept.gang, kept.seats)
     elif world.now >= kept.expires:
         world.kept = None
@@ -76,8 +76,8 @@ def seat_pods(world: World, placement: Placement) -> tuple[RunningPod, ...]:
 
 
 def _pods(gang: Gang, seats: Sequence[tuple[str, str]]) -> tuple[RunningPod, ...]:
-    request = gang.roles[0].request
+    requests = {pod: role.request for role in gang.roles for pod in role.pods}
     return tuple(
-        RunningPod(gang.key.namespace, pod, node, request, gang.key, gang.priority)
+        RunningPod(gang.key.namespace, pod, node, requests[pod], gang.key, gang.priority)
         for pod, node in seats
     )

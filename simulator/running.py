@@ -6,9 +6,10 @@ that everything stays a whole number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from model.gang import Gang
+from model.resources import Resources
 from simulator.trace import Job
 
 FULL = 1000
@@ -31,6 +32,11 @@ class Running:
     stall: int = 0
     speed: int = FULL
     version: int = 0
+    requests: dict[str, Resources] = field(init=False)
+    """Pod -> what it asks for."""
+
+    def __post_init__(self) -> None:
+        self.requests = {pod: role.request for role in self.gang.roles for pod in role.pods}
 
     def advance(self, now: int) -> None:
         """Do the work of the time since the last call."""

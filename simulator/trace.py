@@ -6,11 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from model.gang import Gang
+
 WHOLE = 1000
 """The share of a GPU that a pod asks for, in thousandths, where it asks for whole ones."""
 DAY = 86_400
 STEPS = 40
 """Halvings of the search for a scale: from a factor of 1e12 down to one of 1 + 1e-10."""
+
+
+FOREVER = 0
+"""The duration of what does not end."""
 
 
 class Sizes(StrEnum):
@@ -26,7 +32,8 @@ class Job:
     """One gang of a trace. Times in whole seconds; `arrival` counts from the trace's start.
 
     `pods` pods ask for `gpus` GPUs each, `cpu` millicores and `memory` bytes. `share` is the
-    part of its one GPU that a pod asked for, in thousandths; it holds the whole GPU here.
+    part of its one GPU that a pod asked for, in thousandths; it holds the whole GPU here. Where
+    `gang` is given, it says what is asked for, and the other amounts are sums.
     """
 
     name: str
@@ -37,20 +44,36 @@ class Job:
     cpu: int = 0
     memory: int = 0
     share: int = WHOLE
+    gang: Gang | None = None
 
     @property
     def size(self) -> int:
         """GPUs of all pods."""
-        return self.pods * self.gpus
+        return self.pods * self.gpus if self.gang is None else self.gang.gpus
+
+
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """A job that runs when the replay begins: `seats` are (pod, node) in rank order.
+
+    Its duration is what is left of it; `FOREVER` where nobody knows.
+    """
+
+    job: Job
+    seats: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Jobs by arrival. `source` says in a line whose data it is and what was done to it."""
+    """Jobs by arrival, and those that run before the first arrives.
+
+    `source` says in a line whose data it is and what was done to it.
+    """
 
     name: str
     source: str
     jobs: tuple[Job, ...]
+    residents: tuple[Resident, ...] = ()
 
     @property
     def span(self) -> int:

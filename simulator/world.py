@@ -18,7 +18,7 @@ from simulator.policies.one_by_one import NO_EXTENSIONS
 from simulator.record import GangRecord, Record
 from simulator.ring import Network, hops
 from simulator.running import FULL, Running
-from simulator.trace import Job, Trace
+from simulator.trace import FOREVER, Job, Resident, Trace
 
 
 @dataclass(slots=True)
@@ -88,6 +88,17 @@ class World:
         self.ask_again()
         if self.options.backfill.enabled:
             self.ask_at(self.now + self.options.backfill.after)
+
+    def settle(self, resident: Resident) -> None:
+        """Let a job run on that ran before the replay began."""
+        job = resident.job
+        gang = gang_of(job)
+        self.record.gangs[job.name] = GangRecord(
+            job.name, job.size, job.pods, 0, job.duration, 0, fewest=self._fewest(gang),
+            resident=True,
+        )  # fmt: skip
+        self.waiting[gang.key] = Waiting(job, gang, job.duration * FULL)
+        self.launch(gang.key, resident.seats)
 
     def ask_again(self) -> None:
         """Have the policy asked at the next multiple of the period, now at the earliest."""
@@ -163,7 +174,8 @@ class World:
             one.advance(self.now)
             one.speed = speed
             one.version += 1
-            self.queue.add(one.end(), Kind.END, (one, one.version))
+            if one.job.duration != FOREVER:
+                self.queue.add(one.end(), Kind.END, (one, one.version))
 
     def note_place(self, one: Running) -> None:
         """Write down where a gang stands."""
@@ -174,8 +186,10 @@ class World:
         line.nodes = len(set(nodes))
         line.crossing = sum(hops(fabric, nodes).values())
 
-    def _expected(self, one: Running) -> float:
+    def _expected(self, one: Running) -> float | None:
         """When a policy is told that the gang will end."""
+        if one.job.duration == FOREVER:
+            return None
         return float(self.now + -(-one.left // FULL))
 
     def _fewest(self, gang: Gang) -> int:

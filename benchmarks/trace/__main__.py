@@ -24,15 +24,16 @@ TRACES = {"kalos": 10, "philly": 60}
 """Seconds between cycles: Kalos has few gangs, Philly thousands."""
 LAWFUL = ("cpsat", "greedy", "first-fit")
 """Policies whose every placement the validator must accept."""
-NOTE = """Replays in virtual time on the Lingjun fabric (847 nodes), `windowSlack` {slack}. Kalos: \
-319 gangs of 1 to 128 nodes as recorded; Philly: the week in which most work arrives, a node for \
-every GPU; arrivals alone are scaled to the load, which is what the gangs would use of all \
-GPU-seconds until the last arrival if each started as it arrives. Everybody keeps room for a \
-gang that has waited for 600 s, and durations are known. Allocation counts until the last arrival; the largest gangs have at least \
-half as many nodes as the largest; `leaves` are those of all gangs over the fewest possible, for \
-gangs of two nodes and more; `illegal` gangs stand where the leaf rule allows nobody. GPU-seconds \
-are conserved in every replay, and every plan went through the validator. `unproven` cycles \
-could differ elsewhere. Seconds are wall clock, {at_once} at once, load when it began {load:.1f}."""
+NOTE = """Replays in virtual time on the Lingjun fabric (847 nodes), `windowSlack` {slack}. \
+Kalos: 319 gangs of 1 to 128 nodes as recorded; Philly: the week in which most work arrives, a \
+node for every GPU; arrivals alone are scaled to the load, which is what the gangs would use of \
+all GPU-seconds until the last arrival if each started as it arrives. Everybody keeps room for a \
+gang that has waited for 600 s, and durations are known. Allocation counts until the last \
+arrival; the largest gangs have at least half as many nodes as the largest; `leaves` are those of \
+all gangs over the fewest possible, for gangs of two nodes and more; `illegal` gangs stand where \
+the leaf rule allows nobody. GPU-seconds are conserved in every replay, and every plan went \
+through the validator. `unproven` cycles could differ elsewhere. Seconds are wall clock, \
+{at_once} at once, load when it began {load:.1f}."""
 
 
 def main(

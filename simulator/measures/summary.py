@@ -39,9 +39,9 @@ class SizeClass:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All figures of a replay. Shares are of 1, times in seconds, losses in GPU-hours.
+    """All figures of a replay, residents left out.
 
-    `allocation` is the share of all GPU-seconds that were used until the last arrival. `largest`
+    Shares are of 1, times in seconds, losses in GPU-hours. `allocation` is the share of all GPU-seconds that were used until the last arrival. `largest`
     are the gangs of at least half as many nodes as the largest. `leaves` is the sum of leaves
     over the sum of the fewest possible, over gangs of more than one node; `crossing` the share
     of their ring hops that go from leaf to leaf. Free leaves, pairs and quads are means over the
@@ -73,7 +73,7 @@ class Summary:
 
 def summarise(record: Record) -> Summary:
     """The figures of `record`."""
-    gangs = list(record.gangs.values())
+    gangs = [one for one in record.gangs.values() if not one.resident]
     waits = [wait(one, record.end) for one in gangs]
     times = [one.end - one.arrival for one in gangs if one.end >= 0]
     wide = [one for one in gangs if one.start >= 0 and one.nodes > 1]

@@ -63,7 +63,11 @@ def waits(axes: Axes, runs: Sequence[Run]) -> None:
 def completion(axes: Axes, runs: Sequence[Run]) -> None:
     """The share of gangs that were done within some time of their arrival."""
     for run, colour in zip(runs, _colours(runs), strict=True):
-        times = sorted(one.end - one.arrival for one in run.record.gangs.values() if one.end >= 0)
+        times = sorted(
+            one.end - one.arrival
+            for one in run.record.gangs.values()
+            if one.end >= 0 and not one.resident
+        )
         shares = [100 * (i + 1) / len(times) for i in range(len(times))]
         axes.step([max(1, t) / HOUR for t in times], shares, color=colour, linewidth=1.2)
     axes.set_xscale("log")

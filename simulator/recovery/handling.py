@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from model.gang import Gang, GangKey, Role
+from model.gang import GangKey
 from model.snapshot import Snapshot
 from model.standing import RepairPolicy, StandingGang
 from simulator.failing import Outage
@@ -59,7 +59,7 @@ def _rescue(world: World, hit: list[GangKey], ways: Rescuer) -> None:
     counts.breaches.update(rescue.breaches)
     apply(world, rescue, set(hit))
     for key in hit:
-        if key in rescue.seats:
+        if key in rescue.changes:
             counts.kept += 1
         else:
             world.requeue(key)
@@ -69,31 +69,39 @@ def _rescue(world: World, hit: list[GangKey], ways: Rescuer) -> None:
 def apply(world: World, rescue: Rescue, hit: set[GangKey]) -> None:
     """Put the gangs of a rescue where it says: all that leave first, then all that come."""
     running = world.cluster.running
-    for key, seats in sorted(rescue.seats.items()):
-        stays = set(running[key].pods) & set(seats)
-        gone = [pod for pod, node in running[key].pods if (pod, node) not in stays]
+    seats = {key: _seats(running[key], changes) for key, changes in sorted(rescue.changes.items())}
+    for key, new in seats.items():
+        one = running[key]
+        gone = [pod for pod, node in one.pods if (pod, node) not in new]
         if key not in hit:
-            running[key].advance(world.now)
-            _fall_back(world, running[key])
+            one.advance(world.now)
+            _fall_back(world, one)
         world.cluster.vacate(key, world.now, gone)
-    for key, seats in sorted(rescue.seats.items()):
-        world.reseat(key, seats)
+    for key, new in seats.items():
+        world.reseat(key, new)
         moved = rescue.moves.get(key, 0)
         world.record.gangs[running[key].job.name].moves += moved
         world.record.counts.moves += moved
 
 
+def _seats(one: Running, changes: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Where all members stand then, in rank order."""
+    here = dict(one.pods)
+    return tuple((pod, changes.get(pod) or here[pod]) for pod in one.requests)
+
+
 def standing_gang(one: Running, movable: bool) -> StandingGang:
     """A gang that runs, as the model has it: who lives, and who was lost."""
     here = dict(one.pods)
-    role = one.gang.roles[0]
-    lost = tuple(pod for pod in role.pods if pod not in here)
-    gang = Gang(
-        one.gang.key,
-        (Role(lost, role.request, role.constraint, one.pods),),
-        created=one.gang.created,
-        duration=one.gang.duration,
+    roles = tuple(
+        replace(
+            role,
+            pods=tuple(pod for pod in role.pods if pod not in here),
+            bound=tuple((pod, here[pod]) for pod in role.pods if pod in here),
+        )
+        for role in one.gang.roles
     )
+    gang = replace(one.gang, roles=roles)
     return StandingGang(gang, movable=movable, policy=RepairPolicy.MOVE)
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from model.snapshot import Snapshot
 from simulator.recovery.protocol import Rescue
-from simulator.recovery.seats import seats_of
 from solver.greedy import greedy_plan
 
 
@@ -15,10 +14,9 @@ class Patch:
 
     def rescue(self, snapshot: Snapshot) -> Rescue:
         """Who finds legal places for its lost members beside those that live."""
-        hit = {one.gang.key: one.gang for one in snapshot.standing if one.hit}
-        plan = greedy_plan(replace(snapshot, gangs=tuple(hit.values()), standing=()))
-        seats = {one.gang: seats_of(hit[one.gang], dict(one.pods)) for one in plan.placements}
-        return Rescue(seats)
+        hit = tuple(one.gang for one in snapshot.standing if one.hit)
+        plan = greedy_plan(replace(snapshot, gangs=hit, standing=()))
+        return Rescue({one.gang: dict(one.pods) for one in plan.placements})
 
     def close(self) -> None:
         """Holds nothing."""

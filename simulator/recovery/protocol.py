@@ -9,19 +9,16 @@ from typing import Protocol
 from model.gang import GangKey
 from model.snapshot import Snapshot
 
-Seats = tuple[tuple[str, str], ...]
-"""(pod, node) of every member of a gang, in rank order."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rescue:
-    """Gangs that go on, and where all their members stand then. `breaches` by law.
+    """Gangs that go on: by pod, the new nodes of their members that come or move.
 
     `moves` counts, by gang, its live members that go elsewhere; a gang that lost nobody may be
-    among them.
+    among them. `breaches` by law.
     """
 
-    seats: Mapping[GangKey, Seats] = field(default_factory=dict)
+    changes: Mapping[GangKey, Mapping[str, str]] = field(default_factory=dict)
     moves: Mapping[GangKey, int] = field(default_factory=dict)
     breaches: Mapping[str, int] = field(default_factory=dict)
     proven: bool = True

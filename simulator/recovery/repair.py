@@ -9,7 +9,6 @@ from model.snapshot import Snapshot
 from model.validator import repair_breaches
 from simulator.policies.cpsat import CpSat
 from simulator.recovery.protocol import Rescue
-from simulator.recovery.seats import seats_of
 
 
 class Repair:
@@ -35,9 +34,7 @@ class Repair:
         for move in plan.moves:
             changes[owner[move.pod]][move.pod] = move.target
             moves[owner[move.pod]] += 1
-        gangs = {one.gang.key: one.gang for one in snapshot.standing}
-        seats = {key: seats_of(gangs[key], nodes) for key, nodes in changes.items()}
-        return Rescue(seats, dict(moves), dict(breaches), plan.proven)
+        return Rescue(changes, moves, breaches, plan.proven)
 
     def close(self) -> None:
         """The process belongs to the policy."""
