@@ -27,13 +27,15 @@ NODE = 8
 class Case:
     """One replay: a trace by name at a load in percent on the Lingjun fabric.
 
-    `quick` takes two days of Philly instead of seven.
+    `quick` takes two days of Philly instead of seven. `deal` 0 leaves the arrivals as recorded,
+    others deal them to the gangs anew.
     """
 
     trace: str
     load: int
     options: Options
     quick: bool = False
+    deal: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def trace_of(case: Case, fabric: Fabric) -> Trace:
         found = whole.busiest(days * DAY, worth=lambda job: job.size * job.duration)
         found = found.sized(Sizes.NODE_PER_GPU, NODE)
     gpus = sum(node.allocatable.gpus for node in fabric.nodes.values())
-    return found.at_load(case.load / 100, gpus)
+    return found.shuffled(case.deal).at_load(case.load / 100, gpus)
 
 
 def with_slack(options: Options, slack: int) -> Options:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -164,6 +165,22 @@ class Trace:
                 high = middle
         scaled = self.compressed(high)
         return replace(scaled, source=f"{self.source}; arrivals scaled by {high:.4f}")
+
+    def shuffled(self, seed: int) -> Trace:
+        """The same jobs and the same arrivals, dealt to each other anew; 0 leaves them as recorded.
+
+        One trace is one story; dealt anew it tells whether another would end the same.
+        """
+        if not seed:
+            return self
+        jobs = list(self.jobs)
+        random.Random(f"trace {seed}").shuffle(jobs)  # noqa: S311 - a replay, not a secret
+        dealt = zip(jobs, self.jobs, strict=True)
+        return replace(
+            self,
+            source=f"{self.source}; arrivals dealt anew ({seed})",
+            jobs=by_arrival([replace(job, arrival=one.arrival) for job, one in dealt]),
+        )
 
     def compressed(self, scale: float) -> Trace:
         """The same with every arrival times `scale`."""

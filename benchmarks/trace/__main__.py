@@ -15,7 +15,7 @@ from rich.table import Table
 
 from benchmarks.replays import NO_DATA, Case, Outcome, ready, run_all, with_slack
 from benchmarks.results import markdown, write_section
-from benchmarks.trace.figures import HEADER, behind, figures
+from benchmarks.trace.figures import HEADER, Figures, behind, columns, gathered
 from simulator.options import Backfill, Options
 from simulator.policies.catalogue import NAMES
 
@@ -32,8 +32,9 @@ gang that has waited for 600 s, and durations are known. Allocation counts until
 arrival; the largest gangs have at least half as many nodes as the largest; `leaves` are those of \
 all gangs over the fewest possible, for gangs of two nodes and more; `illegal` gangs stand where \
 the leaf rule allows nobody. GPU-seconds are conserved in every replay, and every plan went \
-through the validator. `unproven` cycles could differ elsewhere. Seconds are wall clock, \
-{at_once} at once, load when it began {load:.1f}."""
+through the validator. Means over {deals} deals: the trace as recorded, then its arrivals dealt \
+to its gangs anew. `unproven` cycles could differ elsewhere. Seconds are wall clock, {at_once} at \
+once, load when it began {load:.1f}."""
 
 
 def main(
@@ -42,6 +43,9 @@ def main(
     load: Annotated[list[int] | None, typer.Option(help="Loads in percent.")] = None,
     policy: Annotated[list[str] | None, typer.Option(help="Policies; all without it.")] = None,
     slack: Annotated[int, typer.Option(min=0, max=1, help="windowSlack.")] = 1,
+    deals: Annotated[
+        int, typer.Option(min=1, help="The trace as recorded, and dealt anew so often less one.")
+    ] = 1,
     at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
@@ -51,19 +55,22 @@ def main(
         if write:
             write_section("trace", "Traces", NO_DATA)
         return
-    note = NOTE.format(slack=slack, at_once=at_once, load=os.getloadavg()[0])
+    note = NOTE.format(slack=slack, deals=deals, at_once=at_once, load=os.getloadavg()[0])
     loads = load or ((90,) if quick else LOADS)
     cases = [
-        Case(name, percent, _options(one, name, slack), quick)
+        Case(name, percent, _options(one, name, slack), quick, deal)
         for name in trace or TRACES
         for percent in loads
         for one in policy or NAMES
+        for deal in range(deals)
     ]
     outcomes: list[Outcome] = []
     for outcome in run_all(cases, at_once):
         outcomes.append(outcome)
         _show(outcome)
-    parts = [note, markdown(list(HEADER), [figures(one) for one in outcomes]), behind(outcomes)]
+    figures = gathered(outcomes)
+    table = markdown(list(HEADER), [columns(key, one) for key, one in figures.items()])
+    parts = [note, table, behind(figures)]
     print(parts[-1])
     if write:
         write_section("trace", "Traces: policy beside policy", "\n\n".join(parts))
@@ -77,8 +84,9 @@ def _options(policy: str, trace: str, slack: int) -> Options:
 
 
 def _show(outcome: Outcome) -> None:
+    case = outcome.case
     table = Table(*HEADER)
-    table.add_row(*figures(outcome))
+    table.add_row(*columns((case.trace, case.load, case.options.policy), Figures.of(outcome)))
     Console(width=180).print(table)
 
 

@@ -41,11 +41,12 @@ class SizeClass:
 class Summary:
     """All figures of a replay, residents left out.
 
-    Shares are of 1, times in seconds, losses in GPU-hours. `allocation` is the share of all GPU-seconds that were used until the last arrival. `largest`
-    are the gangs of at least half as many nodes as the largest. `leaves` is the sum of leaves
-    over the sum of the fewest possible, over gangs of more than one node; `crossing` the share
-    of their ring hops that go from leaf to leaf. Free leaves, pairs and quads are means over the
-    samples. `completion` is from arrival to end.
+    Shares are of 1, times in seconds, losses in GPU-hours. `allocation` is the share of all
+    GPU-seconds that were used until the last arrival. `largest` are the gangs of at least half
+    as many nodes as the largest. `leaves` is the sum of leaves over the sum of the fewest
+    possible, over gangs of more than one node; `crossing` the share of their ring hops that go
+    from leaf to leaf. Free leaves, pairs and quads are means over the samples. `completion` is
+    from arrival to end.
     """
 
     allocation: float

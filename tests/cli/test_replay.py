@@ -109,3 +109,17 @@ def test_a_page_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*ARGS, "--pictures", str(tmp_path / "file")])
     assert done.exit_code == 2
     assert "cannot be written" in done.output
+
+
+def test_files_replay_in_place_of_a_trace() -> None:
+    """The example cluster: ten gangs wait; what runs already is no gang of the table."""
+    files = [part for path in ("fabric-64", "running", "gangs") for part in ("-f", _example(path))]
+    done = CliRunner().invoke(app, ["replay", *files, "--policy", "greedy", "--json"])
+    assert done.exit_code == 0, done.output
+    run = json.loads(done.stdout)["runs"][0]
+    assert (run["trace"], run["summary"]["gangs"]) == ("snapshot", 10)
+    assert any(one["resident"] for one in run["gangs"])
+
+
+def _example(name: str) -> str:
+    return str(Path(__file__).parents[2] / "examples" / f"{name}.yaml")

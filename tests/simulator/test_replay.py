@@ -16,6 +16,7 @@ from simulator.options import (
     Communication,
     Defragmentation,
     Failures,
+    Options,
     Recovery,
     under,
 )
@@ -154,7 +155,7 @@ def busy() -> Trace:
     )
 
 
-def _bytes(jobs: Trace, told: module.Options) -> bytes:
+def _bytes(jobs: Trace, told: Options) -> bytes:
     record = replay(jobs, leaves(4, 3, 5), told)
     return orjson.dumps(document([(record, told)]))
 

@@ -61,3 +61,16 @@ def test_the_busiest_window_may_count_work() -> None:
     late = [job(f"l{i}", 2 * DAY + i, 10) for i in range(3)]
     found = trace(job("a", 0, 1000), *late)
     assert [one.name for one in found.busiest(DAY, worth=lambda j: j.duration).jobs] == ["a"]
+
+
+def test_arrivals_are_dealt_anew() -> None:
+    """The same arrivals and the same jobs, in another order for another seed, as recorded for 0."""
+    one = trace(*(job(f"j{i}", 10 * i, i + 1) for i in range(20)))
+    assert one.shuffled(0) is one
+    dealt = one.shuffled(1)
+    assert [j.arrival for j in dealt.jobs] == [j.arrival for j in one.jobs]
+    assert sorted((j.name, j.duration) for j in dealt.jobs) == sorted(
+        (j.name, j.duration) for j in one.jobs
+    )
+    assert dealt.jobs == one.shuffled(1).jobs
+    assert dealt.jobs not in (one.jobs, one.shuffled(2).jobs)
