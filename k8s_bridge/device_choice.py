@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.devices import held_devices
+from k8s_bridge.ledger.devices import Numbers, held_devices
 from k8s_bridge.ledger.pods import Pods
+from k8s_bridge.ledger.records import Member
 from model.devices.choice import Ask
 from model.devices.free import FreeDevices
+from model.devices.names import numbers_of
 from model.resources import free_devices
 from model.snapshot import Snapshot
 
@@ -54,8 +56,26 @@ def _free(
 ) -> dict[str, FreeDevices]:
     """Node -> its free devices; left out where somebody holds some without numbers."""
     free = {}
-    for node, held in held_devices(book, pods, nodes).items():
+    for node, recorded in held_devices(book, pods, nodes, _named(snapshot)).items():
         there = snapshot.fabric.nodes.get(node)
-        if there is not None and there.allocatable.gpus - snapshot.free[node].gpus <= len(held):
+        if there is None:
+            continue
+        # What a claim holds is taken, whoever made it.
+        claimed = snapshot.held.get(node, ()) if there.device_names else ()
+        held = recorded.union(claimed)
+        if there.allocatable.gpus - snapshot.free[node].gpus <= len(held):
             free[node] = free_devices(there.allocatable).without(sorted(held))
     return free
+
+
+def _named(snapshot: Snapshot) -> Numbers:
+    """How the devices of a member are numbered now, by their names where they are claimed."""
+
+    def numbers(member: Member) -> tuple[int, ...]:
+        if not member.claims:
+            return member.devices
+        node = snapshot.fabric.nodes.get(member.node)
+        names = [name for one in member.claims for _, name in one.devices]
+        return numbers_of(names, node.device_names if node else ())
+
+    return numbers

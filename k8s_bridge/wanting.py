@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from types import MappingProxyType
 
+from k8s_bridge.claiming import Claiming
 from k8s_bridge.device_choice import choose
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.commit import Dropped, Wanted
@@ -126,11 +127,18 @@ def _with_devices(
         for asked in [_requests(gangs[placement.gang])]
         for pod, node in placement.pods
     ]
-    choice = choose(seats, observed.reading().snapshot, book, observed)
+    reading = observed.reading()
+    choice = choose(seats, reading.snapshot, book, observed)
     devices = iter(choice.devices)
+    claiming = Claiming(reading, book) if observed.config.spec.devices.mode == "dra" else None
     wanted, late = [], []
     for placement, pods in placed:
         members = _members(placement, pods, devices)
+        if claiming is not None:
+            members, why = claiming.claimed(placement.gang, members)
+            if why:
+                late.append(Dropped(placement.gang, why, conflict=True))
+                continue
         short = sorted(choice.short & {node for _, node in placement.pods})
         if short:
             why = f"devices of node {short[0]} have been taken meanwhile"

@@ -24,7 +24,8 @@ class RunningPod:
     `gang` is set where it belongs to one. `bandwidth` in Mbit/s is what its gang asked
     for on each node. `ends` is when it is expected to end, in seconds since the epoch, `None`
     where nobody says. `devices` are the numbers of its devices, none where they are not known;
-    `claim` is the GpuClaim that it names.
+    `claim` is the GpuClaim that it names, `resource_claims` the ResourceClaims that hold its
+    devices.
     """
 
     namespace: str
@@ -38,6 +39,7 @@ class RunningPod:
     ends: float | None = None
     devices: tuple[int, ...] = ()
     claim: str = ""
+    resource_claims: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -93,14 +95,14 @@ class Snapshot:
 
     def _devices_left(self, name: str) -> FreeDevices:
         free = free_devices(self.fabric.nodes[name].allocatable)
-        held = self._held.get(name, ())
+        held = self.held.get(name, ())
         if self.used[name].gpus > len(held):
             # Some pods there hold devices of which nobody knows the numbers.
             return FreeDevices(free.layout, 0)
         return free.without(held)
 
     @cached_property
-    def _held(self) -> Mapping[str, tuple[int, ...]]:
+    def held(self) -> Mapping[str, tuple[int, ...]]:
         """Node name -> the devices that pods are known to hold there."""
         held: dict[str, tuple[int, ...]] = {}
         for pod in self.running:

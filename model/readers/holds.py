@@ -25,8 +25,7 @@ def hold_of(
 ) -> Hold | None:
     """What keeps a gang back: first what cannot be honoured, then missing members, then gates."""
     for pod in waiting:
-        if pod.wants.unsupported:
-            field = pod.wants.unsupported
+        if field := pod.wants.unsupported or pod.unsupported:
             return Hold(
                 ReasonKind.UNSUPPORTED,
                 f"{pod.manifest.title}: {field} cannot be honoured",

@@ -10,6 +10,7 @@ from model.crds.claim import CLAIM
 from model.readers.claims import apply_claim
 from model.readers.constraints import warn_about_volumes
 from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.dra.pods import Claimables, apply_claims, refuse_shared_claims
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
@@ -23,12 +24,15 @@ from model.resources import counted
 from model.snapshot import RunningPod
 from model.standing import StandingGang
 
+_CLAIMS = "spec.resourceClaims"
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What the reading of every gang depends on; `now` in seconds since the epoch.
 
-    `objects` knows the GpuClaims.
+    `objects` knows the GpuClaims and the ResourceClaims, `claimables` what the latter are read
+    against.
     """
 
     spec: Spec
@@ -38,6 +42,7 @@ class Situation:
     mixed: bool
     now: float
     objects: Objects
+    claimables: Claimables
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,8 @@ def read_gang(
     members = by_rank(pods)
     for pod in members:
         _fill(pod, situation)
+    if situation.spec.devices.mode == "dra":
+        refuse_shared_claims(members)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
     return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
@@ -143,13 +150,20 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
-    chooses = situation.spec.devices.mode != "count"
+    mode = situation.spec.devices.mode
+    chooses = mode != "count"
+    if ours and pod.waits:
+        warn_about_volumes(pod.manifest, pod.spec)
+    if mode == "dra":
+        if ours:
+            apply_claims(pod, situation.objects, situation.claimables)
+        return
+    if ours and pod.waits and pod.manifest.listing(pod.spec.get("resourceClaims"), _CLAIMS):
+        pod.unsupported = pod.manifest.prefix + _CLAIMS
     if ours and pod.annotation(DEVICE_MAP) is not None:
         apply_map(pod, chooses)
     if ours and pod.annotation(CLAIM) is not None:
         apply_claim(pod, situation.objects, chooses)
-    if ours and pod.waits:
-        warn_about_volumes(pod.manifest, pod.spec)
 
 
 def _running(
@@ -177,5 +191,6 @@ def _running(
                 ends=ends_of(pod, ours),
                 devices=pod.devices,
                 claim=(pod.annotation(CLAIM) or "") if ours else "",
+                resource_claims=tuple(one.name for one in pod.resource_claims),
             ),
         )

@@ -13,6 +13,8 @@ from model.quantity import BadQuantity, mbits
 from model.readers.amounts import amounts, as_offer, gpu_resource
 from model.readers.config import ConfigRead
 from model.readers.device_nodes import STATUS, Devices, Standing, doubt_twins, read_devices
+from model.readers.dra.devices import Claimable
+from model.readers.dra.published import Published
 from model.readers.manifest import Body, Manifest
 from model.readers.objects import Objects
 from model.readers.report import Report
@@ -51,19 +53,27 @@ class NodeRead:
     devices: Devices = field(default_factory=Devices)
 
 
-def read_nodes(objects: Objects, config: SchedulerConfig) -> list[NodeRead]:
+def read_nodes(objects: Objects, config: SchedulerConfig, drivers: Published) -> list[NodeRead]:
     """All nodes whose manifests are sound."""
     found = []
     for manifest in objects.of("", "Node"):
         status = objects.get(*STATUS, "", manifest.name)
-        node = read_node(manifest, config.spec, status)
+        node = read_node(manifest, config.spec, status, drivers.on(manifest.name))
         if not manifest.broken:
             found.append(node)
     return found
 
 
-def read_node(manifest: Manifest, spec: Spec, inventory: Manifest | None = None) -> NodeRead:
-    """One node with its inventory; its manifest is marked as broken where it cannot be used."""
+def read_node(
+    manifest: Manifest,
+    spec: Spec,
+    inventory: Manifest | None = None,
+    published: Claimable | None = None,
+) -> NodeRead:
+    """One node with its inventory; its manifest is marked as broken where it cannot be used.
+
+    Where devices are `published` by their drivers, those are what it has.
+    """
     body = manifest.body
     metadata = manifest.mapping(body.get("metadata"), "metadata")
     labels = manifest.strings(metadata.get("labels"), "metadata.labels")
@@ -87,6 +97,8 @@ def read_node(manifest: Manifest, spec: Spec, inventory: Manifest | None = None)
         ready=_ready(manifest, status),
         cordoned=cordoned or metadata.get("deletionTimestamp") is not None,
     )
+    if published is not None:
+        return _with_published(manifest, node, published)
     if inventory is None or spec.devices.mode == "count":
         return NodeRead(manifest, node, gpu_name)
     info = manifest.mapping(status.get("nodeInfo"), "status.nodeInfo")
@@ -96,6 +108,15 @@ def read_node(manifest: Manifest, spec: Spec, inventory: Manifest | None = None)
         node.allocatable.gpus,
     )
     return NodeRead(manifest, node, gpu_name, read_devices(inventory, standing))
+
+
+def _with_published(manifest: Manifest, node: Node, published: Claimable) -> NodeRead:
+    devices = Devices(published.free, manifest=manifest)
+    if published.fault:
+        devices.free, devices.fault = None, published.fault
+    offered = replace(node.allocatable, gpus=len(published.names))
+    node = replace(node, allocatable=offered, device_names=published.names)
+    return NodeRead(manifest, node, "", devices)
 
 
 def with_devices(read: NodeRead) -> Node:

@@ -12,6 +12,7 @@ from model.devices.held import DEVICES, devices_in
 from model.readers.amounts import Amounts, RequestReader, as_request, gpu_resource
 from model.readers.clock import created_at
 from model.readers.constraints import Wants, narrowed, read_wants
+from model.readers.dra.claims import ClaimAsk
 from model.readers.manifest import Body, Manifest
 from model.readers.nodes import GPU_RESOURCE_LABEL
 from model.readers.owners import Chain, Owners
@@ -44,7 +45,9 @@ class Pod:
     none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
     that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
     has been read; `request` what its gang makes of it. `devices` are the numbers of those it
-    has; `claimed` the labels that its claim demands of the node. A `stale` pod is to be read
+    has; `claimed` the labels that its claim demands of the node. `resource_claims` are the
+    ResourceClaims whose devices it asks for, `unsupported` names what of them cannot be honoured,
+    "" where there is nothing. A `stale` pod is to be read
     anew before it counts again: something that is wrong with it was found when nobody listened.
     """
 
@@ -72,6 +75,8 @@ class Pod:
     stale: bool = False
     devices: tuple[int, ...] = ()
     claimed: tuple[tuple[str, str], ...] = ()
+    resource_claims: tuple[ClaimAsk, ...] = ()
+    unsupported: str = ""
 
     @property
     def namespace(self) -> str:
@@ -122,6 +127,7 @@ class Pod:
         for owner in self.owners.manifests:
             owner.report = report
         self.pinned, self.claimed = "", ()
+        self.resource_claims, self.unsupported = (), ""
         if self.asked is not None:
             self.request = self.asked
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.memory import pods, rules
+from k8s_bridge.cluster.memory import pods
 from k8s_bridge.cluster.memory.merge import merged
+from k8s_bridge.cluster.memory.refusals import invalid
 from k8s_bridge.cluster.memory.requests import Interceptor, Request
 from k8s_bridge.cluster.memory.selectors import Selector, parse
 from k8s_bridge.cluster.memory.store import MemoryStore
@@ -95,7 +96,7 @@ class MemoryCluster:
         await self._before(request)
         if not target.version:
             why = "must be specified for an update"
-            raise rules.invalid(target.name, "metadata.resourceVersion", why)
+            raise invalid(target.name, "metadata.resourceVersion", why)
         record = self.store.find_exact(kind, target)
         made = self.store.update(kind, record, body).whole()
         await self._after(request, made)

@@ -11,6 +11,7 @@ from k8s_bridge.cluster.memory import rules
 from k8s_bridge.cluster.memory.journal import Journal
 from k8s_bridge.cluster.memory.names import Names
 from k8s_bridge.cluster.memory.records import Change, Record, copied
+from k8s_bridge.cluster.memory.refusals import invalid
 from k8s_bridge.cluster.protocol import Body, Target
 
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -87,7 +88,7 @@ class MemoryStore:
             raise Refused(message, 400, "BadRequest")
         if not metadata.get("name"):
             if not metadata.get("generateName"):
-                raise rules.invalid("", "metadata.name", "Required value")
+                raise invalid("", "metadata.name", "Required value")
             metadata["name"] = metadata["generateName"] + self._names.suffix()
         key = (self._namespace(kind, namespace, metadata), metadata["name"])
         if key in self._objects.get(kind, {}):

@@ -275,6 +275,9 @@ class Leader:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
+    def took_claim(self, body: Body) -> None:
+        """There are no claims."""
+
     def took(self, body: Body) -> None:
         """The true pods know."""
 
