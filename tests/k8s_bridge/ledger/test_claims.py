@@ -220,12 +220,15 @@ async def test_a_device_that_went_meanwhile_takes_the_gang_back() -> None:
     """A new leader finds the commit, but no longer the device: it frees what was written."""
     world = await started()
     wanted = await world.claiming("g", on(0, size=2))
-    first = Leader(world, "a", Death(at=4 + 1 + 2, after=True))
+    death = Death(at=0, after=True)
+    first = await Leader(world, "a", death).take_over()
+    # the page, two finalizers, one status
+    death.at = len(death.writes) + 1 + 2 + 1
     with contextlib.suppress(Killed):
-        await first.take_over()
         await first.commit(wanted)
         await first.rest()
     await first.stop()
+    assert any((claim.get("status") or {}).get("allocation") for claim in world.claims())
     second = await Leader(world, "b").take_over()
     binder = Binder(second.cluster, world.true_pods, world.clock, Without("gpu-7"))
     second.keeping.binder = binder
