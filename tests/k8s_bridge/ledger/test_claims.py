@@ -47,19 +47,32 @@ async def writes_of(rolls_back: bool) -> int:
 
 
 async def run(world: ClaimWorld, death: Death, rolls_back: bool) -> list[Wanted]:
-    """Let a leader place two gangs until it dies; a node is lost once all are decided or bound."""
+    """Let a leader place two gangs until it dies; a node may be lost as its claim is written."""
     plan = await plan_of(world)
     leader = Leader(world, "a", death)
+    if rolls_back:
+        leader.cluster.interceptors.append(_LosesNode(world))
     with contextlib.suppress(Killed):
         await leader.take_over()
-        if rolls_back:
-            await leader.decide(*plan)
-            world.true_pods.dead_nodes.add("n-0-1-1")
-        else:
-            await leader.commit(*plan)
+        await leader.commit(*plan)
         await leader.rest()
     await leader.stop()
     return plan
+
+
+class _LosesNode:
+    """Loses the last node of the wide gang once the claim for it has its devices."""
+
+    def __init__(self, world: ClaimWorld) -> None:
+        self._world = world
+
+    async def before(self, request: Request) -> None:
+        """Let everything through."""
+
+    async def after(self, request: Request, answer: object) -> None:
+        """Lose the node."""
+        if request.subresource == "status" and request.target.name == "wide-3":
+            self._world.true_pods.dead_nodes.add("n-0-1-1")
 
 
 @pytest.mark.parametrize("after", [False, True])
