@@ -114,6 +114,8 @@ def _with_published(manifest: Manifest, node: Node, published: Claimable) -> Nod
     devices = Devices(published.free, manifest=manifest)
     if published.fault:
         devices.free, devices.fault = None, published.fault
+        advice = "See what the driver on the node publishes; it may be about to do so anew."
+        manifest.warn("metadata.name", None, f"takes nobody: {published.fault}", advice)
     offered = replace(node.allocatable, gpus=len(published.names))
     node = replace(node, allocatable=offered, device_names=published.names)
     return NodeRead(manifest, node, "", devices)

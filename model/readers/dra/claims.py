@@ -35,13 +35,13 @@ class Refused(Exception):
 
 
 def requests_of(
-    spec: Body, classes: DeviceClasses, names: tuple[str, ...]
+    claim: Body, classes: DeviceClasses, names: tuple[str, ...]
 ) -> tuple[tuple[tuple[str, int], ...], DeviceDemand]:
     """The requests of a claim and what all of them demand of their devices.
 
     `names` are the classes that the config honours. Raises `Refused`.
     """
-    devices = _mapping(spec.get("devices"))
+    devices = _mapping(_mapping(claim.get("spec")).get("devices"))
     if devices.get("constraints"):
         raise Refused("spec.devices.constraints")
     found: list[tuple[str, int]] = []
@@ -80,10 +80,10 @@ def _exactly(
     count = body.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise Refused(f"{field}.count {count!r}")
-    return count, _demand(name, _list(body.get("selectors")), field)
+    return count, _demand(name, body.get("selectors"), field)
 
 
-def _demand(name: str, selectors: list[Body], field: str) -> DeviceDemand:
+def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
     """What a request demands: a product, or an amount of memory, of devices of a class."""
     products: tuple[str, ...] = ()
     memory = 0
@@ -113,6 +113,11 @@ def allocated(claim: Body) -> Iterator[DeviceName]:
 def is_allocated(claim: Body) -> bool:
     """Whether somebody has given a claim its devices."""
     return bool(_mapping(claim.get("status")).get("allocation"))
+
+
+def owners(claim: Body) -> set[str]:
+    """The UIDs of those that a claim was made for."""
+    return {str(one.get("uid")) for one in _list(claim["metadata"].get("ownerReferences"))}
 
 
 def _mapping(value: object) -> Body:

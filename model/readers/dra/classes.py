@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from model.readers.dra.selectors import Condition, NotUnderstood, conditions
@@ -44,13 +44,17 @@ def read_class(name: str, body: Body) -> DeviceClass:
     spec = body.get("spec")
     selectors = spec.get("selectors") if isinstance(spec, dict) else None
     try:
-        return DeviceClass(name, tuple(all_of(selectors or ())))
+        return DeviceClass(name, tuple(all_of(selectors)))
     except NotUnderstood as error:
         return DeviceClass(name, (), str(error))
 
 
-def all_of(selectors: Iterable[object]) -> Iterable[Condition]:
-    """What a list of selectors demands. Raises `NotUnderstood`."""
+def all_of(selectors: object) -> Iterator[Condition]:
+    """What a list of selectors demands, nothing where there is none. Raises `NotUnderstood`."""
+    if selectors is None:
+        return
+    if not isinstance(selectors, list):
+        raise NotUnderstood(str(selectors))
     for one in selectors:
         cel = one.get("cel") if isinstance(one, dict) else None
         expression = (cel if isinstance(cel, dict) else EMPTY).get("expression")

@@ -11,6 +11,8 @@ from model.resources import Resources
 from model.snapshot import RunningPod
 
 Address = tuple[str, str]
+STANDS_IN = " (claim)"
+"""What follows the name of a claim that stands for a pod; no pod has a space in its name."""
 
 
 class Places:
@@ -47,7 +49,7 @@ def holders(
             if (namespace, name, node) not in counted:
                 yield RunningPod(
                     namespace=namespace,
-                    name=f"resourceclaim/{name}",
+                    name=f"{name}{STANDS_IN}",
                     node=node,
                     request=Resources(gpus=len(numbers), pods=0),
                     devices=tuple(sorted(numbers)),

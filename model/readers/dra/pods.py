@@ -10,7 +10,7 @@ from model.devices.demand import DeviceDemand
 from model.devices.names import DeviceName, numbers_of
 from model.readers.device_map import DEVICE_MAP
 from model.readers.dra.api import CLAIM
-from model.readers.dra.claims import ClaimAsk, Refused, allocated, is_allocated, requests_of
+from model.readers.dra.claims import ClaimAsk, Refused, allocated, is_allocated, owners, requests_of
 from model.readers.dra.classes import DeviceClasses
 from model.readers.manifest import Manifest
 from model.readers.objects import Objects
@@ -33,7 +33,7 @@ def claims_named(pod: Manifest) -> Iterator[tuple[str, str, bool]]:
     """
     listed = _mapping(pod, "spec").get("resourceClaims")
     made = {
-        one.get("name"): one
+        str(one.get("name")): one
         for _, one in pod.mappings(
             _mapping(pod, "status").get("resourceClaimStatuses"), "status.resourceClaimStatuses"
         )
@@ -41,9 +41,9 @@ def claims_named(pod: Manifest) -> Iterator[tuple[str, str, bool]]:
     for field, one in pod.mappings(listed, "spec.resourceClaims"):
         if one.get("resourceClaimName"):
             yield field, str(one["resourceClaimName"]), False
-        elif one.get("name") not in made:
+        elif (called := str(one.get("name"))) not in made:
             yield field, "", True
-        elif name := made[one.get("name")].get("resourceClaimName"):
+        elif name := made[called].get("resourceClaimName"):
             yield field, str(name), True
 
 
@@ -65,6 +65,8 @@ def apply_claims(pod: Pod, objects: Objects, known: Claimables) -> None:
     demands: set[DeviceDemand] = set()
     held: list[DeviceName] = []
     for field, name, made in claims_named(manifest):
+        if name and any(one.name == name for one in found):
+            continue
         claim = objects.get(*CLAIM, pod.namespace, name) if name else None
         if claim is None:
             what = f"names no ResourceClaim of namespace {pod.namespace}"
@@ -82,14 +84,12 @@ def apply_claims(pod: Pod, objects: Objects, known: Claimables) -> None:
             manifest.error(field, name, why, "Give the pod a claim of its own.")
             return
         try:
-            requests, demand = requests_of(
-                claim.mapping(claim.body.get("spec"), "spec"), known.classes, known.names
-            )
+            requests, demand = requests_of(claim.body, known.classes, known.names)
         except Refused as refused:
             pod.unsupported = f"{field}: ResourceClaim {name}: {refused}"
             return
         metadata = claim.body["metadata"]
-        uid, version = metadata.get("uid") or "", metadata.get("resourceVersion") or ""
+        uid, version = (str(metadata.get(key) or "") for key in ("uid", "resourceVersion"))
         found.append(ClaimAsk(name, uid, version, requests))
         demands.add(demand)
         held.extend(allocated(claim.body))
@@ -107,11 +107,10 @@ def apply_claims(pod: Pod, objects: Objects, known: Claimables) -> None:
 def _unusable(pod: Pod, claim: Manifest, made: bool) -> str:
     """Why a claim cannot be given devices for a pod that waits."""
     metadata = claim.body["metadata"]
-    owners = [one.get("uid") for one in metadata.get("ownerReferences") or ()]
     uid = pod.manifest.body["metadata"].get("uid")
     if metadata.get("deletionTimestamp") is not None:
         return "names a ResourceClaim that is being deleted"
-    if made and uid and uid not in owners:
+    if made and uid and uid not in owners(claim.body):
         return "names a ResourceClaim that was made for another pod"
     if is_allocated(claim.body):
         return "names a ResourceClaim that has devices already, which it may not share"

@@ -119,13 +119,13 @@ def _read(body: Body) -> _Slice | None:
     if not (isinstance(driver, str) and isinstance(name, str) and isinstance(node, str)):
         return None
     generation, count = pool.get("generation"), pool.get("resourceSliceCount")
-    devices = spec.get("devices") or ()
+    devices = spec.get("devices")
     return _Slice(
         Pool(driver, name),
         node,
         generation if isinstance(generation, int) else 0,
         count if isinstance(count, int) else 0,
-        tuple(one for one in devices if isinstance(one, dict)),
+        tuple(one for one in devices if isinstance(one, dict)) if isinstance(devices, list) else (),
     )
 
 

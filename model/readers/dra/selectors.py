@@ -31,6 +31,10 @@ _CAPACITY = re.compile(
 _VALUES = ("string", "bool", "int")
 
 
+DEEPEST = 16
+"""Parentheses around parentheses that are looked into."""
+
+
 class NotUnderstood(Exception):
     """A selector that says more than is understood here."""
 
@@ -102,10 +106,13 @@ def conditions(expression: str) -> tuple[Condition, ...]:
     return tuple(_condition(part.strip()) for part in _parts(expression))
 
 
-def _parts(expression: str) -> list[str]:
+def _parts(expression: str, depth_left: int = DEEPEST) -> list[str]:
     """The conditions between `&&`, also where one is in parentheses or on a line of its own."""
     text = expression.strip()
     while text.startswith("(") and _closes(text):
+        depth_left -= 1
+        if depth_left < 0:
+            raise NotUnderstood(text[:80])
         text = text[1:-1].strip()
     parts, depth, quote, start, i = [], 0, "", 0, 0
     while i < len(text):
@@ -123,7 +130,7 @@ def _parts(expression: str) -> list[str]:
     parts.append(text[start:])
     if len(parts) == 1:
         return parts
-    return [one for part in parts for one in _parts(part)]
+    return [one for part in parts for one in _parts(part, depth_left)]
 
 
 def _closes(text: str) -> bool:

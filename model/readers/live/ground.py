@@ -26,6 +26,10 @@ class _Known:
     read: NodeRead
     problems: tuple[Problem, ...]
 
+    @property
+    def device_names(self) -> tuple[DeviceName, ...]:
+        return () if self.read.manifest.broken else self.read.node.device_names
+
     def says_the_same_as(self, other: _Known) -> bool:
         return (
             self.read.node == other.read.node
@@ -67,7 +71,7 @@ class Ground:
         """Take a node as it is now; whether that says anything new."""
         known, new = self._nodes.get(name), self._read(name, body)
         self._nodes[name] = new
-        self._name_devices(name, new.read.node.device_names)
+        self._name_devices(name, new.device_names)
         changed = known is None or not new.says_the_same_as(known)
         self._stale = self._stale or changed
         return changed
@@ -174,7 +178,7 @@ class Ground:
             name: self._read(name, one.read.manifest.body) for name, one in self._nodes.items()
         }
         for name, one in self._nodes.items():
-            self._name_devices(name, one.read.node.device_names)
+            self._name_devices(name, one.device_names)
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
         """Let nobody use the nodes `withheld`, whatever they say; whether that says anything new.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from model.readers.dra.api import CLAIM
@@ -32,11 +32,12 @@ class Known:
     pod: Pod | None = None
 
 
-def _claims_of(pod: Manifest) -> Iterator[OwnerRef]:
-    """The ResourceClaims that a pod depends on."""
-    if isinstance(pod.body.get("spec"), dict) and pod.body["spec"].get("resourceClaims"):
-        for _, name, _ in claims_named(pod.on(Report())):
-            yield OwnerRef(*CLAIM, name)
+def _claims_of(pod: Pod) -> Iterable[OwnerRef]:
+    """The ResourceClaims that a pod depends on, each once."""
+    if not pod.spec.get("resourceClaims"):
+        return ()
+    named = claims_named(pod.manifest.on(Report()))
+    return dict.fromkeys(OwnerRef(*CLAIM, name) for _, name, _ in named)
 
 
 def _is_followed(ref: OwnerRef) -> bool:
@@ -161,7 +162,7 @@ class PodTable:
             known = self._pods[at]
             known.pod = None
             pod = self.read(at, Report(), owners)
-            self._watch(at, known, (*pod.owners.asked, *_claims_of(pod.manifest)))
+            self._watch(at, known, (*pod.owners.asked, *_claims_of(pod)))
             identity = identity_of(pod)
             if identity != known.identity:
                 self._leave(at, known)
