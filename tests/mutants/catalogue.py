@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.claims import CLAIMS
 from tests.mutants.mutant import Mutant
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
@@ -270,4 +271,5 @@ MUTANTS = (
         "return fenced or is_elsewhere(pods, member) or is_gone(pods, member)",
         "tests/k8s_bridge/ledger/test_bound_by_another.py::test_who_has_bound_it_decides",
     ),
+    *CLAIMS,
 )
