@@ -59,6 +59,7 @@ class Grants:
             self._remove(change.body)
         elif isinstance(change, Absent):
             self._pods.clear()
+            self._names.clear()
 
     def pod(self, uid: str) -> PodOnNode | None:
         """The pod that control groups call `uid`."""
