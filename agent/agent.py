@@ -129,7 +129,6 @@ class Agent:
         # 2. Whether what runs is what was granted.
         found = self._compare(reading)
         ready = not looked_at.faults
-        self._metrics.judged(ready, found or ())
         self._tell(found or ())
         # 3. Have the cluster know.
         error: ClusterError | None = None
@@ -139,6 +138,7 @@ class Agent:
             error = failed
             self._metrics.failed(failed.status)
             self._log.warning("not_published", why=str(failed), advice=_advice(failed))
+        self._metrics.judged(ready, found or ())
         self.rounds += 1
         self._beat = self._clock.monotonic()
         return Round(ready, tuple(found or ()), error)

@@ -29,6 +29,9 @@ class AgentMetrics:
             "Devices that a pod uses without a grant, each pod counted.",
             registry=own,
         )
+        self._rounds = Counter(
+            "fourleaf_agent_rounds_total", "Times that the node was looked at.", registry=own
+        )
         self._writes = Counter(
             "fourleaf_agent_publishes_total", "Writes of the inventory.", registry=own
         )
@@ -66,6 +69,7 @@ class AgentMetrics:
 
     def judged(self, ready: bool, mismatches: Sequence[object]) -> None:
         """The inventory was looked at, and what runs was compared with what was granted."""
+        self._rounds.inc()
         self._ready.set(ready)
         self._mismatches.set(len(mismatches))
 
