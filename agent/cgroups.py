@@ -8,7 +8,7 @@ from pathlib import Path
 PROC = Path("/proc")
 
 _POD = re.compile(
-    r"pod(?P<uid>[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}"
+    r"(?<=[-/])pod(?P<uid>[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}"
     r"|[0-9a-f]{32})(?:\.slice)?(?:/|$)",
     re.MULTILINE,
 )

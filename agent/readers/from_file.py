@@ -5,14 +5,13 @@ The file holds what `fourleaf agent --once -o yaml` prints, or only the status o
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from agent.reading import Fault, Reading
-from k8s_bridge.telling.words import clipped
+from k8s_bridge.telling.words import clipped, complaint
 from model.crds.node_status import FORMAT, NodeDevices
 from model.problems import Problem, Severity, shown
 from model.readers.jsontext import BadText
@@ -97,12 +96,12 @@ def _problem(name: str, at: str, error: Any) -> Problem:
         return Problem(Severity.ERROR, name, "", field, "", "is not known", advice)
     value = "" if error["type"] == "missing" else shown(error["input"])
     message = error["msg"][0].lower() + error["msg"][1:]
-    advice = "Correct it as docs of GpuNodeStatus say (kubectl explain gns.status)."
+    advice = "Correct it; kubectl explain gns.status says what it takes."
     return Problem(Severity.ERROR, name, "", field, value, message, advice)
 
 
 def _failed(problems: list[Problem], reason: str = "InvalidInventory") -> Reading:
-    told = [re.sub(r"\s+", " ", str(problem)) for problem in problems[:_TOLD]]
+    told = [f"{problem.source}: {complaint(problem)}" for problem in problems[:_TOLD]]
     if len(problems) > _TOLD:
         told.append(f"and {len(problems) - _TOLD} more")
     return Reading(SOURCE, fault=Fault(reason, clipped("; ".join(told))))

@@ -30,7 +30,8 @@ HASH = "0f2c6a527bd14d2e9a431b2c3d4e5f60"
         (f"0::/kubepods/pod{UID}/a1/kubepods/pod{HASH}/b2\n", UID),
         ("0::/system.slice/nvidia-persistenced.service\n", ""),
         ("0::/user.slice/user-0.slice/podman-1.scope\n", ""),
-        (f"0::/system.slice/tripod{UID}x.service\n", ""),
+        (f"0::/system.slice/tripod{UID}/x.service\n", ""),
+        (f"0::/system.slice/pod{UID}x.service\n", ""),
         ("", ""),
     ],
 )
