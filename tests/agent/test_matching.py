@@ -80,7 +80,7 @@ def test_an_unknown_pod_counts_when_it_is_seen_twice() -> None:
     grants = Grants()
     grants.change(PODS, Replaced([B], "1", PODS))
     first, unknown = mismatches([process(1, "u-x")], grants)
-    assert (first, unknown) == ([], {(1, "u-x")})
+    assert (first, unknown) == ([], frozenset({(1, "u-x")}))
     second, unknown = mismatches([process(1, "u-x"), process(0, "u-x")], grants, unknown)
     assert [(one.gpu, one.granted_to) for one in second] == [(1, ("ml/b",))]
     third, unknown = mismatches([], grants, unknown)

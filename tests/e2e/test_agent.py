@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import yaml
 
 from agent.node import own_boot_id
 from model.crds.definitions import definitions
-from tests.controlplane.api import Api, ApiError
+from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.processes import Process, free_ports
@@ -251,22 +252,48 @@ def test_a_file_that_breaks(api: Api, kubeconfig: Path, tmp_path: Path) -> None:
         eventually(lambda: says(api, "broken", "Ready", "True"), "it is mended")
 
 
+FORBIDDEN = (
+    ("DELETE", f"{STATUSES}/others"),
+    ("GET", STATUSES),
+    ("GET", "/api/v1/nodes"),
+    ("PATCH", "/api/v1/nodes/others"),
+    ("PATCH", "/api/v1/nodes/others/status"),
+    ("PATCH", "/api/v1/namespaces/default/pods/p"),
+    ("PATCH", "/api/v1/namespaces/default/pods/p/status"),
+    ("DELETE", "/api/v1/namespaces/default/pods/p"),
+    ("GET", "/api/v1/namespaces/kube-system/secrets"),
+    ("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"),
+    ("GET", "/apis/gpu.scheduling/v1/namespaces/default/gpuclaims"),
+)
+
+
 def test_an_agent_may_do_what_it_needs_and_no_more(api: Api, kubeconfig: Path) -> None:
-    """Its account may not delete inventories, nor write pods, nodes, Leases or claims."""
+    """Its account may not delete inventories, nor write pods or nodes, nor read secrets."""
     make_node(api, "others")
     patch = {"metadata": {"labels": {"x": "y"}}}
     with Api(kubeconfig) as agent:
-        for forbid in (
-            lambda: agent.delete(f"{STATUSES}/others"),
-            lambda: agent.patch("/api/v1/nodes/others", patch),
-            lambda: agent.patch("/api/v1/nodes/others/status", {"status": {}}),
-            lambda: agent.get("/api/v1/nodes"),
-            lambda: agent.patch("/api/v1/namespaces/default/pods/p", patch),
-            lambda: agent.get("/api/v1/namespaces/kube-system/secrets"),
-            lambda: agent.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"),
-            lambda: agent.get("/apis/gpu.scheduling/v1/namespaces/default/gpuclaims"),
-        ):
+        for method, path in FORBIDDEN:
             with pytest.raises(ApiError) as refused:
-                forbid()
+                agent.request(method, path, patch if method == "PATCH" else None, MERGE_PATCH)
             assert refused.value.status == 403
         assert agent.get("/api/v1/nodes/others")["metadata"]["name"] == "others"
+
+
+def test_once(api: Api, kubeconfig: Path, tmp_path: Path) -> None:
+    """Published is 0, an inventory that cannot be relied on 1, a node that is not there 2."""
+    make_node(api, "once")
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(devices()))
+    bad.write_text("{}")
+
+    def once(node: str, file: Path) -> int:
+        main = "from cli.main import main; main()"
+        command = [sys.executable, "-c", main, "agent", "--once", "--node-name", node]
+        command += ["--from-file", str(file), "--kubeconfig", str(kubeconfig)]
+        return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode
+
+    assert once("once", good) == 0
+    assert says(api, "once", "Ready", "True")
+    assert once("once", bad) == 1
+    assert condition(api, "once", "Ready")["reason"] == "NoDevices"
+    assert once("nowhere", good) == 2

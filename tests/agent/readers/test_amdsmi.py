@@ -184,7 +184,8 @@ def test_numbers_are_those_of_hip() -> None:
 
 def test_what_is_no_direct_link() -> None:
     """Two hops, or PCI, or a direction without bandwidth."""
-    for change in ({"hops": 2}, {"links": {}}, {"links": {"0000:26:00.0": 0}}):
+    changes: list[dict[str, Any]] = [{"hops": 2}, {"links": {}}, {"links": {"0000:26:00.0": 0}}]
+    for change in changes:
         first, second = two()
         for name, value in change.items():
             setattr(first, name, value)
