@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent.grants import Grants, PodOnNode
@@ -49,14 +49,13 @@ def mismatches(
         if pod is None:
             unknown.add((gpu, uid))
             if (gpu, uid) in before:
-                found.append(Mismatch(gpu, uid, None, _others(grants, gpu, uid)))
+                found.append(Mismatch(gpu, uid, None, _holders(grants, gpu)))
         elif gpu not in pod.devices:
-            others = _others(grants, gpu, pod.target.uid)
-            if others or not pod.picked:
-                found.append(Mismatch(gpu, uid, pod, others))
+            holders = _holders(grants, gpu)
+            if holders or not pod.picked:
+                found.append(Mismatch(gpu, uid, pod, holders))
     return found, frozenset(unknown)
 
 
-def _others(grants: Grants, gpu: int, uid: str) -> tuple[str, ...]:
-    holders: Sequence[PodOnNode] = grants.holders(gpu)
-    return tuple(str(pod) for pod in holders if pod.target.uid != uid)
+def _holders(grants: Grants, gpu: int) -> tuple[str, ...]:
+    return tuple(map(str, grants.holders(gpu)))

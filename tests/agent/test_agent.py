@@ -182,6 +182,17 @@ async def test_a_cluster_that_fails(bench: Bench) -> None:
     assert bench.value("publish_errors_total", status="429") == 1
 
 
+async def test_a_server_that_asks_for_time(bench: Bench) -> None:
+    """What asks to be left alone for 100 seconds is."""
+    await bench.add_node()
+    bench.wire.errors = [Throttled("too many", 429, retry_after=100.0)]
+    bench.start()
+    await bench.clock.advance(99)
+    assert bench.wire.writes == 1
+    await bench.clock.advance(10)
+    assert bench.wire.writes == 3
+
+
 async def test_a_node_that_is_not_registered_yet(bench: Bench) -> None:
     """It is waited for, and its inventory follows."""
     bench.start()

@@ -186,6 +186,16 @@ async def test_what_others_change_or_delete_comes_back(bench: Bench) -> None:
     assert len((await bench.status()).gpus) == 2
 
 
+async def test_the_owner_comes_back(bench: Bench) -> None:
+    """An inventory that lost its owner would outlive its node."""
+    await bench.publish(reading())
+    nobody = {"metadata": {"ownerReferences": None}}
+    await bench.cluster.patch(GPU_NODE_STATUSES, HERE, nobody)
+    await bench.clock.advance(300)
+    assert await bench.publish(reading())
+    assert [one["uid"] for one in (await bench.body())["metadata"]["ownerReferences"]] == ["uid-1"]
+
+
 async def test_an_object_that_goes_between_look_and_write(bench: Bench) -> None:
     """A status of nothing is not found, so the object is made anew."""
     await bench.publish(reading())

@@ -28,6 +28,11 @@ class Device:
     handle: Any = None
     silent: str = ""
 
+    @property
+    def answers(self) -> bool:
+        """Whether it can be asked for more."""
+        return self.handle is not None and not self.silent
+
 
 def devices(nvml: Nvml, count: int, known: Mapping[int, Identity]) -> list[tuple[int, Device]]:
     """The devices by NVML's number, in the order of their PCI addresses.

@@ -59,7 +59,7 @@ class NvmlReader:
         self._known = {number: device.identity for number, device in listed}
         found = [device for _, device in listed]
         # 3. What has happened to them since the last time.
-        answering = {i: d.handle for i, d in enumerate(found) if d.handle and not d.silent}
+        answering = {i: d.handle for i, d in enumerate(found) if d.answers}
         self._xids.listen({found[i].identity.uuid: handle for i, handle in answering.items()})
         self._xids.take()
         # 4. How they are, what joins them, and what runs on them.
@@ -97,8 +97,8 @@ class NvmlReader:
     def _gpu(self, index: int, device: Device) -> Gpu:
         identity = device.identity
         belongs, wrong = None, []
-        if device.silent or device.handle is None:
-            wrong.append(f"it does not answer: {device.silent or 'no handle'}")
+        if not device.answers:
+            wrong.append(f"it does not answer: {device.silent}")
         else:
             belongs, apart = fabric(self._nvml, device.handle)
             wrong = [*filter(None, [apart]), *complaints(self._nvml, device.handle)]

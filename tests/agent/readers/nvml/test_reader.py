@@ -114,6 +114,22 @@ def test_a_lost_device_keeps_its_place_and_name() -> None:
     assert it.read().gpus[0].healthy
 
 
+@pytest.mark.parametrize(
+    "function", ["nvmlDeviceGetUUID", "nvmlDeviceGetPciInfo", "nvmlDeviceGetMemoryInfo"]
+)
+def test_a_device_that_answers_in_part(function: str) -> None:
+    """One that no longer tells who it is keeps its name, and is asked for nothing more."""
+    sick = FakeGpu("GPU-a", FIRST, links=[SWITCH], processes=[(1, None)], mig=1)
+    nvml = FakeNvml(sick, FakeGpu("GPU-b", SECOND, links=[SWITCH]))
+    it = reader(nvml)
+    it.read()
+    sick.errors = {function: pynvml.NVML_ERROR_UNKNOWN}
+    found = it.read()
+    assert (found.gpus[0].uuid, found.gpus[0].pci_bus_id) == ("GPU-a", "0000:1b:00.0")
+    assert found.gpus[0].message == "it does not answer: Unknown Error"
+    assert (found.links, found.processes) == ((), ())
+
+
 def test_a_device_that_was_never_known() -> None:
     """A device that has not answered even once has a place, and a name that says so."""
     lost = FakeGpu("GPU-a", FIRST, errors={"nvmlDeviceGetHandleByIndex": LOST})
