@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from dataclasses import replace
+
+import structlog
 
 from agent.reading import DeviceReader, Fault, Reading
+from k8s_bridge.telling.words import clipped
 
+UNKNOWN = "unknown"
 PATIENCE = 30.0
 """Seconds that a reading may take; eight devices take a fraction of one."""
 
@@ -16,7 +20,7 @@ class PatientReader:
     """Reads in a thread and waits for it no longer than `patience` seconds.
 
     A driver that hangs is not called again before it has answered. Its thread does not keep the
-    process from ending.
+    process from ending. What the reader raises becomes a fault.
     """
 
     def __init__(self, reader: DeviceReader, patience: float = PATIENCE) -> None:
@@ -32,9 +36,7 @@ class PatientReader:
         done, _ = await asyncio.wait({self._pending}, timeout=self._patience)
         if not done:
             message = f"the driver has not answered within {self._patience:g} s; reboot the node"
-            return replace(
-                Reading(self._last.source or "unknown"), fault=Fault("DriverHangs", message)
-            )
+            return Reading(self._last.source or UNKNOWN, fault=Fault("DriverHangs", message))
         self._pending = None
         self._last = done.pop().result()
         return self._last
@@ -44,26 +46,28 @@ class PatientReader:
         if self._pending is None:
             self._reader.close()
 
+    def _attempt(self) -> Reading:
+        try:
+            return self._reader.read()
+        except Exception as error:  # noqa: BLE001 - no answer of a device takes the agent down
+            structlog.get_logger(__name__).exception("reader_failed")
+            said = f"the devices cannot be read: {type(error).__name__}: {error}"
+            message = clipped(" ".join(said.split()))
+            return Reading(self._last.source or UNKNOWN, fault=Fault("ReaderFailed", message))
+
     def _begin(self) -> asyncio.Future[Reading]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Reading] = loop.create_future()
 
-        def settle(reading: Reading | None, error: BaseException | None) -> None:
-            if answer.cancelled():
-                return
-            if error is not None:
-                answer.set_exception(error)
-            elif reading is not None:
+        def settle(reading: Reading) -> None:
+            if not answer.done():
                 answer.set_result(reading)
 
         def work() -> None:
-            reading, wrong = None, None
-            try:
-                reading = self._reader.read()
-            except Exception as error:  # noqa: BLE001 - it is raised again where it is awaited
-                wrong = error
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(settle, reading, wrong)
+            reading = self._attempt()
+            # The process may be ending, and nobody waits for this any more.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(settle, reading)
 
         threading.Thread(target=work, name="devices", daemon=True).start()
         return answer

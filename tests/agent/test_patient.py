@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 
-import pytest
-
 from agent.patient import PatientReader
 from agent.reading import Reading
 from tests.agent.made import reading
@@ -58,11 +56,13 @@ async def test_a_driver_that_hangs() -> None:
 
 
 async def test_a_reader_that_breaks() -> None:
-    """What should not be raised is raised where the reading is awaited, not lost in a thread."""
+    """What should not be raised is a fault, and no end of the agent."""
 
     class Broken(Hanging):
         def read(self) -> Reading:
             raise RuntimeError("a bug")
 
-    with pytest.raises(RuntimeError, match="a bug"):
-        await PatientReader(Broken()).read()
+    found = await PatientReader(Broken()).read()
+    assert found.fault is not None
+    assert found.fault.reason == "ReaderFailed"
+    assert found.fault.message == "the devices cannot be read: RuntimeError: a bug"
