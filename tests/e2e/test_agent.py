@@ -15,7 +15,13 @@ from typing import Any
 import pytest
 import yaml
 
+from agent.agent import Agent, Setting
+from agent.metrics import AgentMetrics
 from agent.node import own_boot_id
+from agent.patient import PatientReader
+from agent.readers.from_file import FileReader
+from k8s_bridge.clock import SystemClock
+from k8s_bridge.cluster.live import connect
 from model.crds.definitions import definitions
 from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
@@ -297,3 +303,58 @@ def test_once(api: Api, kubeconfig: Path, tmp_path: Path) -> None:
     assert once("once", bad) == 1
     assert condition(api, "once", "Ready")["reason"] == "NoDevices"
     assert once("nowhere", good) == 2
+
+
+INVENTORIES: dict[str, tuple[dict[str, Any], str, int, int]] = {
+    "empty": ({"gpus": []}, "NoDevices", 0, 0),
+    "one UUID twice": (
+        {"gpus": [{"index": 0, "uuid": "GPU-a"}, {"index": 1, "uuid": "GPU-a"}]},
+        "DuplicateUUID",
+        2,
+        0,
+    ),
+    "one index twice": (
+        {"gpus": [{"index": 0, "uuid": "GPU-a"}, {"index": 0, "uuid": "GPU-b"}]},
+        "DuplicateIndex",
+        1,
+        0,
+    ),
+    "links that disagree": (
+        {**devices(), "links": [{"a": a, "b": 1 - a, "bandwidthGBps": 9 - a} for a in (0, 1)]},
+        "AsymmetricLinks",
+        2,
+        1,
+    ),
+    "not a number": (
+        {**devices(), "links": [{"a": 0, "b": 1, "bandwidthGBps": float("nan")}]},
+        "InvalidInventory",
+        0,
+        0,
+    ),
+    "a later format": ({"format": 2, **devices()}, "UnknownFormat", 0, 0),
+    "1000 devices": ({**devices(1000), "links": []}, "InventoryRead", 1000, 0),
+    "1000 devices, all linked": (devices(1000), "InvalidInventory", 0, 0),
+    "128 devices, all linked": (devices(128), "InventoryRead", 128, 8128),
+    "200 devices, all linked": (devices(200), "TooManyLinks", 200, 0),
+}
+
+
+@pytest.mark.parametrize("name", INVENTORIES)
+async def test_inventories(api: Api, kubeconfig: Path, tmp_path: Path, name: str) -> None:
+    """The server takes what the agent makes of each, and Ready has the reason."""
+    found, reason, gpus, links = INVENTORIES[name]
+    node = f"n-{list(INVENTORIES).index(name)}"
+    make_node(api, node)
+    file = tmp_path / "devices.json"
+    file.write_text(json.dumps(found))
+    clock = SystemClock()
+    cluster = await connect(str(kubeconfig))
+    read = PatientReader(FileReader(file)).read
+    agent = Agent(cluster, clock, read, Setting(node, boot_id=own_boot_id()), AgentMetrics(clock))
+    done = await agent.once()
+    await cluster.close()
+    assert done.error is None
+    ready = condition(api, node, "Ready")
+    assert (ready["reason"], ready["status"]) == (reason, str(reason == "InventoryRead"))
+    status = api.get(f"{STATUSES}/{node}")["status"]
+    assert (len(status["gpus"]), len(status["links"])) == (gpus, links)
