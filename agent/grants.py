@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from k8s_bridge.cluster.kinds import PODS, Kind
 from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.names import DEVICES
 from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced, Subject
+from model.devices.held import DEVICES, devices_in
 
 CONFIG_HASH = "kubernetes.io/config.hash"
 """Annotation of a static pod: what the kubelet's control groups call it."""
@@ -18,7 +17,6 @@ CONFIG_HASH = "kubernetes.io/config.hash"
 VENDORS = ("nvidia.com/", "amd.com/")
 """Resources of these are devices that a device plugin of the kubelet picks."""
 
-_LIST = re.compile(r"[0-9]{1,4}(,[0-9]{1,4})*")
 _ENDED = ("Succeeded", "Failed")
 
 
@@ -87,9 +85,10 @@ def pod_on_node(body: Body) -> PodOnNode:
     """What the object of a pod says of its devices."""
     metadata = body["metadata"]
     text = str((metadata.get("annotations") or {}).get(DEVICES, ""))
-    devices = map(int, text.split(",")) if _LIST.fullmatch(text) else ()
     target = Target(metadata.get("namespace", ""), metadata["name"], _uid(body))
-    return PodOnNode(target, frozenset(devices), not text and _picked(body.get("spec") or {}))
+    return PodOnNode(
+        target, frozenset(devices_in(text)), not text and _picked(body.get("spec") or {})
+    )
 
 
 def _picked(spec: Body) -> bool:

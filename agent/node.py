@@ -27,6 +27,11 @@ async def node_identity(cluster: Cluster, name: str) -> NodeIdentity:
     return NodeIdentity(name, str(body["metadata"].get("uid", "")), str(info.get("bootID", "")))
 
 
+def placeholder(index: int) -> str:
+    """A UUID for a device that has never told its own; no other node has the same."""
+    return f"unknown-{index}-{own_boot_id()}"
+
+
 def own_boot_id(file: Path = BOOT_ID) -> str:
     """What the kernel calls this boot, "" where it does not say."""
     try:

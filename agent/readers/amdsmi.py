@@ -13,6 +13,7 @@ from typing import Any
 
 from agent import pci
 from agent.cgroups import Pods
+from agent.node import placeholder
 from agent.reading import Fault, Reading
 from k8s_bridge.telling.words import clipped
 from model.crds.node_status import Fabric, Gpu, Link, Process
@@ -125,7 +126,7 @@ class AmdsmiReader:
             wrong.insert(0, "it does not answer")
         return Gpu(
             index=index,
-            uuid=clipped(str(uuid or f"unknown-{index}"), _MOST_UUID),
+            uuid=clipped(str(uuid or placeholder(index)), _MOST_UUID),
             product=clipped(str(_named(asic.get("market_name"))), _MOST_NAME),
             memory_mib=int(memory or 0) // MIB,
             pci_bus_id=device.address,

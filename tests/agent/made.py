@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from agent.reading import Fault, Reading
-from k8s_bridge.ledger.names import DEVICES
 from model.crds.node_status import Gpu, Link, Process
+from model.devices.held import DEVICES
 
 
 def gpus(count: int = 2, **more: Any) -> tuple[Gpu, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from agent import pci
 from agent.cgroups import Pods
+from agent.node import placeholder
 from agent.readers.nvml.asking import Answer, Nvml
 from agent.readers.nvml.devices import Device, Identity, devices
 from agent.readers.nvml.fabric import fabric
@@ -107,7 +108,7 @@ class NvmlReader:
         ]
         return Gpu(
             index=index,
-            uuid=clipped(identity.uuid, _MOST_UUID) or f"unknown-{index}",
+            uuid=clipped(identity.uuid, _MOST_UUID) or placeholder(index),
             product=clipped(identity.product, _MOST_NAME),
             memory_mib=identity.memory_mib,
             pci_bus_id=identity.address,

@@ -11,6 +11,7 @@ import pytest
 
 import agent.readers.nvml
 from agent.cgroups import Pods
+from agent.node import own_boot_id, placeholder
 from agent.readers.nvml import NvmlReader
 from agent.reading import Reading
 from tests.agent.readers.nvml.fake import LOST, SWITCH, FakeGpu, FakeNvml
@@ -131,13 +132,12 @@ def test_a_device_that_answers_in_part(function: str) -> None:
 
 
 def test_a_device_that_was_never_known() -> None:
-    """A device that has not answered even once has a place, and a name that says so."""
+    """A device that has not answered even once has a place, and a name of this node alone."""
     lost = FakeGpu("GPU-a", FIRST, errors={"nvmlDeviceGetHandleByIndex": LOST})
-    found = read(FakeNvml(FakeGpu("GPU-b", SECOND), lost))
-    assert [(gpu.uuid, gpu.healthy) for gpu in found.gpus] == [
-        ("GPU-b", True),
-        ("unknown-1", False),
-    ]
+    first, second = read(FakeNvml(FakeGpu("GPU-b", SECOND), lost)).gpus
+    assert (first.uuid, first.healthy) == ("GPU-b", True)
+    assert (second.uuid, second.healthy) == (placeholder(1), False)
+    assert own_boot_id() in placeholder(1)
 
 
 @pytest.mark.parametrize("function", ["nvmlInit", "nvmlDeviceGetCount"])
