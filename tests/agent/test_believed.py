@@ -11,7 +11,7 @@ from agent.node import NodeIdentity
 from agent.reading import Reading
 from model.devices.free import FreeDevices
 from model.devices.layout import Device, layout_of
-from model.fabric import Node
+from model.node import Node
 from tests.agent.made import failure
 from tests.agent.readers.nvml.fake import SWITCH, FakeGpu, FakeNvml
 from tests.agent.readers.nvml.test_reader import FIRST, SECOND, read
