@@ -48,11 +48,11 @@ class FakeGpu:
 
 
 class FakeNvml:
-    """The module, for a machine with `gpus`. `broken` are NVML codes by function."""
+    """The module, for a machine with `gpus`. `broken` are NVML codes or errors by function."""
 
     def __init__(self, *gpus: FakeGpu) -> None:
         self.gpus = list(gpus)
-        self.broken: dict[str, int] = {}
+        self.broken: dict[str, int | Exception] = {}
         self.events: list[tuple[FakeGpu, int, int]] = []
         self.no_p2p: set[frozenset[str]] = set()
         self.asked: list[str] = []
@@ -80,7 +80,9 @@ class FakeNvml:
 
         return call
 
-    def _fail(self, code: int) -> None:
+    def _fail(self, code: int | Exception) -> None:
+        if isinstance(code, Exception):
+            raise code
         if code:
             raise pynvml.NVMLError(code)
 

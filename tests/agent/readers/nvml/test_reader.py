@@ -99,6 +99,26 @@ def test_no_missing_function_is_a_crash(function: str) -> None:
     assert found.fault is not None or len(found.gpus) == 2
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        pynvml.NVMLLibraryMismatchError("Unversioned function called"),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "function", ["nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetName", "nvmlDeviceGetUUID"]
+)
+def test_errors_that_are_not_nvmls_own(function: str, error: Exception) -> None:
+    """A library of another age, and names that are no text, cost no more than the answer."""
+    nvml = FakeNvml(FakeGpu("GPU-a", FIRST, links=[SWITCH]), FakeGpu("GPU-b", SECOND))
+    nvml.broken[function] = error
+    found = read(nvml)
+    assert found.fault is None
+    assert [gpu.pci_bus_id for gpu in found.gpus] == ["0000:1b:00.0", "0000:43:00.0"]
+
+
 def test_a_lost_device_keeps_its_place_and_name() -> None:
     """It was device 0 before; now it is device 0 that does not answer, and links to it are gone."""
     lost = FakeGpu("GPU-a", FIRST, links=[SWITCH])
