@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from model.config import Spec
 from model.readers.constraints import warn_about_volumes
-from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.device_map import DEVICE_MAP, apply_maps
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
@@ -65,6 +65,9 @@ def read_gang(
     members = by_rank(pods)
     for pod in members:
         _fill(pod, situation)
+    mapped = [pod for pod in members if _is_mapped(pod, situation)]
+    if mapped:
+        apply_maps(mapped)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
     return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
@@ -135,10 +138,13 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
-    if ours and pod.annotation(DEVICE_MAP) is not None:
-        apply_map(pod)
     if ours and pod.waits:
         warn_about_volumes(pod.manifest, pod.spec)
+
+
+def _is_mapped(pod: Pod, situation: Situation) -> bool:
+    ours = pod.scheduler in situation.spec.scheduler_names
+    return ours and not pod.finished and pod.annotation(DEVICE_MAP) is not None
 
 
 def _running(
@@ -148,7 +154,7 @@ def _running(
         if not pod.running:
             continue
         ours = pod.scheduler in situation.spec.scheduler_names
-        alone = identity[1] is Dialect.SINGLE
+        alone = identity[1] in (Dialect.SINGLE, Dialect.MAP)
         if pod.has_anti_affinity:
             # Read here, so that what is wrong with it is told whether or not a gang minds.
             _ = pod.wants
