@@ -26,7 +26,8 @@ Body = dict[str, Any]
 class Attack:
     """One request, and what its refusal has to name: one of the fields `refused_for`.
 
-    In `path`, {space} is a namespace that has opted in, {elsewhere} one that has not. `change` makes the body from the object that is there, where a request needs all of it.
+    In `path`, {space} is a namespace that has opted in, {elsewhere} one that has not. `change`
+    makes the body from the object that is there, where a request needs all of it.
     """
 
     name: str

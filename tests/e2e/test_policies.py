@@ -69,8 +69,8 @@ EVERY = [
 class Stage:
     """A cluster with the policies, a namespace that has opted in, and one `elsewhere`.
 
-    In the first: pod `held`, which has devices 0 and 1 of gpu-0; pod `free`, which waits; a claim. In
-    kube-system a page and the leader's Lease. gpu-0 has an inventory.
+    In the first: pod `held`, which has devices 0 and 1 of gpu-0; pod `free`, which waits; a
+    claim. In kube-system a page and the leader's Lease. gpu-0 has an inventory.
     """
 
     plane: Plane
