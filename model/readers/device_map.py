@@ -76,6 +76,14 @@ def parse_map(text: str) -> tuple[dict[int, Pin], tuple[BadLine, ...]]:
     return pins, tuple(bad)
 
 
+def read_map(manifest: Manifest, text: str) -> dict[int, Pin]:
+    """Pod index -> pin, for every good line; `manifest` is told of the others."""
+    pins, bad = parse_map(text)
+    for one in bad:
+        manifest.error(field_of(DEVICE_MAP), one.line, one.message, one.advice)
+    return pins
+
+
 def map_text(pins: Mapping[int, Pin]) -> str:
     """The annotation that says `pins`, one line per pod."""
     return "".join(f"{index}={pin}\n" for index, pin in sorted(pins.items()))
@@ -108,6 +116,11 @@ def lines_of(pins: Mapping[int, Pin], members: Sequence[Claimant]) -> dict[str, 
             found[one.name] = next(iter(left))
             del left[found[one.name]]
     return found
+
+
+def apply_map(pod: Pod) -> None:
+    """Pin a pod that shares its map with nobody; see `apply_maps`."""
+    apply_maps([pod])
 
 
 def apply_maps(pods: Sequence[Pod]) -> None:
