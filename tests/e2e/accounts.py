@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.controlplane.roles import write_kubeconfig
 from tests.e2e.replica import PATHS, ROOT
 
 RBAC = ROOT / "deploy" / "rbac"
+POLICIES = sorted((ROOT / "deploy" / "policies").glob("*.yaml"))
 SCHEDULER = ("kube-system", "fourleaf-scheduler")
 WEBHOOK = ("kube-system", "fourleaf-webhook")
 AGENT = ("fourleaf-agent", "fourleaf-agent")
@@ -40,6 +42,15 @@ def install(api: Api, *files: Path) -> list[dict[str, Any]]:
                     raise
             made.append(body)
     return made
+
+
+def uninstall(api: Api, bodies: list[dict[str, Any]]) -> None:
+    """Delete what was installed: on a cluster that goes on, it would get in others' way."""
+    for body in reversed(bodies):
+        metadata = body["metadata"]
+        path = _PATHS[body["kind"]].format(namespace=metadata.get("namespace", ""))
+        with suppress(ApiError):
+            api.delete(f"{path}/{metadata['name']}")
 
 
 def account(

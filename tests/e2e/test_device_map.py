@@ -14,8 +14,9 @@ from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_nodes
 from tests.controlplane.waiting import eventually
+from tests.e2e.accounts import POLICIES, RBAC, SCHEDULER, account, install, uninstall
 from tests.e2e.checker import DEVICES, breaches, holds
-from tests.e2e.replica import ROOT, Replica, grant
+from tests.e2e.replica import ROOT, Replica
 
 AKS = "aks-workerpool-25338008-vmss00000"
 NUMBERS = (0, 1, 3, 4, 5)
@@ -33,7 +34,10 @@ DOCUMENTED = {
 def scheduled(
     module_control_plane: Plane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Plane]:
-    """The nodes of the documented maps, controllers, kubelets, and one replica."""
+    """The nodes of the documented maps, controllers, kubelets, and one replica.
+
+    It runs under its own account, with its rights and the admission policies that ship.
+    """
     plane = module_control_plane
     if plane.managed:
         plane.controller_manager()
@@ -43,10 +47,14 @@ def scheduled(
         body["metadata"]["name"] = f"{AKS}{number}"
         body["metadata"]["labels"]["kubernetes.io/hostname"] = f"{AKS}{number}"
     asyncio.run(create_nodes(plane.kubeconfig(), bodies))
-    grant(plane, "scheduler-a")
-    with Replica(plane, "scheduler-a", tmp_path_factory.mktemp("replica")) as replica:
-        eventually(lambda: replica.leads, "the replica leads")
-        yield plane
+    folder = tmp_path_factory.mktemp("replica")
+    with plane.api() as api:
+        made = install(api, RBAC / "scheduler.yaml", *POLICIES)
+        kubeconfig = account(plane, SCHEDULER, folder)
+        with Replica(plane, "admin", folder, kubeconfig=kubeconfig) as replica:
+            eventually(lambda: replica.leads, "the replica leads")
+            yield plane
+        uninstall(api, made)
 
 
 @pytest.fixture

@@ -18,7 +18,16 @@ from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.waiting import eventually
-from tests.e2e.accounts import AGENT, RBAC, SCHEDULER, account, applied, install
+from tests.e2e.accounts import (
+    AGENT,
+    POLICIES,
+    RBAC,
+    SCHEDULER,
+    account,
+    applied,
+    install,
+    uninstall,
+)
 from tests.e2e.attacks import (
     ATTACKS,
     CLAIMS,
@@ -31,9 +40,8 @@ from tests.e2e.attacks import (
     pod,
 )
 from tests.e2e.checker import breaches, holds
-from tests.e2e.replica import ROOT, Replica
+from tests.e2e.replica import Replica
 
-POLICIES = sorted((ROOT / "deploy" / "policies").glob("*.yaml"))
 MISTAKES = [
     {
         "apiGroups": [""],
@@ -102,25 +110,26 @@ def stage(module_control_plane: Plane, tmp_path_factory: pytest.TempPathFactory)
     with plane.api() as admin, plane.api("tenant") as tenant:
         for one in definitions():
             admin.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", one)
-        install(admin, RBAC / "scheduler.yaml", RBAC / "agent.yaml")
+        made = install(admin, RBAC / "scheduler.yaml", RBAC / "agent.yaml")
         space, elsewhere = _space(admin), admin.new_namespace()
         _make_mistakes(plane, admin, space, elsewhere)
         agents = {node: Api(_agent(plane, admin, node, folder)) for node in ("gpu-0", "gpu-1")}
         agents[""] = Api(account(plane, AGENT, folder))
         kubeconfig = account(plane, SCHEDULER, folder)
         scheduler = Api(kubeconfig)
-        made = Stage(plane, space, elsewhere, admin, tenant, scheduler, agents, kubeconfig)
+        stage = Stage(plane, space, elsewhere, admin, tenant, scheduler, agents, kubeconfig)
         eventually(lambda: admin.get(NODES), "our kinds are served")
-        _lay_out(made)
-        install(admin, *POLICIES)
+        _lay_out(stage)
+        made += install(admin, *POLICIES)
         for attacks in ATTACKS.values():
             eventually(
-                lambda attack=attacks[0]: _is_refused(made, attack),  # type: ignore[misc]
+                lambda attack=attacks[0]: _is_refused(stage, attack),  # type: ignore[misc]
                 f"{attacks[0].path} is refused to the tenant",
             )
-        yield made
+        yield stage
         for api in (scheduler, *agents.values()):
             api.close()
+        uninstall(admin, made)
 
 
 def _space(admin: Api) -> str:

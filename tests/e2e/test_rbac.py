@@ -12,7 +12,7 @@ from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.waiting import eventually
-from tests.e2e.accounts import AGENT, RBAC, SCHEDULER, WEBHOOK, account, allowed, install
+from tests.e2e.accounts import AGENT, RBAC, SCHEDULER, WEBHOOK, account, allowed, install, uninstall
 from tests.e2e.attacks import pod
 from tests.e2e.checker import holds
 from tests.e2e.replica import Replica
@@ -163,11 +163,12 @@ FORBIDDEN: dict[str, Rights] = {
 
 
 @pytest.fixture(scope="module")
-def plane(module_control_plane: Plane) -> Plane:
+def plane(module_control_plane: Plane) -> Iterator[Plane]:
     """A control plane with the accounts that ship, and their rights."""
     with module_control_plane.api() as api:
-        install(api, *(RBAC / f"{name}.yaml" for name in ACCOUNTS))
-    return module_control_plane
+        made = install(api, *(RBAC / f"{name}.yaml" for name in ACCOUNTS))
+        yield module_control_plane
+        uninstall(api, made)
 
 
 @pytest.fixture(scope="module", params=ACCOUNTS)
