@@ -138,7 +138,8 @@ class View:
             known = request.gpus > 0 and all(
                 left is None or left * request.gpus >= amount * gpus for amount, left in asked
             )
-            known = self._bind[key] = known and not request.extra
+            plain = not request.extra and request.wants is None
+            known = self._bind[key] = known and plain
         return known
 
     @cached_property

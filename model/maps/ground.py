@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from model.config import Spec
 from model.maps.provider import Provider, cluster_provider, pool_in, pool_of
 from model.readers.config import read_config
-from model.readers.device_map import DEVICE_MAP, GRANTED
+from model.readers.device_map import DEVICE_MAP
 from model.readers.inventory import Inventory
 from model.readers.nodes import read_nodes
 from model.readers.owners import Owners
 from model.readers.pods import Requests, read_pod
 from model.topology import natural_key
-
-_DEVICES = re.compile(r"[0-9]{1,4}(,[0-9]{1,4})*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +110,8 @@ def _holders(inventory: Inventory, spec: Spec) -> Iterator[tuple[str, Holder]]:
         if not pod.running:
             continue
         requests.read(pod)
-        granted = pod.annotations.get(GRANTED, "")
-        known = _DEVICES.fullmatch(granted) is not None
-        devices = frozenset(map(int, granted.split(","))) if known else frozenset()
-        count = 0 if known else pod.request.gpus
+        devices = frozenset(pod.devices)
+        count = 0 if devices else pod.request.gpus
         if devices or count:
             title = f"{pod.namespace}/{pod.name}"
             yield pod.node, Holder(title, devices, count, pod.annotation(DEVICE_MAP) or "")

@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from model.devices.demand import DeviceDemand
 from model.readers.manifest import Manifest
 from model.readers.pods import Pod
 from model.readers.wishes import field_of, stated
 
 DEVICE_MAP = "gpu-scheduling-map"
-GRANTED = "alloc.gpu.scheduling/devices"
-"""Annotation of a bound pod: the devices that it was given."""
 _LINE = re.compile(
     r"([0-9]{1,9})\s*=\s*([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\s*:\s*"
     r"([0-9]{1,4}(?:\s*,\s*[0-9]{1,4})*)",
@@ -118,14 +117,15 @@ def lines_of(pins: Mapping[int, Pin], members: Sequence[Claimant]) -> dict[str, 
     return found
 
 
-def apply_map(pod: Pod) -> None:
+def apply_map(pod: Pod, chooses: bool) -> None:
     """Pin a pod that shares its map with nobody; see `apply_maps`."""
-    apply_maps([pod])
+    apply_maps([pod], chooses)
 
 
-def apply_maps(pods: Sequence[Pod]) -> None:
-    """Pin each of `pods` to its line, and count the devices there as its GPUs.
+def apply_maps(pods: Sequence[Pod], chooses: bool) -> None:
+    """Pin each of `pods` to the node and the devices of its line.
 
+    `chooses` says whether the scheduler picks devices; else only their number counts.
     `pods` are the members of one gang, or of one owner, that are ours and have not ended.
     """
     members = [_claimant(pod) for pod in pods]
@@ -157,17 +157,14 @@ def apply_maps(pods: Sequence[Pod]) -> None:
         elif index not in pins:
             _refuse_unknown(pod, pins)
         else:
-            _apply(pod, manifest, index, pins[index])
+            _apply(pod, manifest, index, pins[index], chooses)
 
 
 def _claimant(pod: Pod) -> Claimant:
-    granted = pod.annotations.get(GRANTED) if pod.node else None
-    known = granted is not None and re.fullmatch(r"[0-9]{1,4}(,[0-9]{1,4})*", granted) is not None
-    devices = tuple(int(one) for one in granted.split(",")) if granted and known else None
-    return Claimant(pod.name, pod.index, pod.node, devices, pod.created or 0.0)
+    return Claimant(pod.name, pod.index, pod.node, pod.devices or None, pod.created or 0.0)
 
 
-def _apply(pod: Pod, manifest: Manifest, index: int, pin: Pin) -> None:
+def _apply(pod: Pod, manifest: Manifest, index: int, pin: Pin, chooses: bool) -> None:
     stated_gpus = pod.request.gpus
     if stated_gpus and stated_gpus != len(pin.devices):
         manifest.error(
@@ -178,7 +175,8 @@ def _apply(pod: Pod, manifest: Manifest, index: int, pin: Pin) -> None:
         )
         return
     pod.pinned = pin.node
-    pod.request = replace(pod.request, gpus=len(pin.devices))
+    wants = DeviceDemand(exact=tuple(sorted(pin.devices))) if chooses else None
+    pod.request = replace(pod.request, gpus=len(pin.devices), wants=wants)
 
 
 def _refuse_unknown(pod: Pod, pins: Mapping[int, Pin]) -> None:

@@ -6,23 +6,30 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from model.config import Spec
+from model.crds.claim import CLAIM
+from model.readers.claims import apply_claim
 from model.readers.constraints import warn_about_volumes
 from model.readers.device_map import DEVICE_MAP, apply_maps
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
 from model.readers.naming import Identity, Names
+from model.readers.objects import Objects
 from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
 from model.readers.report import Report
 from model.readers.sizes import Sizes
+from model.resources import counted
 from model.snapshot import RunningPod
 from model.standing import StandingGang
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the reading of every gang depends on; `now` in seconds since the epoch."""
+    """What the reading of every gang depends on; `now` in seconds since the epoch.
+
+    `objects` knows the GpuClaims.
+    """
 
     spec: Spec
     priorities: Priorities
@@ -30,6 +37,7 @@ class Situation:
     names: Names
     mixed: bool
     now: float
+    objects: Objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +73,7 @@ def read_gang(
     members = by_rank(pods)
     for pod in members:
         _fill(pod, situation)
-    mapped = [pod for pod in members if _is_mapped(pod, situation)]
-    if mapped:
-        apply_maps(mapped)
+    _ask_for_devices(members, situation)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
     return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
@@ -142,9 +148,20 @@ def _fill(pod: Pod, situation: Situation) -> None:
         warn_about_volumes(pod.manifest, pod.spec)
 
 
-def _is_mapped(pod: Pod, situation: Situation) -> bool:
-    ours = pod.scheduler in situation.spec.scheduler_names
-    return ours and not pod.finished and pod.annotation(DEVICE_MAP) is not None
+def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
+    """Let members ask for what their device map or their claim says."""
+    chooses = situation.spec.devices.mode != "count"
+    ours = [
+        pod
+        for pod in members
+        if pod.scheduler in situation.spec.scheduler_names and not pod.finished
+    ]
+    mapped = [pod for pod in ours if pod.annotation(DEVICE_MAP) is not None]
+    if mapped:
+        apply_maps(mapped, chooses)
+    for pod in ours:
+        if pod.annotation(CLAIM) is not None:
+            apply_claim(pod, situation.objects, chooses)
 
 
 def _running(
@@ -164,11 +181,13 @@ def _running(
                 namespace=pod.namespace,
                 name=pod.name,
                 node=pod.node,
-                request=pod.request,
+                request=counted(pod.request),
                 gang=None if alone and not ours else situation.names.key_of(identity),
                 priority=pod.priority,
                 bandwidth=pod.wishes.bandwidth if ours else None,
                 ours=ours,
                 ends=ends_of(pod, ours),
+                devices=pod.devices,
+                claim=(pod.annotation(CLAIM) or "") if ours else "",
             ),
         )

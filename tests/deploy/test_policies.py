@@ -13,8 +13,9 @@ from k8s_bridge.ledger.names import LEADER, PREFIX, RECORD, gang_lease_name, pag
 from k8s_bridge.relocation.codec import relocation_name
 from model.config import Spec
 from model.crds.claim import CLAIM
+from model.devices.held import DEVICES as GRANTED
 from model.gang import GangKey
-from model.readers.device_map import DEVICE_MAP, GRANTED
+from model.readers.device_map import DEVICE_MAP
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 FILES = sorted((DEPLOY / "policies").glob("*.yaml"))

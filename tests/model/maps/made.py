@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from model.devices.held import DEVICES as GRANTED
 from model.maps.ground import Ground, ground_of
 from model.maps.stated import StatedMap, stated_maps
 from model.readers import Source
-from model.readers.device_map import GRANTED
 from model.readers.inventory import Inventory
 from model.readers.report import Report
 

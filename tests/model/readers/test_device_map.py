@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from model.devices.held import DEVICES as GRANTED
 from model.readers import Reading
-from model.readers.device_map import GRANTED, Claimant, Pin, lines_of, map_text, parse_map
+from model.readers.device_map import Claimant, Pin, lines_of, map_text, parse_map
 from model.reasons import ReasonKind
 from tests.model.readers.objects import Body, node, owned, pod, reading
 
