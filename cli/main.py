@@ -12,6 +12,7 @@ from cli import config, defrag, drain, lint, plan, queue, run, snapshot, status,
 from cli.agent import agent
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
+from cli.maps import verb as maps
 
 
 class Verbs(TyperGroup):
@@ -55,6 +56,7 @@ app.command("defrag")(defrag.defrag)
 app.command("snapshot")(snapshot.snapshot)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
+app.add_typer(maps.app, name="map")
 
 
 def _print_version(wanted: bool) -> None:

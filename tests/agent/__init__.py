@@ -1,1 +1,1 @@
-"""The node agent."""
+"""The node agent and the check service."""
