@@ -7,6 +7,7 @@ bindings and ephemeral containers of pods, Leases, inventories and the status of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,32 @@ def test_a_tenant_goes_about_its_own_business(stage: Stage) -> None:
         tenant.delete(f"{pods}/{name}?gracePeriodSeconds=0")
     tenant.create(LEASE, {"metadata": {"name": "of-a-tenant"}})
     tenant.delete(f"{LEASE}/of-a-tenant")
+
+
+def test_a_daemon_set_does_not_get_round_it(stage: Stage, tmp_path: Path) -> None:
+    """Its controller makes what the tenant's template says, and is refused like the tenant.
+
+    A template without GPUs, such as that of a device plugin, may name a node.
+    """
+    who = ("kube-system", "daemon-set-controller")
+    with suppress(ApiError):
+        path = f"/api/v1/namespaces/{who[0]}/serviceaccounts"
+        stage.admin.create(path, {"metadata": {"name": who[1]}})
+    reference = {
+        "apiGroup": "rbac.authorization.k8s.io",
+        "kind": "ClusterRole",
+        "name": "system:aggregate-to-edit",
+    }
+    subjects = [{"kind": "ServiceAccount", "namespace": who[0], "name": who[1]}]
+    body = {"metadata": {"name": "controller"}, "roleRef": reference, "subjects": subjects}
+    rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{stage.elsewhere}/rolebindings"
+    stage.admin.create(rbac, body)
+    pods = f"/api/v1/namespaces/{stage.elsewhere}/pods?dryRun=All"
+    with Api(account(stage.plane, who, tmp_path)) as controller:
+        plain = pod("plugin", scheduler="default-scheduler", nodeName="gpu-0")
+        eventually(lambda: controller.create(pods, plain), "the controller has its rights")
+        with pytest.raises(ApiError, match=r"spec\.nodeName: a pod with GPUs"):
+            controller.create(pods, pod("set", "8", "default-scheduler", nodeName="gpu-0"))
 
 
 def test_elsewhere_another_scheduler_gives_gpus(stage: Stage) -> None:
