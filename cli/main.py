@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli import config, defrag, drain, lint, plan, queue, run, snapshot, status, validate_plan, why
+from cli.agent import agent
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
 from cli.maps import verb as maps
@@ -46,6 +47,7 @@ app.command("plan")(plan.plan)
 app.command("lint")(lint.lint)
 app.command("validate-plan")(validate_plan.validate_plan)
 app.command("run")(run.run)
+app.command("agent")(agent)
 app.command("status")(status.status)
 app.command("queue")(queue.queue)
 app.command("why")(why.why)

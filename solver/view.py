@@ -167,7 +167,8 @@ class View:
                 node, free = ground.nodes[i], self.free[i]
                 full = node.allocatable
                 amounts = (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods)
-                key = (amounts, node.failure_permille)
+                devices = free.devices if self.snapshot.wishing else None
+                key = (amounts, node.failure_permille, devices)
                 known = by_amounts[alike] = ids.setdefault(key, len(ids))
             out.append(known)
         return out
