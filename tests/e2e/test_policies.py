@@ -18,6 +18,7 @@ from model.crds.definitions import definitions
 from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
+from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.e2e.accounts import (
     AGENT,
@@ -352,6 +353,22 @@ def test_another_scheduler_is_let_in_by_rbac(stage: Stage) -> None:
         return False
 
     eventually(is_out, "it may bind no more")
+
+
+def test_the_server_finds_the_expressions_sound(stage: Stage) -> None:
+    """It checks their types against the kinds that they are for, and warns of none."""
+    if not isinstance(stage.plane, ControlPlane):
+        pytest.skip("whether that cluster runs the controller that checks is not ours to say")
+    stage.plane.controller_manager(controllers=["validatingadmissionpolicy-status-controller"])
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+
+    def checked() -> list[dict[str, Any]]:
+        items = stage.admin.get(path)["items"]
+        done = all(one.get("status", {}).get("observedGeneration") for one in items)
+        return items if done else []
+
+    for one in eventually(checked, "all are checked"):
+        assert one["status"].get("typeChecking") == {}, one["metadata"]["name"]
 
 
 def test_the_whole_protocol_passes(stage: Stage, tmp_path: Path) -> None:
