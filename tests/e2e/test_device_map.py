@@ -111,7 +111,7 @@ def check_service(**changes: Any) -> dict[str, Any]:
 
 def test_the_two_pods_of_the_documentation(api: Api, namespace: str) -> None:
     """gpu-test-0 and gpu-test-1 are applied as they stand, and each gets its line."""
-    text = (ROOT / "deploy" / "check" / "two-pods.yaml").read_text()
+    text = (ROOT / "docs" / "examples" / "device-map.yaml").read_text()
     for body in yaml.safe_load_all(text):
         api.create(f"/api/v1/namespaces/{namespace}/pods", body)
     expected = {f"gpu-test-{index}": DOCUMENTED[index] for index in (0, 1)}
