@@ -13,7 +13,7 @@ from model.readers.device_map import DEVICE_MAP, apply_maps
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
-from model.readers.naming import Identity, Names
+from model.readers.naming import Identity, Names, key_of_one
 from model.readers.objects import Objects
 from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
@@ -171,7 +171,10 @@ def _running(
         if not pod.running:
             continue
         ours = pod.scheduler in situation.spec.scheduler_names
+        key = situation.names.key_of(identity)
         alone = identity[1] in (Dialect.SINGLE, Dialect.MAP)
+        if identity[1] is Dialect.MAP:
+            key = key_of_one(key, pod.name)
         if pod.has_anti_affinity:
             # Read here, so that what is wrong with it is told whether or not a gang minds.
             _ = pod.wants
@@ -182,7 +185,7 @@ def _running(
                 name=pod.name,
                 node=pod.node,
                 request=counted(pod.request),
-                gang=None if alone and not ours else situation.names.key_of(identity),
+                gang=None if alone and not ours else key,
                 priority=pod.priority,
                 bandwidth=pod.wishes.bandwidth if ours else None,
                 ours=ours,
