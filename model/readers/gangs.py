@@ -71,7 +71,8 @@ class Gangs:
         done = sum(1 for pod in members if pod.phase == "Succeeded")
         need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])
         if waiting:
-            refuse_strangers(waiting[0], live, self._spec.scheduler_names)
+            strangers = refuse_strangers(waiting[0], live, self._spec.scheduler_names)
+            need = replace(need, hold=need.hold or strangers)
         present = len(waiting) + len(bound) + done
         share_gpus(waiting + bound, need.minimum or present)
         if need.basic:
