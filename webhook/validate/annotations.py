@@ -1,0 +1,24 @@
+"""What the scheduler reads from a pod's annotations has to make sense to it."""
+
+from __future__ import annotations
+
+from model.readers.device_map import DEVICE_MAP, apply_map, read_map
+from model.readers.groups import Dialect, membership
+from model.readers.holds import share_gpus
+from model.readers.pods import NO_INDEX, Pod
+from webhook.validate.subject import PodSubject
+
+
+def check_annotations(subject: PodSubject, pod: Pod) -> None:
+    """Read wishes, device map and number of GPUs as the scheduler does."""
+    _ = pod.wishes
+    text = subject.annotations.get(DEVICE_MAP)
+    if text is not None:
+        if not subject.is_named or pod.rank[2] == NO_INDEX:
+            # What decides on the index is made after this.
+            read_map(subject.manifest, text)
+        else:
+            apply_map(pod)
+    alone = membership(pod)[0] is Dialect.SINGLE
+    if alone and not subject.has_owner and not subject.manifest.broken:
+        share_gpus([pod], 1)
