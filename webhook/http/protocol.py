@@ -72,6 +72,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._arm()
         super().on_response_complete()
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        self._refuse(400, "BadRequest", msg)
+
     def _arm(self) -> None:
         self._timer = self.loop.call_later(self._limits.request, self._too_slow)
 
