@@ -49,6 +49,7 @@ class Listener(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                date_header=False,
                 timeout_keep_alive=int(limits.idle),
                 timeout_graceful_shutdown=int(limits.drain),
             )
@@ -57,6 +58,7 @@ class Listener(uvicorn.Server):
         self._context = context
         self._limits = limits
         self._work: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
 
     @property
     def port(self) -> int:
@@ -76,7 +78,7 @@ class Listener(uvicorn.Server):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.should_exit = True
+        self._stop.set()
         if self._work is not None:
             await self._work
 
@@ -88,6 +90,10 @@ class Listener(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002
         """Do nothing: it listens already."""
         self.started = True
+
+    async def main_loop(self) -> None:
+        """Wait for the end, without ten looks a second."""
+        await self._stop.wait()
 
     async def _listen(self) -> None:
         loop = asyncio.get_running_loop()
