@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
-from k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS
+from k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS, Kind
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.requests import Request
 from k8s_bridge.cluster.protocol import Target
@@ -79,8 +79,8 @@ class Replica:
     def __init__(self, world: World, number: int) -> None:
         self._world = world
         self.certificate = Certificate(world.clock, Metrics())
-        client = world.cluster.client(f"replica-{number}", self)
-        self.own = SelfSigned(client, PLACE, self.certificate, world.clock, Metrics(), LIVES)
+        self.client = world.cluster.client(f"replica-{number}", self)
+        self.own = SelfSigned(self.client, PLACE, self.certificate, world.clock, Metrics(), LIVES)
 
     @property
     def pair(self) -> Pair:
@@ -152,6 +152,79 @@ async def test_trust_never_breaks(seed: int) -> None:
         generations.add((body["metadata"].get("annotations") or {}).get(GENERATION))
     assert len(shown) > 20
     assert len(generations) > 5
+
+
+async def test_nobody_shows_what_was_announced_in_vain() -> None:
+    """An announcement that never reached the configurations is no reason to switch."""
+    world = World(1)
+    await world.install()
+    (one,) = world.replicas
+    world.clock.now += 20 * DAY - 60
+    await one.own.sync()
+    (former,) = (await world.trusted())[0]
+    world.clock.now += 120
+    hold = Hold(MUTATING_WEBHOOKS, refuse=True)
+    one.client.interceptors.append(hold)
+    for _ in range(4):
+        with pytest.raises(Throttled):
+            await one.own.sync()
+        await world.check()
+        world.clock.now += LIVES.settle + 1
+    one.client.interceptors.remove(hold)
+    await one.own.sync()
+    assert len((await world.trusted())[0]) == 2
+    assert is_issued_by(one.pair, former)
+    world.clock.now += LIVES.settle + 1
+    await one.own.sync()
+    assert not is_issued_by(one.pair, former)
+
+
+async def test_who_was_asleep_takes_nothing_back() -> None:
+    """A replica that read the Secret before an announcement does not undo it after."""
+    world = World(2)
+    await world.install()
+    awake, asleep = world.replicas
+    world.clock.now += 20 * DAY - 60
+    await asyncio.gather(awake.own.sync(), asleep.own.sync())
+    hold = Hold(MUTATING_WEBHOOKS)
+    asleep.client.interceptors.append(hold)
+    late = asyncio.create_task(asleep.own.sync())
+    await hold.reached.wait()
+    world.clock.now += 120
+    await awake.own.sync()
+    both = await world.trusted()
+    assert [len(one) for one in both] == [2, 2]
+    seen: list[list[set[bytes]]] = []
+
+    async def note(request: Request, answer: Any) -> None:
+        if request.writes:
+            seen.append(await world.trusted())
+
+    hold.after = note  # type: ignore[method-assign]
+    hold.released.set()
+    await late
+    assert all(found == both for found in [*seen, await world.trusted()])
+
+
+class Hold:
+    """Keeps requests about one kind waiting until released, or refuses its writes."""
+
+    def __init__(self, kind: Kind, *, refuse: bool = False) -> None:
+        self._kind, self._refuse = kind, refuse
+        self.reached, self.released = asyncio.Event(), asyncio.Event()
+
+    async def before(self, request: Request) -> None:
+        """Wait, or refuse."""
+        if request.kind != self._kind:
+            return
+        if not self._refuse:
+            self.reached.set()
+            await self.released.wait()
+        elif request.writes:
+            raise Throttled("later", 429)
+
+    async def after(self, request: Request, answer: Any) -> None:
+        """Let pass."""
 
 
 async def test_somebody_resets_the_configuration() -> None:
