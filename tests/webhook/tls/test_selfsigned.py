@@ -159,6 +159,7 @@ async def test_nobody_shows_what_was_announced_in_vain() -> None:
     world = World(1)
     await world.install()
     (one,) = world.replicas
+    await one.own.sync()
     world.clock.now += 20 * DAY - 60
     await one.own.sync()
     (former,) = (await world.trusted())[0]
@@ -184,6 +185,7 @@ async def test_who_was_asleep_takes_nothing_back() -> None:
     world = World(2)
     await world.install()
     awake, asleep = world.replicas
+    await awake.own.sync()
     world.clock.now += 20 * DAY - 60
     await asyncio.gather(awake.own.sync(), asleep.own.sync())
     hold = Hold(MUTATING_WEBHOOKS)
