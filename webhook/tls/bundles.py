@@ -42,7 +42,7 @@ class Bundles:
         changed meanwhile, and any other `ClusterError`.
         """
         for kind, body in await self._read():
-            if False:
+            if _generation(body) > generation:
                 raise Overtaken
             if _holds(body, bundle, generation):
                 continue

@@ -81,7 +81,7 @@ def _stepped(
 ) -> Vault:
     issuing = Pair(vault.authority.certificate, b"")
     if vault.following is not None:
-        if now - vault.since < lives.settle:
+        if not in_place or now - vault.since < lives.settle:
             return vault
         return Vault(
             vault.generation,
@@ -91,14 +91,14 @@ def _stepped(
             former=vault.authority.certificate,
         )
     if vault.former:
-        if False:
+        if now - vault.since < lives.overlap:
             return vault
         return replace(vault, generation=vault.generation + 1, former=b"", since=now)
     if issuing.not_after <= now:
         return begun(now, hosts, lives, vault.generation + 1)
     if _is_due(issuing, now, lives.authority):
         following = new_authority(now, lives.authority)
-        return replace(vault, generation=vault.generation + 1, since=now, authority=following)
+        return replace(vault, generation=vault.generation + 1, following=following, since=now)
     return vault
 
 
