@@ -105,9 +105,9 @@ def webhook(
     from webhook.serve import Options
     from webhook.settings import SCHEDULER_USER, DeviceMode
 
-    set_up_logs()
     host, port = address(listen)
     side_host, side_port = address(metrics_listen, "--metrics-listen")
+    set_up_logs()
     options = Options(
         host=host,
         port=port,

@@ -61,18 +61,13 @@ def test_a_namespace_can_ask_for_our_scheduler(api: Api, scene: Scene) -> None:
     there = namespace(api, default_scheduler="true")
     plain = pod("plain")
     del plain["spec"]["schedulerName"]
-    made = eventually(
-        lambda: next(
-            (
-                one
-                for one in [try_out(api, there, plain)]
-                if one["spec"]["schedulerName"] == "topology-aware-scheduler"
-            ),
-            None,
-        ),
-        "the namespace's label counts",
-    )
-    assert variables(made, ("containers",)) == [("main", SOURCE)]
+
+    def made() -> Body:
+        return try_out(api, there, plain)
+
+    ours = "topology-aware-scheduler"
+    eventually(lambda: made()["spec"]["schedulerName"] == ours, "the namespace's label counts")
+    assert variables(made(), ("containers",)) == [("main", SOURCE)]
     elsewhere = try_out(api, scene.enforced, plain)
     assert elsewhere["spec"]["schedulerName"] == "default-scheduler"
     without = pod("cpu")

@@ -7,6 +7,7 @@ import contextlib
 import copy
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -112,10 +113,22 @@ def _strange(field: str, value: object) -> Body:
     return body
 
 
+VALUES: list[Any] = [
+    None,
+    1,
+    "x",
+    [],
+    {},
+    [None],
+    ["x"],
+    [{"env": "x"}],
+    [{"env": [None, 1]}],
+    [{"resources": 1, "securityContext": [], "hostPath": "x"}],
+]
 STRANGE = [
     _strange(field, value)
     for field in ("containers", "initContainers", "volumes", "schedulerName", "nodeName")
-    for value in (None, 1, "x", [], {}, [None], ["x"], [{"env": "x"}], [{"env": [None, 1]}])
+    for value in VALUES
 ]
 
 

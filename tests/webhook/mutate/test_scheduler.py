@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.webhook.made import OURS, Body, patched, pod
 from webhook.decide import Door
 
 
-def made(name: str | None, gpus: int = 1, **spec: object) -> Body:
+def made(name: str | None, gpus: int = 1, **spec: Any) -> Body:
     """A pod as the door for such namespaces leaves it."""
     body = pod(gpus=gpus, **spec)
     del body["spec"]["containers"][0]["env"]
