@@ -2,8 +2,8 @@
 
 One `fourleaf webhook` process on a control plane from source, both on this machine. *Reviews*:
 a mutation and then a validation of a pod of 3 KiB for each of 200 creations a second, over TLS.
-*Creations*: as many pods created through the API server, once for our scheduler, so that it asks
-the webhook twice, and once for another, so that it does not. *Swapped*: 50 requests a second,
+*Creations*: 100 pods a second created through the API server, once for our scheduler, so that it
+asks the webhook twice, and once for another, so that it does not. *Swapped*: 50 requests a second,
 each with a handshake of its own, while certificate and key are replaced every 2 s. Requests
 start at their time, whoever is late; milliseconds run from when each was due.
 """
@@ -58,7 +58,7 @@ def measured(length: float, folder: Path, control: ControlPlane) -> list[Row]:
         for name, scheduler in (("ours", "gpu-scheduler"), ("another's", "default-scheduler")):
             into = namespace(scene.api, enforce="true")
             turn = asyncio.run(creations(hook, control, into, scheduler, length))
-            rows.append(row(f"creations through the API server, {name}", turn))
+            rows.append(row(f"creations through the API server, 100/s, {name}", turn))
     authority = own_authority()
     certificates = folder / "certificates"
     certificates.mkdir()

@@ -13,12 +13,18 @@ TOLD = {
     "name": "CUDA_VISIBLE_DEVICES",
     "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": SOURCE}},
 }
+OURS = "gpu-scheduler"
+GANG = {
+    "topology.scheduler/gang": "train",
+    "topology.scheduler/gang-size": "16",
+    "topology.scheduler/placement-strategy": "consolidated",
+}
 VARIABLES = [{"name": f"NCCL_SETTING_{i}", "value": f"value-{i}"} for i in range(24)]
 """About as many as launchers of training jobs set."""
 
 
-def pod(name: str, *, told: bool, scheduler: str = "gpu-scheduler") -> Body:
-    """A pod of some KiB with eight GPUs, a sidecar and an init container."""
+def pod(name: str, *, told: bool, scheduler: str = OURS) -> Body:
+    """A pod of some KiB with eight GPUs, a sidecar and an init container; of a gang where ours."""
     env = ([TOLD] if told else []) + VARIABLES
     mounts = [{"name": f"v{i}", "mountPath": f"/data/{i}"} for i in range(4)]
     main = {
@@ -37,11 +43,7 @@ def pod(name: str, *, told: bool, scheduler: str = "gpu-scheduler") -> Body:
             "name": name,
             "namespace": "ml",
             "labels": {"app": "train", "team": "ml"},
-            "annotations": {
-                "topology.scheduler/gang": "train",
-                "topology.scheduler/gang-size": "16",
-                "topology.scheduler/placement-strategy": "consolidated",
-            },
+            "annotations": GANG if scheduler == OURS else {},
         },
         "spec": {
             "schedulerName": scheduler,
