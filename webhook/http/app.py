@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from webhook.answers import failure
 from webhook.decide import Decision, Door, decide
-from webhook.http.body import TooLarge, whole_body
+from webhook.http.body import Bodies, TooLarge, TooMuch
 from webhook.http.limits import LIMITS, Limits
 from webhook.http.probes import add_probes
 from webhook.http.replies import new_application, reply
@@ -30,10 +30,11 @@ def application(state: State, metrics: Metrics, limits: Limits = LIMITS) -> Fast
     """The doors of the webhook, and its probes."""
     served = new_application()
     add_probes(served, state)
+    bodies = Bodies(limits)
     for door in Door:
         served.add_api_route(
             door.value,
-            _handler(door, state, metrics, limits),
+            _handler(door, state, metrics, bodies),
             methods=["POST"],
             response_model=None,
         )
@@ -41,11 +42,11 @@ def application(state: State, metrics: Metrics, limits: Limits = LIMITS) -> Fast
 
 
 def _handler(
-    door: Door, state: State, metrics: Metrics, limits: Limits
+    door: Door, state: State, metrics: Metrics, bodies: Bodies
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         started = time.perf_counter()
-        result, response = await _answered(request, door, state, limits)
+        result, response = await _answered(request, door, state, bodies)
         metrics.answered(door.value, result, time.perf_counter() - started)
         return response
 
@@ -53,7 +54,7 @@ def _handler(
 
 
 async def _answered(
-    request: Request, door: Door, state: State, limits: Limits
+    request: Request, door: Door, state: State, bodies: Bodies
 ) -> tuple[str, Response]:
     """What a request came to, and the response to it."""
     if state.lacking:
@@ -65,23 +66,32 @@ async def _answered(
         document = failure(415, "UnsupportedMediaType", why)
         return "malformed", reply(document, 415, last=True)
     try:
-        review = decoded(await whole_body(request, limits.body))
-    except TooLarge:
-        why = f"the body is longer than {limits.body} bytes"
-        document = failure(413, "RequestEntityTooLarge", why)
-        return "malformed", reply(document, 413, last=True)
-    except ClientDisconnect:
-        return "malformed", reply(failure(400, "BadRequest", "the rest never came"), 400, last=True)
-    except Malformed as bad:
-        return "malformed", reply(failure(400, "BadRequest", f"{bad}. {bad.advice}"), 400)
-    try:
-        decision = decide(review, door, state.settings)
+        async with bodies.of(request) as body:
+            review = decoded(body)
+            decision = decide(review, door, state.settings)
+    except (TooLarge, TooMuch, ClientDisconnect, Malformed) as error:
+        return _unread(error)
     except Exception:  # noqa: BLE001 - a fault of ours is answered and logged, not a crash
-        _log.exception("failed", path=door.value, uid=review.uid)
+        _log.exception("failed", path=door.value)
         document = failure(500, "InternalError", "the webhook failed; its log says why")
         return "failed", reply(document, 500)
     _tell(review, door, decision)
     return decision.result, reply(decision.answer, last=state.draining)
+
+
+def _unread(error: Exception) -> tuple[str, Response]:
+    """The response to a request that holds no review."""
+    match error:
+        case TooLarge():
+            code, reason, why = 413, "RequestEntityTooLarge", "the body is too long"
+        case TooMuch():
+            code, reason, why = 503, "ServiceUnavailable", "too many long bodies at once"
+        case Malformed():
+            return "malformed", reply(failure(400, "BadRequest", f"{error}. {error.advice}"), 400)
+        case _:
+            code, reason, why = 400, "BadRequest", "the rest of the body never came"
+    result = "failed" if code == 503 else "malformed"
+    return result, reply(failure(code, reason, why), code, last=True)
 
 
 def _tell(review: Review, door: Door, decision: Decision) -> None:

@@ -6,14 +6,25 @@ from model.readers.device_map import DEVICE_MAP, apply_map, read_map
 from model.readers.groups import Dialect, membership
 from model.readers.holds import share_gpus
 from model.readers.pods import NO_INDEX, Pod
+from model.readers.wishes import field_of
 from webhook.validate.subject import PodSubject
+
+MOST_LINES = 4096
+"""Lines of a device map; with each more the answer to everybody else comes later."""
 
 
 def check_annotations(subject: PodSubject, pod: Pod) -> None:
     """Read wishes, device map and number of GPUs as the scheduler does."""
     _ = pod.wishes
     text = subject.annotations.get(DEVICE_MAP)
-    if text is not None:
+    if text is not None and text.count("\n") > MOST_LINES:
+        subject.manifest.error(
+            field_of(DEVICE_MAP),
+            None,
+            f"has more than {MOST_LINES} lines",
+            "Give each pod, or each owner of pods, a map of its own pods.",
+        )
+    elif text is not None:
         if not subject.is_named or pod.rank[2] == NO_INDEX:
             # What decides on the index is made after this.
             read_map(subject.manifest, text)

@@ -7,20 +7,30 @@ import contextlib
 import copy
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.webhook.http.server import GOOD, LIMITS, Answer, Running, answer_of, request, running
 from tests.webhook.made import Body, pod, review
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-@pytest.fixture
-async def server() -> AsyncIterator[Running]:
-    """A server that still serves after the test."""
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared() -> AsyncIterator[Running]:
+    """One server for everything that is done to it here."""
     async with running() as one:
         yield one
-        assert await one.serves()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def server(shared: Running) -> AsyncIterator[Running]:
+    """The server, which still serves after the test."""
+    yield shared
+    assert await shared.serves()
 
 
 def edited(**changes: object) -> bytes:
@@ -287,6 +297,25 @@ async def test_bad_manners(
     assert answer.code in codes
 
 
+async def test_long_bodies_share_a_limit() -> None:
+    """Three of 1 MiB are too many for 2 MiB; a usual review passes beside them, and then one."""
+    limits = replace(LIMITS, body=2 * 2**20, held=2 * 2**20)
+    async with running(limits) as server:
+        long = request(b" " * 2**20 + GOOD)
+        held = [await server.connect() for _ in range(2)]
+        for _, writer in held:
+            writer.write(long[:-10])
+            await writer.drain()
+        await asyncio.sleep(0.3)
+        assert (await server.send(long)).code in (503, 0)
+        assert await server.serves()
+        for reader, writer in held:
+            writer.write(long[-10:])
+            assert (await answer_of(reader)).code == 200
+            writer.transport.abort()
+        assert (await server.send(long)).code == 200
+
+
 async def test_no_tls(server: Running) -> None:
     """Plain HTTP on the port gets no word."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -309,6 +338,8 @@ async def test_no_handshake(server: Running) -> None:
 
 async def test_too_many(server: Running) -> None:
     """Beyond the limit connections are closed; those within it are served on."""
+    while server.listener.server_state.connections:
+        await asyncio.sleep(0.01)
     pairs = [await server.connect() for _ in range(LIMITS.connections)]
     reader, writer = await server.connect()
     assert (await answer_of(reader)).code == 0
@@ -336,8 +367,12 @@ async def test_many_requests_on_one_connection(server: Running) -> None:
 
 async def test_bad_requests_are_counted(server: Running) -> None:
     """Malformed ones by the path that they came to."""
-    await server.ask(b"{")
-    value = server.metrics.registry.get_sample_value(
-        "fourleaf_webhook_requests_total", {"path": "/validate", "result": "malformed"}
-    )
-    assert value == 1
+
+    def count() -> float:
+        labels = {"path": "/mutate/default", "result": "malformed"}
+        name = "fourleaf_webhook_requests_total"
+        return server.metrics.registry.get_sample_value(name, labels) or 0.0
+
+    before = count()
+    await server.ask(b"{", "/mutate/default")
+    assert count() == before + 1

@@ -133,13 +133,13 @@ async def test_a_look_that_finds_all_well_writes_nothing() -> None:
     assert world.cluster.store.version == version
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 async def test_trust_never_breaks(seed: int) -> None:
     """Months pass, requests and answers get lost, replicas sleep: checked after every write."""
     world = World(3, seed, trouble=0.03)
     await world.install()
     generations, shown = set(), set()
-    for _ in range(150):
+    for _ in range(120):
         world.clock.now += world.chance.choice([1, 15, 61, 600, 3600, 3700, DAY, 5 * DAY])
         some = world.chance.sample(world.replicas, world.chance.randint(1, 3))
         ends = await asyncio.gather(*(one.own.sync() for one in some), return_exceptions=True)
@@ -150,8 +150,8 @@ async def test_trust_never_breaks(seed: int) -> None:
         shown |= {one.certificate.pair.certificate for one in some if one.certificate.pair}
         body = await world.cluster.get(MUTATING_WEBHOOKS, Target("", NAME))
         generations.add((body["metadata"].get("annotations") or {}).get(GENERATION))
-    assert len(shown) > 20
-    assert len(generations) > 5
+    assert len(shown) > 10
+    assert len(generations) > 3
 
 
 async def test_nobody_shows_what_was_announced_in_vain() -> None:

@@ -68,6 +68,13 @@ def test_a_map_is_read_as_the_scheduler_reads_it() -> None:
     assert causes(nameless) == {}
 
 
+def test_an_endless_map_is_not_read() -> None:
+    """One problem instead of ten thousand."""
+    found = causes(pod("p-0", {MAP: "x\n" * 10_000}))
+    assert "has more than 4096 lines" in found[annotation(MAP)]
+    assert len(found) == 1
+
+
 def test_every_problem_is_told_at_once() -> None:
     """Three different faults are three causes, and the sentence names each field."""
     body = pod(annotations={CLAIM: "a/b", "topology.scheduler/latency-sensitive": "maybe"})
