@@ -50,6 +50,10 @@ RAY_CLUSTERS = Kind("ray.io", "v1", "rayclusters", "RayCluster")
 NATIVE_POD_GROUPS = Kind("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
 NATIVE_POD_GROUPS_BETA = Kind("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
 COSCHEDULING_POD_GROUPS = Kind("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup")
+GPU_CLAIMS = Kind("gpu.scheduling", "v1", "gpuclaims", "GpuClaim")
+GPU_NODE_STATUSES = Kind(
+    "gpu.scheduling", "v1", "gpunodestatuses", "GpuNodeStatus", namespaced=False
+)
 VOLCANO_POD_GROUPS = Kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup")
 _ADMISSION = "admissionregistration.k8s.io"
 VALIDATING_WEBHOOKS = Kind(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from model.devices.demand import DeviceDemand
 from model.readers.manifest import Manifest
 from model.readers.pods import Pod
 from model.readers.wishes import field_of, stated
@@ -46,8 +47,11 @@ def read_map(manifest: Manifest, text: str) -> dict[int, Pin]:
     return pins
 
 
-def apply_map(pod: Pod) -> None:
-    """Pin `pod` to the node of its line, and count the devices there as its GPUs."""
+def apply_map(pod: Pod, chooses: bool) -> None:
+    """Pin `pod` to the node and the devices of its line.
+
+    `chooses` says whether the scheduler picks devices; else only their number counts.
+    """
     found = stated(pod.layers, DEVICE_MAP)
     if found is None:
         return
@@ -75,4 +79,5 @@ def apply_map(pod: Pod) -> None:
         )
         return
     pod.pinned = pin.node
-    pod.request = replace(pod.request, gpus=len(pin.devices))
+    wants = DeviceDemand(exact=tuple(sorted(pin.devices))) if chooses else None
+    pod.request = replace(pod.request, gpus=len(pin.devices), wants=wants)

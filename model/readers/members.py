@@ -6,23 +6,30 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from model.config import Spec
+from model.crds.claim import CLAIM
+from model.readers.claims import apply_claim
 from model.readers.constraints import warn_about_volumes
 from model.readers.device_map import DEVICE_MAP, apply_map
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
 from model.readers.naming import Identity, Names
+from model.readers.objects import Objects
 from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
 from model.readers.report import Report
 from model.readers.sizes import Sizes
+from model.resources import counted
 from model.snapshot import RunningPod
 from model.standing import StandingGang
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the reading of every gang depends on; `now` in seconds since the epoch."""
+    """What the reading of every gang depends on; `now` in seconds since the epoch.
+
+    `objects` knows the GpuClaims.
+    """
 
     spec: Spec
     priorities: Priorities
@@ -30,6 +37,7 @@ class Situation:
     names: Names
     mixed: bool
     now: float
+    objects: Objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +143,11 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
+    chooses = situation.spec.devices.mode != "count"
     if ours and pod.annotation(DEVICE_MAP) is not None:
-        apply_map(pod)
+        apply_map(pod, chooses)
+    if ours and pod.annotation(CLAIM) is not None:
+        apply_claim(pod, situation.objects, chooses)
     if ours and pod.waits:
         warn_about_volumes(pod.manifest, pod.spec)
 
@@ -158,11 +169,13 @@ def _running(
                 namespace=pod.namespace,
                 name=pod.name,
                 node=pod.node,
-                request=pod.request,
+                request=counted(pod.request),
                 gang=None if alone and not ours else situation.names.key_of(identity),
                 priority=pod.priority,
                 bandwidth=pod.wishes.bandwidth if ours else None,
                 ours=ours,
                 ends=ends_of(pod, ours),
+                devices=pod.devices,
+                claim=(pod.annotation(CLAIM) or "") if ours else "",
             ),
         )

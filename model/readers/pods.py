@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from model.config import Spec
 from model.constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
+from model.devices.held import DEVICES, devices_in
 from model.readers.amounts import Amounts, RequestReader, as_request, gpu_resource
 from model.readers.clock import created_at
 from model.readers.constraints import Wants, narrowed, read_wants
@@ -42,8 +43,9 @@ class Pod:
     `node` is "" while it waits. `gpu_name` is the GPU resource that it asks for, "" for
     none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
     that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
-    has been read; `request` what its gang makes of it. A `stale` pod is to be read anew before
-    it counts again: something that is wrong with it was found when nobody listened.
+    has been read; `request` what its gang makes of it. `devices` are the numbers of those it
+    has; `claimed` the labels that its claim demands of the node. A `stale` pod is to be read
+    anew before it counts again: something that is wrong with it was found when nobody listened.
     """
 
     manifest: Manifest
@@ -68,6 +70,8 @@ class Pod:
     asked: Resources | None = None
     preempts: bool = True
     stale: bool = False
+    devices: tuple[int, ...] = ()
+    claimed: tuple[tuple[str, str], ...] = ()
 
     @property
     def namespace(self) -> str:
@@ -117,7 +121,7 @@ class Pod:
         self.manifest.report = report
         for owner in self.owners.manifests:
             owner.report = report
-        self.pinned = ""
+        self.pinned, self.claimed = "", ()
         if self.asked is not None:
             self.request = self.asked
 
@@ -163,9 +167,12 @@ class Pod:
         if self.pinned:
             there = Requirement(NODE_NAME_FIELD, Operator.IN, (self.pinned,), True)
             constraint = narrowed(constraint, there)
+        more = self.claimed
         if mixed and self.gpu_name:
-            selector = (*constraint.selector, (GPU_RESOURCE_LABEL, self.gpu_name))
-            return replace(constraint, selector=tuple(sorted(selector)))
+            more = (*more, (GPU_RESOURCE_LABEL, self.gpu_name))
+        if more:
+            selector = tuple(sorted({*constraint.selector, *more}))
+            return replace(constraint, selector=selector)
         return constraint
 
 
@@ -200,6 +207,7 @@ def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None 
     if chain is None:
         chain = owners.of(manifest.namespace, metadata)
     own: tuple[Layer, ...] = ((manifest, annotations),) if annotations else ()
+    node = manifest.text(spec.get("nodeName"), "spec.nodeName")
     return Pod(
         manifest=manifest,
         name=name,
@@ -207,13 +215,14 @@ def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None 
         labels=labels,
         annotations=annotations,
         owners=chain,
-        node=manifest.text(spec.get("nodeName"), "spec.nodeName"),
+        node=node,
         phase=manifest.text(status.get("phase"), "status.phase"),
         terminating=metadata.get("deletionTimestamp") is not None,
         scheduler=manifest.text(spec.get("schedulerName"), "spec.schedulerName")
         or DEFAULT_SCHEDULER,
         created=created_at(manifest),
         layers=(*own, *chain.layers),
+        devices=devices_in(annotations.get(DEVICES, "")) if node else (),
     )
 
 

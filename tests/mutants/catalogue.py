@@ -237,4 +237,37 @@ MUTANTS = (
         "tests/k8s_bridge/relocation/test_reservation.py"
         "::test_a_big_gang_under_a_stream_of_small_ones_has_its_turn",
     ),
+    Mutant(
+        "kept room makes way",
+        "a place is kept for a gang before which another comes",
+        "k8s_bridge/relocation/reserving.py",
+        "        await self._make_way(waiting[0].priority, scene)\n",
+        "",
+        "tests/k8s_bridge/relocation/test_reservation.py"
+        "::test_a_kept_place_makes_way_for_a_gang_that_comes_first",
+    ),
+    Mutant(
+        "budget of moves",
+        "every new leader may move as much as if nobody had been moved",
+        "k8s_bridge/relocation/gathering.py",
+        "        await self.moves.load()\n",
+        "",
+        "tests/k8s_bridge/relocation/test_moving.py::test_a_budget_outlasts_who_has_spent_it",
+    ),
+    Mutant(
+        "epoch before an eviction",
+        "a leader that was replaced tells members to go whose places others have by now",
+        "k8s_bridge/relocation/mover.py",
+        "                await self.shelf.check_lead()\n",
+        "",
+        "tests/explorer/test_relocations.py::test_no_schedule_breaks_a_promise[returned--]",
+    ),
+    Mutant(
+        "members of later commits",
+        "a commit that goes back evicts whom a later one has bound",
+        "k8s_bridge/ledger/tidy.py",
+        "return fenced or taken or is_gone(pods, member)",
+        "return fenced or is_elsewhere(pods, member) or is_gone(pods, member)",
+        "tests/k8s_bridge/ledger/test_bound_by_another.py::test_who_has_bound_it_decides",
+    ),
 )
