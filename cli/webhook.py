@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,14 +14,6 @@ from cli.options import ConfigNamespace, Context, Kubeconfig
 
 if TYPE_CHECKING:
     from webhook.serve import Options
-
-
-class Devices(StrEnum):
-    """Who tells a container its devices."""
-
-    ENV = "env"
-    COUNT = "count"
-    DRA = "dra"
 
 
 def webhook(
@@ -81,10 +72,6 @@ def webhook(
             "ServiceAccount in kube-system.",
         ),
     ] = None,
-    devices: Annotated[
-        Devices,
-        typer.Option(help="Who tells containers their devices: scheduler, device plugin, or DRA."),
-    ] = Devices.ENV,
     drain_seconds: Annotated[
         float,
         typer.Option(min=0, max=60, help="How long to answer on after a signal to stop."),
@@ -103,7 +90,7 @@ def webhook(
     from cli.clusters import own_namespace
     from k8s_bridge.logs import set_up_logs
     from webhook.serve import Options
-    from webhook.settings import SCHEDULER_USER, DeviceMode
+    from webhook.settings import SCHEDULER_USER
 
     host, port = address(listen)
     side_host, side_port = address(metrics_listen, "--metrics-listen")
@@ -117,7 +104,6 @@ def webhook(
         config_namespace=config_namespace,
         scheduler_names=tuple(scheduler_name or ()),
         scheduler_users=frozenset(scheduler_user or (SCHEDULER_USER,)),
-        mode=DeviceMode(devices.value),
         certificates=cert_dir,
         hosts=tuple(host_name or ()),
         leave=drain_seconds,

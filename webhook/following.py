@@ -76,29 +76,21 @@ def _take(config: ConfigState, state: State, metrics: Metrics, names: Sequence[s
 
 
 async def follow_claims(cluster: Cluster, clock: Clock, state: State) -> None:
-    """Keep the devices of every claim in the settings of `state`."""
-    known: dict[tuple[str, str], int] = {}
+    """Keep every claim in the settings of `state`."""
+    known: dict[tuple[str, str], Body] = {}
     state.settings = replace(state.settings, claims=known)
     async with aclosing(reflect(cluster, Subject(GPU_CLAIMS), clock)) as changes:
         async for change in changes:
             match change:
                 case Replaced():
                     known.clear()
-                    for body in change.items:
-                        _note(known, body)
+                    known.update({_key(body): body for body in change.items})
                 case Put():
-                    _note(known, change.body)
+                    known[_key(change.body)] = change.body
                 case Removed():
                     known.pop(_key(change.body), None)
                 case Absent():
                     known.clear()
-
-
-def _note(known: dict[tuple[str, str], int], body: Body) -> None:
-    devices = (body.get("spec") or {}).get("devices") or {}
-    count = devices.get("count")
-    if isinstance(count, int):
-        known[_key(body)] = count
 
 
 def _key(body: Body) -> tuple[str, str]:

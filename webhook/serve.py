@@ -21,7 +21,7 @@ from webhook.http.listener import Listener
 from webhook.http.probes import side_application
 from webhook.metrics import Metrics
 from webhook.names import NAME, NAMESPACE, SECRET
-from webhook.settings import SCHEDULER_USER, DeviceMode, Settings
+from webhook.settings import SCHEDULER_USER, Settings
 from webhook.state import State
 from webhook.tls.certificate import Certificate
 from webhook.tls.files import CertificateFiles
@@ -53,7 +53,6 @@ class Options:
     config_namespace: str = NAMESPACE
     scheduler_names: tuple[str, ...] = ()
     scheduler_users: frozenset[str] = frozenset({SCHEDULER_USER})
-    mode: DeviceMode = DeviceMode.ENV
     certificates: Path | None = None
     hosts: tuple[str, ...] = ()
     leave: float = 5.0
@@ -77,7 +76,7 @@ async def serve(cluster: Cluster, clock: Clock, options: Options, stop: asyncio.
     """Answer reviews until `stop` is set. Raises `OSError` where an address cannot be had."""
     metrics = Metrics(tuple(Door))
     state = State(
-        Settings(scheduler_users=options.scheduler_users, mode=options.mode),
+        Settings(scheduler_users=options.scheduler_users),
         lacking={CONFIG, CERTIFICATE},
     )
     certificate = Certificate(clock, metrics)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Any
 
 from model.config import Spec
+
+Body = dict[str, Any]
 
 DEFAULTS = Spec()
 
@@ -14,29 +16,21 @@ SCHEDULER_USER = "system:serviceaccount:kube-system:fourleaf-scheduler"
 """Whom pods see as the scheduler where it is deployed as it ships."""
 
 
-class DeviceMode(StrEnum):
-    """Who tells a container its devices.
-
-    `env`: the scheduler, by an annotation that becomes CUDA_VISIBLE_DEVICES. `count`: the
-    device plugin of the node, which numbers them anew. `dra`: the driver of a ResourceClaim.
-    """
-
-    ENV = "env"
-    COUNT = "count"
-    DRA = "dra"
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The config in force, who the scheduler is, and how devices are told.
+    """The config in force, who the scheduler is, and the claims that are known.
 
-    `claims` has the devices of every claim that is known, by namespace and name.
+    `claims` are GpuClaim objects by namespace and name.
     """
 
     spec: Spec = DEFAULTS
     scheduler_users: frozenset[str] = frozenset({SCHEDULER_USER})
-    mode: DeviceMode = DeviceMode.ENV
-    claims: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    claims: Mapping[tuple[str, str], Body] = field(default_factory=dict)
+
+    @property
+    def tells_devices(self) -> bool:
+        """Whether containers are told their devices by the scheduler's annotation."""
+        return self.spec.devices.mode == "env"
 
     @property
     def scheduler_name(self) -> str:

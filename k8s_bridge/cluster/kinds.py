@@ -62,4 +62,3 @@ VALIDATING_WEBHOOKS = Kind(
 MUTATING_WEBHOOKS = Kind(
     _ADMISSION, "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", False
 )
-GPU_CLAIMS = Kind("gpu.scheduling", "v1", "gpuclaims", "GpuClaim")

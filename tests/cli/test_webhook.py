@@ -33,7 +33,7 @@ def test_one_source_of_the_certificate(run: Run, arguments: tuple[str, ...]) -> 
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--listen", "8443"), ("--metrics-listen", "127.0.0.1:x"), ("--devices", "some")],
+    [("--listen", "8443"), ("--metrics-listen", "127.0.0.1:x"), ("--drain-seconds", "-1")],
 )
 def test_bad_options(run: Run, option: str, value: str) -> None:
     """Refused by name."""

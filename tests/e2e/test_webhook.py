@@ -140,7 +140,7 @@ BAD: list[tuple[str, Body, str]] = [
     (
         "claim of another namespace",
         pod(annotations={"gpu.scheduling/claim": "other/claim"}),
-        "refers to another namespace",
+        "names a claim of another namespace",
     ),
     (
         "claim without a name",
@@ -236,7 +236,7 @@ def test_a_claim_is_held_to_its_count(api: Api, scene: Scene) -> None:
     )
     body = pod(annotations={"gpu.scheduling/claim": "four"})
     why = eventually(lambda: refusal(api, scene.enforced, body), "the claim is known")
-    assert "is a claim for 4 devices, but the containers ask for 1 GPUs" in why
+    assert "is for 4 devices, but p asks for 1 GPUs" in why
     body["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "4"
     assert not refusal(api, scene.enforced, body)
 

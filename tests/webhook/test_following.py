@@ -85,17 +85,21 @@ async def test_a_name_on_the_command_line_wins() -> None:
 
 
 async def test_claims_come_and_go() -> None:
-    """By namespace and name; one without a count is not known."""
+    """By namespace and name, as they are now."""
     cluster = MemoryCluster()
+    name = ("default", "four")
     async with followed(cluster) as (state, _):
-        for name, spec in (("four", {"devices": {"count": 4}}), ("strange", {})):
-            await cluster.create(GPU_CLAIMS, "default", {"metadata": {"name": name}, "spec": spec})
-        await until(lambda: state.settings.claims == {("default", "four"): 4})
-        await cluster.patch(
-            GPU_CLAIMS, Target("default", "four"), {"spec": {"devices": {"count": 8}}}
-        )
-        await until(lambda: state.settings.claims == {("default", "four"): 8})
-        await cluster.delete(GPU_CLAIMS, Target("default", "four"))
+
+        def count() -> int | None:
+            body = state.settings.claims.get(name)
+            return body["spec"]["devices"]["count"] if body else None
+
+        spec = {"devices": {"count": 4}}
+        await cluster.create(GPU_CLAIMS, "default", {"metadata": {"name": "four"}, "spec": spec})
+        await until(lambda: count() == 4)
+        await cluster.patch(GPU_CLAIMS, Target(*name), {"spec": {"devices": {"count": 8}}})
+        await until(lambda: count() == 8)
+        await cluster.delete(GPU_CLAIMS, Target(*name))
         await until(lambda: not state.settings.claims)
 
 

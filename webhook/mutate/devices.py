@@ -5,8 +5,8 @@ annotations make of it cannot be seen here, and a pod that is given no devices i
 without the annotation the variable is empty, and that hides all devices. It stands first, so
 that other variables can refer to it; `env` wins over `envFrom`, so that alone sets it.
 
-Where the node's device plugin chooses (`count`) or a driver (`dra`), nothing is added: they
-number the devices of a container anew.
+Where the config leaves the choice to the node's device plugin (`spec.devices.mode` is `count`),
+or a driver hands devices out (`dra`), nothing is added: they number a container's devices anew.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from webhook.answers import Patch
 from webhook.containers import Container, listed, new_containers, spec_of
-from webhook.settings import DeviceMode, Settings
+from webhook.settings import Settings
 from webhook.visibility import CUDA, ENTRY
 
 Body = dict[str, Any]
@@ -27,7 +27,7 @@ def tell_devices(pod: Body, before: Body | None, settings: Settings) -> Patch:
     A value of the user's is left as it is: it is refused later, by name.
     """
     ours = spec_of(pod).get("schedulerName") in settings.spec.scheduler_names
-    if settings.mode is not DeviceMode.ENV or not ours:
+    if not settings.tells_devices or not ours:
         return []
     return [_addition(one) for one in new_containers(pod, before) if _lacks(one)]
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+from model.crds.api import GROUP
 from model.crds.claim import CLAIM
+from model.readers.claims import KIND, apply_claim
 from model.readers.device_map import DEVICE_MAP
+from model.readers.manifest import Manifest
 from model.readers.pods import Pod
+from model.readers.report import Report
 from model.readers.wishes import field_of
 from webhook.containers import spec_of
 from webhook.validate.subject import PodSubject
+
+Body = dict[str, Any]
 
 LONGEST_NAME = 253
 _PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -22,7 +31,8 @@ def check_claim(subject: PodSubject, pod: Pod) -> None:
     _refuse_late_changes(subject)
     if claim is None:
         return
-    _check_name(subject, claim)
+    if "/" not in claim:
+        _check_name(subject, claim)
     if DEVICE_MAP in subject.annotations:
         subject.manifest.error(
             field_of(CLAIM),
@@ -30,32 +40,34 @@ def check_claim(subject: PodSubject, pod: Pod) -> None:
             f"stands next to {DEVICE_MAP}",
             "Keep one of the two: a claim, or a map.",
         )
-    count = subject.settings.claims.get((subject.namespace, claim))
-    asked = pod.request.gpus
-    if count is not None and asked and asked != count:
-        subject.manifest.error(
-            field_of(CLAIM),
-            claim,
-            f"is a claim for {count} devices, but the containers ask for {asked} GPUs",
-            f"Let the containers ask for {count} GPUs in all, or for none.",
-        )
+    known = KnownClaims(subject.settings.claims)
+    if "/" in claim or known.get("", "", subject.namespace, claim) is not None:
+        # A claim that is not known may be on its way; the scheduler waits for it.
+        apply_claim(pod, known, subject.settings.tells_devices)
 
 
 def _check_name(subject: PodSubject, claim: str) -> None:
-    if "/" in claim:
-        subject.manifest.error(
-            field_of(CLAIM),
-            claim,
-            "refers to another namespace",
-            f"Name a GpuClaim of namespace {subject.namespace}, without a slash.",
-        )
-    elif len(claim) > LONGEST_NAME or not _NAME.fullmatch(claim):
+    if len(claim) > LONGEST_NAME or not _NAME.fullmatch(claim):
         subject.manifest.error(
             field_of(CLAIM),
             claim,
             "is no name of an object",
             "Write the name of a GpuClaim: lower case letters, digits, - and .",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClaims:
+    """The claims that the webhook has seen, for the readers to look up."""
+
+    bodies: Mapping[tuple[str, str], Body]
+
+    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:  # noqa: ARG002 - a protocol's
+        """One claim, None where it has not been seen."""
+        body = self.bodies.get((namespace, name))
+        if body is None:
+            return None
+        return Manifest(Report(), "", GROUP, KIND, namespace, name, body)
 
 
 def _refuse_late_changes(subject: PodSubject) -> None:

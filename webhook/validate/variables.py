@@ -7,7 +7,6 @@ CUDA_VISIBLE_DEVICES is set over by `env`, the others are not, and a warning say
 from __future__ import annotations
 
 from webhook.containers import Container, listed
-from webhook.settings import DeviceMode
 from webhook.validate.subject import PodSubject
 from webhook.visibility import CUDA, VARIABLES, is_ours
 
@@ -28,7 +27,7 @@ def check_variables(subject: PodSubject) -> None:
 
 
 def _refuse_own_values(subject: PodSubject, container: Container) -> None:
-    told = subject.settings.mode is not DeviceMode.ENV
+    told = not subject.settings.tells_devices
     for place, entry in enumerate(listed(container.body.get("env"))):
         name = entry.get("name")
         if name not in VARIABLES:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.config import Spec
 from tests.webhook.made import OURS, Body, applied, causes, decided, patched, pod, review
 from webhook.decide import Door
-from webhook.settings import DeviceMode, Settings
+from webhook.settings import Settings
 
 NAMES = ["main", "a", "b", "CUDA"]
 ENTRIES = st.sampled_from(
@@ -83,13 +84,14 @@ def test_a_pod_without_gpus_is_told_that_it_has_none() -> None:
     assert patched(body)["spec"]["containers"][0]["env"] == [OURS]
 
 
-@pytest.mark.parametrize("mode", [DeviceMode.COUNT, DeviceMode.DRA])
-def test_where_somebody_else_numbers_the_devices_nothing_is_added(mode: DeviceMode) -> None:
+@pytest.mark.parametrize("mode", ["count", "dra"])
+def test_where_somebody_else_numbers_the_devices_nothing_is_added(mode: str) -> None:
     """A device plugin or driver gives a container numbers of its own."""
     body = pod()
     del body["spec"]["containers"][0]["env"]
-    assert patched(body, settings=Settings(mode=mode)) == body
-    assert causes(body, settings=Settings(mode=mode)) == {}
+    settings = Settings(Spec.model_validate({"devices": {"mode": mode}}))
+    assert patched(body, settings=settings) == body
+    assert causes(body, settings=settings) == {}
 
 
 def test_pods_of_other_schedulers_are_left_alone() -> None:

@@ -43,10 +43,21 @@ def test_the_longest_name_is_one() -> None:
 @pytest.mark.parametrize(("gpus", "fine"), [(0, True), (4, True), (1, False), (8, False)])
 def test_a_known_claim_and_the_containers_agree(gpus: int, fine: bool) -> None:
     """Claim of 4: the containers ask for 4, or leave it to the claim."""
-    settings = Settings(claims={("ml", "four"): 4, ("other", "one"): 1})
+    four, one = ({"spec": {"devices": {"count": count}}} for count in (4, 1))
+    settings = Settings(claims={("ml", "four"): four, ("other", "one"): one})
     found = causes(pod(annotations={CLAIM: "four"}, gpus=gpus), settings=settings)
     assert (found == {}) is fine
     assert causes(pod(annotations={CLAIM: "one"}, gpus=gpus), settings=settings) == {}
+
+
+def test_a_claim_may_demand_more_than_the_kubelet_is_asked_for() -> None:
+    """Where device plugins choose, a claim for devices in a row cannot be kept."""
+    row = {"spec": {"devices": {"count": 2, "policy": "contiguous"}}}
+    for mode, fine in (("env", True), ("count", False)):
+        spec = Spec.model_validate({"devices": {"mode": mode}})
+        settings = Settings(spec, claims={("ml", "row"): row})
+        found = causes(pod(annotations={CLAIM: "row"}, gpus=2), settings=settings)
+        assert (found == {}) is fine
 
 
 def test_devices_are_settled_once_the_pod_has_a_node() -> None:
