@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from model.crds.claim import ClaimSpec
-from model.quantity import BadQuantity, in_bytes
+from model.quantity import in_bytes
 from model.readers.manifest import Manifest
 
 Body = dict[str, Any]
@@ -25,23 +25,15 @@ def check_claim_object(manifest: Manifest, before: Body | None) -> None:
             path = ".".join(str(part) for part in ("spec", *one["loc"]))
             advice = "Look at the fields by `kubectl explain gclaim.spec`."
             missing = one["type"] == "missing"
-            manifest.error(path, None if missing else one["input"], one["msg"].lower(), advice)
+            said = one["msg"].removeprefix("Value error, ").lower()
+            manifest.error(path, None if missing else one["input"], said, advice)
         return
     if claim.selector is None:
         return
     products = claim.selector.products
     for product in sorted({one for one in products if products.count(one) > 1}):
         manifest.error("spec.selector.products", product, "is named twice", "Name it once.")
-    if claim.selector.min_memory is not None:
-        _check_memory(manifest, claim.selector.min_memory)
-
-
-def _check_memory(manifest: Manifest, text: str) -> None:
-    field = "spec.selector.minMemory"
-    try:
-        least = in_bytes(text)
-    except BadQuantity as bad:
-        manifest.error(field, text, str(bad), bad.advice)
-        return
-    if not least:
-        manifest.error(field, text, "is nothing", "Give an amount above zero, or leave it out.")
+    least = claim.selector.min_memory
+    if least is not None and not in_bytes(least):
+        field, advice = "spec.selector.minMemory", "Give an amount above zero, or leave it out."
+        manifest.error(field, least, "is nothing", advice)

@@ -28,7 +28,13 @@ def response(spec: Any, before: Any = None) -> Body:
         ({"devices": {"count": 0}}, "spec.devices.count"),
         ({"devices": {"count": 2**31}}, "spec.devices.count"),
         ({"devices": {"count": 1, "policy": "some"}}, "spec.devices.policy"),
-        ({"devices": {"count": 1}, "selector": {"minMemory": "0"}}, "spec.selector.minMemory"),
+        *(
+            (
+                {"devices": {"count": 1}, "selector": {"minMemory": amount}},
+                "spec.selector.minMemory",
+            )
+            for amount in ("0", "much", "9" * 32)
+        ),
         ({"devices": {"count": 1}, "selector": {"products": ["a", "a"]}}, "spec.selector.products"),
     ],
 )
