@@ -29,10 +29,14 @@ class BoundedProtocol(HttpToolsProtocol):
         self._accepted = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the clock, or close at once where there are too many."""
+        """Start the clock; where there are too many, an idle one goes, or else this one."""
         if len(self.connections) >= self._limits.connections:
-            transport.abort()
-            return
+            idle = next((one for one in self.connections if _is_idle(one)), None)
+            if idle is None:
+                transport.abort()
+                return
+            self.connections.discard(idle)
+            idle.transport.abort()
         self._accepted = True
         super().connection_made(transport)
         self._arm()
@@ -42,6 +46,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self._disarm()
         if self._accepted:
             super().connection_lost(exc)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for its next request."""
+        return self._timer is None
 
     def data_received(self, data: bytes) -> None:
         """Take part of a request; the clock starts with its first byte."""
@@ -97,6 +106,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.write(_closing(code, failure(code, reason, message)))
         self.transport.close()
         self.loop.call_later(LINGER, self.transport.abort)
+
+
+def _is_idle(connection: object) -> bool:
+    """Whether a connection waits for its next request."""
+    return isinstance(connection, BoundedProtocol) and connection.is_idle
 
 
 def _closing(code: int, document: dict[str, Any]) -> bytes:

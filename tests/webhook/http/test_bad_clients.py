@@ -338,19 +338,44 @@ async def test_no_handshake(server: Running) -> None:
 
 async def test_too_many(server: Running) -> None:
     """Beyond the limit connections are closed; those within it are served on."""
-    while server.listener.server_state.connections:
-        await asyncio.sleep(0.01)
+    await emptied(server)
     pairs = [await server.connect() for _ in range(LIMITS.connections)]
     reader, writer = await server.connect()
     assert (await answer_of(reader)).code == 0
     writer.close()
-    first, to_first = pairs[0]
-    to_first.write(request(GOOD))
-    assert (await answer_of(first)).code == 200
-    for _, one in pairs:
-        one.transport.abort()
-    while server.listener.server_state.connections:
-        await asyncio.sleep(0.01)
+    for one, to_one in pairs:
+        to_one.write(request(GOOD))
+        assert (await answer_of(one)).code == 200
+    await dropped(server, pairs)
+
+
+async def test_idle_connections_make_room(server: Running) -> None:
+    """Whoever only holds connections keeps nobody out."""
+    await emptied(server)
+    pairs = [await server.connect() for _ in range(LIMITS.connections)]
+    for reader, writer in pairs:
+        writer.write(request(GOOD))
+        assert (await answer_of(reader)).code == 200
+    for _ in range(3):
+        assert await server.serves()
+    await dropped(server, pairs)
+
+
+Pairs = list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
+
+
+async def emptied(server: Running) -> None:
+    """Wait until nobody is connected."""
+    async with asyncio.timeout(20):
+        while server.listener.server_state.connections:
+            await asyncio.sleep(0.01)
+
+
+async def dropped(server: Running, pairs: Pairs) -> None:
+    """Drop connections, and wait until the server knows."""
+    for _, writer in pairs:
+        writer.transport.abort()
+    await emptied(server)
 
 
 async def test_many_requests_on_one_connection(server: Running) -> None:
