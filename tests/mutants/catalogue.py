@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.webhook import WEBHOOK
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
@@ -270,4 +271,5 @@ MUTANTS = (
         "return fenced or is_elsewhere(pods, member) or is_gone(pods, member)",
         "tests/k8s_bridge/ledger/test_bound_by_another.py::test_who_has_bound_it_decides",
     ),
+    *WEBHOOK,
 )
