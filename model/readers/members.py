@@ -9,7 +9,7 @@ from model.config import Spec
 from model.crds.claim import CLAIM
 from model.readers.claims import apply_claim
 from model.readers.constraints import warn_about_volumes
-from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.device_map import DEVICE_MAP, apply_maps
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
@@ -73,6 +73,7 @@ def read_gang(
     members = by_rank(pods)
     for pod in members:
         _fill(pod, situation)
+    _ask_for_devices(members, situation)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
     return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
@@ -143,13 +144,24 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
-    chooses = situation.spec.devices.mode != "count"
-    if ours and pod.annotation(DEVICE_MAP) is not None:
-        apply_map(pod, chooses)
-    if ours and pod.annotation(CLAIM) is not None:
-        apply_claim(pod, situation.objects, chooses)
     if ours and pod.waits:
         warn_about_volumes(pod.manifest, pod.spec)
+
+
+def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
+    """Let members ask for what their device map or their claim says."""
+    chooses = situation.spec.devices.mode != "count"
+    ours = [
+        pod
+        for pod in members
+        if pod.scheduler in situation.spec.scheduler_names and not pod.finished
+    ]
+    mapped = [pod for pod in ours if pod.annotation(DEVICE_MAP) is not None]
+    if mapped:
+        apply_maps(mapped, chooses)
+    for pod in ours:
+        if pod.annotation(CLAIM) is not None:
+            apply_claim(pod, situation.objects, chooses)
 
 
 def _running(
@@ -159,7 +171,7 @@ def _running(
         if not pod.running:
             continue
         ours = pod.scheduler in situation.spec.scheduler_names
-        alone = identity[1] is Dialect.SINGLE
+        alone = identity[1] in (Dialect.SINGLE, Dialect.MAP)
         if pod.has_anti_affinity:
             # Read here, so that what is wrong with it is told whether or not a gang minds.
             _ = pod.wants

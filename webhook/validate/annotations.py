@@ -5,7 +5,7 @@ from __future__ import annotations
 from model.readers.device_map import DEVICE_MAP, apply_map, read_map
 from model.readers.groups import Dialect, membership
 from model.readers.holds import share_gpus
-from model.readers.pods import NO_INDEX, Pod
+from model.readers.pods import Pod
 from model.readers.wishes import field_of
 from webhook.validate.subject import PodSubject
 
@@ -25,7 +25,7 @@ def check_annotations(subject: PodSubject, pod: Pod) -> None:
             "Give each pod, or each owner of pods, a map of its own pods.",
         )
     elif text is not None:
-        if not subject.is_named or pod.rank[2] == NO_INDEX:
+        if not subject.is_named or pod.index is None:
             # What decides on the index is made after this.
             read_map(subject.manifest, text)
         else:
