@@ -17,7 +17,7 @@ def check_annotations(subject: PodSubject, pod: Pod) -> None:
     """Read wishes, device map and number of GPUs as the scheduler does."""
     _ = pod.wishes
     text = subject.annotations.get(DEVICE_MAP)
-    if text is not None and text.count("\n") > MOST_LINES:
+    if text is not None and len(text.splitlines()) > MOST_LINES:
         subject.manifest.error(
             field_of(DEVICE_MAP),
             None,

@@ -81,7 +81,7 @@ def test_a_map_is_read_as_the_scheduler_reads_it() -> None:
 
 def test_an_endless_map_is_not_read() -> None:
     """One problem instead of ten thousand."""
-    found = causes(pod("p-0", {MAP: "x\n" * 10_000}))
+    found = causes(pod("p-0", {MAP: "x\r" * 10_000}))
     assert "has more than 4096 lines" in found[annotation(MAP)]
     assert len(found) == 1
 
