@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import ssl
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.throughput.cost import peak_mib
 from tests.controlplane.api import STRATEGIC_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.waiting import eventually
-from tests.e2e.hook import Scene, namespace, pod, pods, refusal, try_out, variables
+from tests.e2e.hook import Hook, Scene, namespace, pod, pods, refusal, try_out, variables
 
 SOURCE = "metadata.annotations['alloc.gpu.scheduling/devices']"
 Body = dict[str, Any]
@@ -264,3 +269,32 @@ def test_a_bad_claim_is_refused(api: Api, scene: Scene) -> None:
     }
     with pytest.raises(ApiError, match=r"spec\.selector\.minMemory"):
         api.create(claims, body)
+
+
+def test_a_body_of_a_gibibyte_is_cut_short(scene: Scene, tmp_path: Path) -> None:
+    """Announced or streamed, it ends early, the memory stays small, and the next is answered."""
+    with Hook(scene.plane, tmp_path) as hook:
+        for head in (b"Content-Length: 1073741824", b"Transfer-Encoding: chunked"):
+            assert _poured(hook.port, head, 2**30) < 2**28
+        assert hook.get("/readyz") == {"ready": True, "draining": False, "missing": []}
+        assert peak_mib(hook.pid or 0) < 256
+
+
+def _poured(port: int, header: bytes, most: int) -> int:
+    """Bytes of a body that the webhook takes before it ends the connection."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    chunk = b"10000\r\n" + b" " * 2**16 + b"\r\n"
+    sent = 0
+    with (
+        socket.create_connection(("127.0.0.1", port), 20) as plain,
+        context.wrap_socket(plain) as secured,
+    ):
+        secured.sendall(b"POST /validate HTTP/1.1\r\nHost: x\r\n" + header + b"\r\n")
+        secured.sendall(b"Content-Type: application/json\r\n\r\n")
+        with contextlib.suppress(OSError):
+            while sent < most:
+                secured.sendall(chunk)
+                sent += len(chunk)
+    return sent

@@ -13,8 +13,11 @@ from uvicorn.server import ServerState
 from webhook.answers import failure
 from webhook.http.limits import Limits
 
-LINGER = 1.0
-"""Seconds in which a client may take the last answer before the connection is cut."""
+LINGER = 0.1
+"""Seconds in which a client that has not finished may take its answer before it is cut off.
+
+Until then, what it goes on to send is read and thrown away.
+"""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -79,6 +82,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._disarm()
         if self.pipeline:
             self._arm()
+        if self.transport.is_closing() and self.cycle.more_body:
+            self.loop.call_later(LINGER, self.transport.abort)
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:

@@ -20,7 +20,7 @@ from webhook.state import State
 from webhook.tls.certificate import Certificate
 from webhook.tls.issue import Authority, issued, new_authority
 
-LIMITS = Limits(body=2**20, head=8 * 2**10, request=1.0, handshake=1.0, drain=5.0, connections=16)
+LIMITS = Limits(body=2**20, head=8 * 2**10, request=1.5, handshake=3.0, drain=5.0, connections=16)
 GOOD = json.dumps(review(pod())).encode()
 
 
