@@ -131,7 +131,7 @@ def _table(pins: Mapping[int, Pin], ground: Ground) -> RenderableType:
 
 
 def _nodes(ground: Ground) -> str:
-    ready = sum(one.usable and one.gpus > 0 for one in ground.nodes.values())
+    ready = sum(one.usable for one in ground.nodes.values())
     many = "1 usable GPU node" if ready == 1 else f"{ready} usable GPU nodes"
     return f"{many} of {len(ground.nodes)}"
 

@@ -135,18 +135,29 @@ async def _observe(reach: Reach) -> list[Body]:
 
 
 async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
-    """Nodes, pods, what carries maps, and the scheduler's config. Raises `BadInput`."""
+    """Nodes with their inventories, pods, what carries maps, and the scheduler's config.
+
+    Raises `BadInput`.
+    """
     from k8s_bridge.cluster.errors import ClusterError, NotFound
-    from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS, REPLICA_SETS
+    from k8s_bridge.cluster.kinds import (
+        CONFIG_MAPS,
+        GPU_NODE_STATUSES,
+        NODES,
+        PODS,
+        REPLICA_SETS,
+    )
     from k8s_bridge.cluster.protocol import Target
     from model.config import CONFIG_MAP
     from model.problems import BadInput
 
-    kinds = (NODES, PODS, REPLICA_SETS, *carriers())
+    kinds = (NODES, PODS, REPLICA_SETS, GPU_NODE_STATUSES, *carriers())
     answers = await asyncio.gather(*map(cluster.list, kinds), return_exceptions=True)
     problems: list[Problem] = []
     found: list[Body] = []
     for kind, answer in zip(kinds, answers, strict=True):
+        if kind is GPU_NODE_STATUSES and isinstance(answer, NotFound):
+            continue
         if isinstance(answer, ClusterError):
             problems.append(refused(answer, reach.name, "list", kind))
         elif isinstance(answer, BaseException):

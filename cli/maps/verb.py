@@ -94,7 +94,7 @@ def generate(
 
 def _pools(scene: Scene) -> list[str]:
     nodes = scene.ground.nodes.values()
-    return sorted({one.pool for one in nodes if one.usable and one.gpus and one.pool})
+    return sorted({one.pool for one in nodes if one.usable and one.pool})
 
 
 @app.command()

@@ -12,6 +12,7 @@ from model.readers.device_map import Pin
 from model.readers.report import Report
 
 FIX = "`fourleaf map fix` puts a ready node of its pool in its place."
+AGENT = "See what the agent of the node reports: kubectl describe gns."
 OTHER_DEVICE = "Name another device; no two pods share one."
 
 
@@ -56,27 +57,29 @@ def _faults(
     node = ground.nodes.get(pin.node)
     if node is None:
         yield Fault(f"names {pin.node}, which is no node of the cluster", FIX)
-    elif not node.usable:
+    elif not node.open:
         what = "is cordoned" if node.ready else "is not ready"
         yield Fault(f"names {pin.node}, which {what}", FIX)
+    elif node.held_back:
+        yield Fault(f"names {pin.node}, which is held back: {node.held_back}", AGENT)
     else:
         yield from _device_faults(stated, node, pin)
 
 
 def _device_faults(stated: StatedMap, node: MapNode, pin: Pin) -> Iterator[Fault]:
-    if not node.gpus:
-        yield Fault(f"names {pin.node}, which has no GPU", FIX)
+    if not node.devices | node.unhealthy:
+        yield Fault(f"names {pin.node}, which has no GPU", "Name a node that has.")
         return
+    numbers = ", ".join(map(str, sorted(node.devices))) or "none"
     for device in pin.devices:
-        if device >= node.gpus:
-            many = f"{node.gpus} GPU" + ("" if node.gpus == 1 else "s")
-            numbers = f"0 to {node.gpus - 1}" if node.gpus > 1 else "0"
-            yield Fault(
-                f"names device {device} of {pin.node}, which has {many}", f"Name {numbers}."
-            )
+        named = f"names device {device} of {pin.node}"
+        if device in node.unhealthy:
+            yield Fault(f"{named}, which is unhealthy", f"Healthy are: {numbers}.")
+        elif device not in node.devices:
+            yield Fault(f"{named}, which has no such device", f"It has: {numbers}.")
         elif holder := node.holder_of(device, stated.text):
             yield Fault(
-                f"names device {device} of {pin.node}, which {holder} holds now",
+                f"{named}, which {holder} holds now",
                 "Its pod waits until that one has ended.",
                 passing=True,
             )

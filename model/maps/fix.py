@@ -46,7 +46,7 @@ def fix_map(pins: Mapping[int, Pin], ground: Ground, lines: str = "", pool: str 
     gone: dict[str, dict[int, Pin]] = {}
     for index, pin in sorted(pins.items()):
         node = ground.nodes.get(pin.node)
-        if node is None or not node.usable:
+        if node is None or not node.open:
             gone.setdefault(pin.node, {})[index] = pin
     new = {index: pin for index, pin in pins.items() if pin.node not in gone}
     left: list[Left] = []
@@ -72,7 +72,7 @@ def _pool(ground: Ground, name: str, kept: Iterable[Pin]) -> str:
     if known:
         return known
     pools = {ground.pool_of(pin.node) for pin in kept}
-    pools = pools or {one.pool for one in ground.nodes.values() if one.usable and one.gpus}
+    pools = pools or {one.pool for one in ground.nodes.values() if one.usable}
     return pools.pop() if len(pools) == 1 else ""
 
 

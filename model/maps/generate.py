@@ -38,7 +38,7 @@ def generate_map(ground: Ground, demand: Demand) -> dict[int, Pin]:
     for node in ground.nodes.values():
         if not node.usable or demand.pool not in ("", node.pool):
             continue
-        free = range(node.gpus) if demand.busy else sorted(node.free(""))
+        free = sorted(node.devices if demand.busy else node.free(""))
         for start in range(0, len(free) - demand.devices + 1, demand.devices):
             if len(pins) == demand.pods:
                 return pins

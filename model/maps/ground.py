@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from model.config import Spec
+from model.devices.layout import numbers
 from model.maps.provider import Provider, cluster_provider, pool_in, pool_of
 from model.readers.config import read_config
 from model.readers.device_map import DEVICE_MAP
+from model.readers.device_nodes import doubt_twins
 from model.readers.inventory import Inventory
-from model.readers.nodes import read_nodes
+from model.readers.nodes import NodeRead, read_nodes, with_devices
 from model.readers.owners import Owners
 from model.readers.pods import Requests, read_pod
 from model.topology import natural_key
@@ -31,20 +33,29 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """A node with its devices 0 to `gpus` - 1. `usable`: ready, and not cordoned."""
+    """A node and the numbers of its devices: those that can be given away, and the unhealthy.
+
+    `held_back` says why its devices are not known for sure, "" where they are.
+    """
 
     name: str
-    gpus: int
+    devices: frozenset[int]
     ready: bool
     cordoned: bool
     pool: str
-    product: str = ""
+    unhealthy: frozenset[int] = frozenset()
+    held_back: str = ""
     holders: tuple[Holder, ...] = ()
 
     @property
-    def usable(self) -> bool:
-        """Whether new pods may go there."""
+    def open(self) -> bool:
+        """Whether the node takes pods at all."""
         return self.ready and not self.cordoned
+
+    @property
+    def usable(self) -> bool:
+        """Whether pods may be given devices there."""
+        return self.open and not self.held_back and bool(self.devices)
 
     def holder_of(self, device: int, lines: str) -> str:
         """The pod that holds `device` and does not belong to the map `lines`, else ""."""
@@ -59,7 +70,7 @@ class MapNode:
         others = [one for one in self.holders if not lines or one.map != lines]
         if any(one.count for one in others):
             return frozenset()
-        return frozenset(range(self.gpus)).difference(*(one.devices for one in others))
+        return self.devices.difference(*(one.devices for one in others))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +98,30 @@ def ground_of(inventory: Inventory) -> Ground:
     holders: dict[str, list[Holder]] = {}
     for node, holder in _holders(inventory, config.spec):
         holders.setdefault(node, []).append(holder)
-    read = [one.node for one in read_nodes(inventory, config)]
+    read = read_nodes(inventory, config)
+    doubt_twins((one.node.name, one.devices) for one in read)
     nodes = {
-        one.name: MapNode(
-            one.name,
-            one.allocatable.gpus,
-            one.ready,
-            one.cordoned,
-            pool_of(one.name, one.labels),
-            one.product,
-            tuple(holders.get(one.name, ())),
-        )
-        for one in sorted(read, key=lambda one: natural_key(one.name))
+        one.node.name: _node(one, tuple(holders.get(one.node.name, ())))
+        for one in sorted(read, key=lambda one: natural_key(one.node.name))
     }
-    return Ground(nodes, cluster_provider((one.name, one.labels) for one in read))
+    return Ground(nodes, cluster_provider((one.node.name, one.node.labels) for one in read))
+
+
+def _node(read: NodeRead, holders: tuple[Holder, ...]) -> MapNode:
+    node = with_devices(read)
+    free = node.allocatable.devices
+    devices = frozenset(range(node.allocatable.gpus) if free is None else numbers(free.mask))
+    known = devices if free is None else frozenset(numbers(free.layout.everything))
+    return MapNode(
+        name=node.name,
+        devices=devices,
+        ready=node.ready,
+        cordoned=node.cordoned,
+        pool=pool_of(node.name, node.labels),
+        unhealthy=known - devices,
+        held_back=node.held_back,
+        holders=holders,
+    )
 
 
 def _holders(inventory: Inventory, spec: Spec) -> Iterator[tuple[str, Holder]]:

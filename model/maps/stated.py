@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from model.readers.device_map import DEVICE_MAP, BadLine, Pin, parse_map
@@ -32,7 +32,7 @@ class StatedMap:
     manifest: Manifest
     prefix: str
     text: str
-    pins: dict[int, Pin]
+    pins: Mapping[int, Pin]
     bad: tuple[BadLine, ...]
     pods: int | None
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
 
 from model.devices.demand import DeviceDemand
 from model.readers.manifest import Manifest
@@ -55,7 +57,9 @@ class BadLine:
     advice: str
 
 
-def parse_map(text: str) -> tuple[dict[int, Pin], tuple[BadLine, ...]]:
+# All pods of a StatefulSet have one text, which may be as long as it has pods.
+@lru_cache(maxsize=16)
+def parse_map(text: str) -> tuple[Mapping[int, Pin], tuple[BadLine, ...]]:
     """Pod index -> pin for every good line of the annotation, and the lines that are not."""
     pins: dict[int, Pin] = {}
     bad: list[BadLine] = []
@@ -72,10 +76,10 @@ def parse_map(text: str) -> tuple[dict[int, Pin], tuple[BadLine, ...]]:
             bad.append(BadLine(line, "names a device twice", "Name every device once."))
         else:
             pins[index] = Pin(match[2], devices)
-    return pins, tuple(bad)
+    return MappingProxyType(pins), tuple(bad)
 
 
-def read_map(manifest: Manifest, text: str) -> dict[int, Pin]:
+def read_map(manifest: Manifest, text: str) -> Mapping[int, Pin]:
     """Pod index -> pin, for every good line; `manifest` is told of the others."""
     pins, bad = parse_map(text)
     for one in bad:
@@ -95,10 +99,13 @@ def lines_of(pins: Mapping[int, Pin], members: Sequence[Claimant]) -> dict[str, 
     names what it has. Those that wait take the lowest lines that are left, the oldest first.
     """
     found = {one.name: one.index for one in members if one.index is not None}
-    left = {index: pin for index, pin in sorted(pins.items()) if index not in found.values()}
     rest = sorted(
         (one for one in members if one.index is None), key=lambda one: (one.created, one.name)
     )
+    if not rest:
+        return found
+    taken = set(found.values())
+    left = {index: pin for index, pin in sorted(pins.items()) if index not in taken}
     for one in [one for one in rest if one.node]:
         # What a bound pod was given may not be known yet; then its node has to do.
         known = None if one.devices is None else set(one.devices)
@@ -129,7 +136,7 @@ def apply_maps(pods: Sequence[Pod], chooses: bool) -> None:
     `pods` are the members of one gang, or of one owner, that are ours and have not ended.
     """
     members = [_claimant(pod) for pod in pods]
-    maps: dict[str, tuple[dict[int, Pin], tuple[BadLine, ...]]] = {}
+    maps: dict[str, tuple[Mapping[int, Pin], tuple[BadLine, ...]]] = {}
     rows: dict[str, dict[str, int]] = {}
     holders: dict[tuple[str, int], Pod] = {}
     for pod in pods:

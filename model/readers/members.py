@@ -13,7 +13,7 @@ from model.readers.device_map import DEVICE_MAP, apply_maps
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
-from model.readers.naming import Identity, Names
+from model.readers.naming import Identity, Names, key_of_one
 from model.readers.objects import Objects
 from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
@@ -76,7 +76,8 @@ def read_gang(
     _ask_for_devices(members, situation)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
-    return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
+    singly = _starts_singly(identity, members, sizes)
+    return GangRead(tuple(drafts), tuple(_running(identity, members, situation, singly)))
 
 
 def stand_of(
@@ -164,14 +165,25 @@ def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
             apply_claim(pod, situation.objects, chooses)
 
 
+def _starts_singly(identity: Identity, members: Sequence[Pod], sizes: Sizes) -> bool:
+    """Whether each pod of a group is a gang of its own."""
+    namespace, dialect, name = identity
+    if dialect is Dialect.NATIVE:
+        return sizes.of(dialect, namespace, name, members).basic
+    return dialect is Dialect.MAP
+
+
 def _running(
-    identity: Identity, members: Iterable[Pod], situation: Situation
+    identity: Identity, members: Iterable[Pod], situation: Situation, singly: bool
 ) -> Iterator[tuple[Pod, RunningPod]]:
     for pod in members:
         if not pod.running:
             continue
         ours = pod.scheduler in situation.spec.scheduler_names
+        key = situation.names.key_of(identity)
         alone = identity[1] in (Dialect.SINGLE, Dialect.MAP)
+        if singly:
+            key = key_of_one(key, pod.name)
         if pod.has_anti_affinity:
             # Read here, so that what is wrong with it is told whether or not a gang minds.
             _ = pod.wants
@@ -182,7 +194,7 @@ def _running(
                 name=pod.name,
                 node=pod.node,
                 request=counted(pod.request),
-                gang=None if alone and not ours else situation.names.key_of(identity),
+                gang=None if alone and not ours else key,
                 priority=pod.priority,
                 bandwidth=pod.wishes.bandwidth if ours else None,
                 ours=ours,

@@ -119,3 +119,18 @@ def test_files_cannot_be_changed(run: Run, given: Given) -> None:
     result = run("map", "fix", "sts/web", "-n", "ml", "-f", path, "--apply")
     assert result.exit_code == 2
     assert "nothing can be changed in files" in result.stderr
+
+
+def test_a_cluster_that_cannot_be_reached_ends_with_2(run: Run, tmp_path: Path) -> None:
+    """With the file that was tried."""
+    result = run("map", "check", "--kubeconfig", tmp_path / "none")
+    assert result.exit_code == 2
+    assert str(tmp_path / "none") in result.stderr
+
+
+def test_what_is_no_object_is_a_usage_error(run: Run, given: Given) -> None:
+    """A kind that carries no map, or a name alone."""
+    for words in ("service/web", "web", "sts/"):
+        result = run("map", "check", words, "-f", given(*ALL))
+        assert result.exit_code == 2
+        assert "is not KIND/NAME" in result.stderr

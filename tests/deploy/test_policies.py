@@ -61,7 +61,7 @@ def test_accounts_are_those_of_the_rights_that_ship() -> None:
         for body in yaml.safe_load_all(path.read_text())
         if body["kind"] == "ServiceAccount"
     }
-    assert named - {"kube-system:daemon-set-controller"} <= made
+    assert named <= made
 
 
 def test_leases_are_known_by_the_names_that_the_scheduler_gives() -> None:

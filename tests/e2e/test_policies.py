@@ -1,71 +1,24 @@
-"""What ships as admission policies, against a tenant on a real apiserver.
-
-The tenant may edit its namespace, and has been given more than that by mistake: the status,
-bindings and ephemeral containers of pods, Leases, inventories and the status of claims.
-"""
+"""What ships as admission policies, against a tenant on a real apiserver."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from model.crds.definitions import definitions
 from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
-from tests.controlplane.fleet import Fleet, create_fleet
+from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import eventually
-from tests.e2e.accounts import (
-    AGENT,
-    POLICIES,
-    RBAC,
-    SCHEDULER,
-    account,
-    applied,
-    install,
-    uninstall,
-)
-from tests.e2e.attacks import (
-    ATTACKS,
-    CLAIMS,
-    DEVICES,
-    LEASE,
-    NODES,
-    Attack,
-    annotated,
-    binding,
-    pod,
-)
+from tests.e2e.accounts import account, applied
+from tests.e2e.attacks import ATTACKS, DEVICES, LEASE, NODES, Attack, annotated, binding, pod
 from tests.e2e.checker import breaches, holds
 from tests.e2e.replica import Replica
+from tests.e2e.tenancy import Stage, inventory, opted_in, stage_on, told, write_leases
 
-MISTAKES = [
-    {
-        "apiGroups": [""],
-        "resources": [
-            "pods/status",
-            "pods/binding",
-            "bindings",
-            "pods/ephemeralcontainers",
-            "pods/resize",
-        ],
-        "verbs": ["*"],
-    },
-    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["*"]},
-    {
-        "apiGroups": ["gpu.scheduling"],
-        "resources": [
-            "gpunodestatuses",
-            "gpunodestatuses/status",
-            "gpuclaims",
-            "gpuclaims/status",
-        ],
-        "verbs": ["*"],
-    },
-]
 EVERY = [
     pytest.param(attack, id=f"{policy}: {attack.name}")
     for policy, attacks in ATTACKS.items()
@@ -73,145 +26,11 @@ EVERY = [
 ]
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A cluster with the policies, a namespace that has opted in, and one `elsewhere`.
-
-    In the first: pod `held`, which has devices 0 and 1 of gpu-0; pod `free`, which waits; a
-    claim. In kube-system a page and the leader's Lease. gpu-0 has an inventory.
-    """
-
-    plane: Plane
-    space: str
-    elsewhere: str
-    admin: Api
-    tenant: Api
-    scheduler: Api
-    agents: dict[str, Api]
-    kubeconfig: Path
-
-    @property
-    def pods(self) -> str:
-        """The path of the pods of the namespace."""
-        return f"/api/v1/namespaces/{self.space}/pods"
-
-    def held(self) -> dict[str, Any]:
-        """The metadata and spec of the pod that has devices."""
-        body = self.admin.get(f"{self.pods}/held")
-        return {"annotations": body["metadata"]["annotations"], "spec": body["spec"]}
-
-
 @pytest.fixture(scope="module")
 def stage(module_control_plane: Plane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """Everything is in force when the first test begins."""
-    plane = module_control_plane
-    folder = tmp_path_factory.mktemp("accounts")
-    create_fleet(plane.kubeconfig(), Fleet(16))
-    with plane.api() as admin, plane.api("tenant") as tenant:
-        for one in definitions():
-            admin.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", one)
-        made = install(admin, RBAC / "scheduler.yaml", RBAC / "agent.yaml")
-        space, elsewhere = _space(admin), admin.new_namespace()
-        _make_mistakes(plane, admin, space, elsewhere)
-        agents = {node: Api(_agent(plane, admin, node, folder)) for node in ("gpu-0", "gpu-1")}
-        agents[""] = Api(account(plane, AGENT, folder))
-        kubeconfig = account(plane, SCHEDULER, folder)
-        scheduler = Api(kubeconfig)
-        stage = Stage(plane, space, elsewhere, admin, tenant, scheduler, agents, kubeconfig)
-        eventually(lambda: admin.get(NODES), "our kinds are served")
-        _lay_out(stage)
-        made += install(admin, *POLICIES)
-        for attacks in ATTACKS.values():
-            eventually(
-                lambda attack=attacks[0]: _is_refused(stage, attack),  # type: ignore[misc]
-                f"{attacks[0].path} is refused to the tenant",
-            )
+    with stage_on(module_control_plane, tmp_path_factory.mktemp("accounts")) as stage:
         yield stage
-        for api in (scheduler, *agents.values()):
-            api.close()
-        uninstall(admin, made)
-
-
-def _space(admin: Api) -> str:
-    labels = {"topology.scheduler/enforce": "true"}
-    made = admin.create(
-        "/api/v1/namespaces", {"metadata": {"generateName": "fourleaf-test-", "labels": labels}}
-    )
-    return str(made["metadata"]["name"])
-
-
-def _make_mistakes(plane: Plane, admin: Api, *spaces: str) -> None:
-    """Give the tenant the rights of `edit` in its namespaces, and too many everywhere.
-
-    The parts of `edit` are bound one by one: the role itself is put together by a controller.
-    """
-    rbac = "/apis/rbac.authorization.k8s.io/v1"
-    group = "rbac.authorization.k8s.io"
-    subjects = [plane.subject("tenant")]
-    admin.create(f"{rbac}/clusterroles", {"metadata": {"name": "mistakes"}, "rules": MISTAKES})
-    for name in ("system:aggregate-to-edit", "system:aggregate-to-view"):
-        reference = {"apiGroup": group, "kind": "ClusterRole", "name": name}
-        body = {"metadata": {"name": name.rpartition("-")[2]}, "roleRef": reference}
-        for space in spaces:
-            path = f"{rbac}/namespaces/{space}/rolebindings"
-            admin.create(path, {**body, "subjects": subjects})
-    reference = {"apiGroup": group, "kind": "ClusterRole", "name": "mistakes"}
-    body = {"metadata": {"name": "mistakes"}, "roleRef": reference, "subjects": subjects}
-    admin.create(f"{rbac}/clusterrolebindings", body)
-
-
-def _agent(plane: Plane, admin: Api, node: str, folder: Path) -> Path:
-    """The agent of `node`, with the token of its own pod."""
-    body = pod(f"agent-{node}", scheduler="", nodeName=node, serviceAccountName=AGENT[1])
-    made = admin.create(f"/api/v1/namespaces/{AGENT[0]}/pods", body)
-    return account(plane, AGENT, folder, made)
-
-
-def _lay_out(stage: Stage) -> None:
-    admin, scheduler = stage.admin, stage.scheduler
-    for name in ("held", "free"):
-        body = pod(name, "2")
-        body["metadata"]["annotations"] = {"own": "0"}
-        admin.create(stage.pods, body)
-    eventually(
-        lambda: scheduler.create(
-            f"{stage.pods}/held/binding", binding("held", annotations={DEVICES: "0,1"})
-        ),
-        "the scheduler has its rights",
-    )
-    labels = {"alloc.gpu.scheduling/record": "other"}
-    scheduler.create(LEASE, {"metadata": {"name": "page-held", "labels": labels}})
-    scheduler.create(LEASE, {"metadata": {"name": "fourleaf-scheduler"}, "spec": {}})
-    claim = {"metadata": {"name": "claim"}, "spec": {"devices": {"count": 1}}}
-    admin.create(
-        CLAIMS.format(space=stage.space),
-        {"apiVersion": "gpu.scheduling/v1", "kind": "GpuClaim", **claim},
-    )
-    eventually(lambda: applied(stage.agents["gpu-0"], f"{NODES}/gpu-0", inventory("gpu-0")), "gns")
-
-
-def inventory(node: str) -> dict[str, Any]:
-    """The inventory of `node`, without devices."""
-    return {
-        "apiVersion": "gpu.scheduling/v1",
-        "kind": "GpuNodeStatus",
-        "metadata": {"name": node},
-    }
-
-
-def told(error: ApiError) -> str:
-    """What a policy says, "" where none has spoken."""
-    return str(error).partition("denied request: ")[2]
-
-
-def _is_refused(stage: Stage, attack: Attack) -> bool:
-    try:
-        attack.send(stage.tenant, stage.space, stage.elsewhere, dry_run=True)
-    except ApiError as error:
-        if told(error).startswith(attack.refused_for):
-            return True
-        raise
-    return False
 
 
 @pytest.mark.parametrize("attack", EVERY)
@@ -289,6 +108,32 @@ def test_a_tenant_goes_about_its_own_business(stage: Stage) -> None:
     tenant.delete(f"{LEASE}/of-a-tenant")
 
 
+def test_a_daemon_set_does_not_get_round_it(stage: Stage, tmp_path: Path) -> None:
+    """Its controller makes what the tenant's template says, and is refused like the tenant.
+
+    A template without GPUs, such as that of a device plugin, may name a node.
+    """
+    who = ("kube-system", "daemon-set-controller")
+    with suppress(ApiError):
+        path = f"/api/v1/namespaces/{who[0]}/serviceaccounts"
+        stage.admin.create(path, {"metadata": {"name": who[1]}})
+    reference = {
+        "apiGroup": "rbac.authorization.k8s.io",
+        "kind": "ClusterRole",
+        "name": "system:aggregate-to-edit",
+    }
+    subjects = [{"kind": "ServiceAccount", "namespace": who[0], "name": who[1]}]
+    body = {"metadata": {"name": "controller"}, "roleRef": reference, "subjects": subjects}
+    rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{stage.elsewhere}/rolebindings"
+    stage.admin.create(rbac, body)
+    pods = f"/api/v1/namespaces/{stage.elsewhere}/pods?dryRun=All"
+    with Api(account(stage.plane, who, tmp_path)) as controller:
+        plain = pod("plugin", scheduler="default-scheduler", nodeName="gpu-0")
+        eventually(lambda: controller.create(pods, plain), "the controller has its rights")
+        with pytest.raises(ApiError, match=r"spec\.nodeName: a pod with GPUs"):
+            controller.create(pods, pod("set", "8", "default-scheduler", nodeName="gpu-0"))
+
+
 def test_elsewhere_another_scheduler_gives_gpus(stage: Stage) -> None:
     """In a namespace that has not opted in; kube-scheduler binds there, as do those with leave."""
     space = stage.admin.new_namespace()
@@ -327,9 +172,25 @@ def test_another_scheduler_is_let_in_by_rbac(stage: Stage) -> None:
     eventually(is_out, "it may bind no more")
 
 
+def test_the_server_finds_the_expressions_sound(stage: Stage) -> None:
+    """It checks their types against the kinds that they are for, and warns of none."""
+    if not isinstance(stage.plane, ControlPlane):
+        pytest.skip("whether that cluster runs the controller that checks is not ours to say")
+    stage.plane.controller_manager(controllers=["validatingadmissionpolicy-status-controller"])
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+
+    def checked() -> list[dict[str, Any]]:
+        items = stage.admin.get(path)["items"]
+        done = all(one.get("status", {}).get("observedGeneration") for one in items)
+        return items if done else []
+
+    for one in eventually(checked, "all are checked"):
+        assert one["status"].get("typeChecking") == {}, one["metadata"]["name"]
+
+
 def test_the_whole_protocol_passes(stage: Stage, tmp_path: Path) -> None:
     """Under its own account the scheduler leads, and binds a gang of eight over two leaves."""
-    space = _space(stage.admin)
+    space = opted_in(stage.admin)
     pods = f"/api/v1/namespaces/{space}/pods"
     marks = {"topology.scheduler/gang": "wide", "topology.scheduler/gang-size": "8"}
     # The Leases of the stage are no records of a scheduler.
@@ -350,6 +211,4 @@ def test_the_whole_protocol_passes(stage: Stage, tmp_path: Path) -> None:
     finally:
         for one in stage.admin.get(LEASE)["items"]:
             stage.scheduler.delete(f"{LEASE}/{one['metadata']['name']}")
-        labels = {"alloc.gpu.scheduling/record": "other"}
-        stage.scheduler.create(LEASE, {"metadata": {"name": "page-held", "labels": labels}})
-        stage.scheduler.create(LEASE, {"metadata": {"name": "fourleaf-scheduler"}, "spec": {}})
+        write_leases(stage.scheduler)

@@ -252,7 +252,7 @@ def test_what_a_component_must_not_do_is_forbidden(component: tuple[str, Api]) -
 
 
 def test_the_scheduler_asks_for_nothing_that_it_may_not(plane: Plane, tmp_path: Path) -> None:
-    """It binds a gang and gives it up again, and the server refuses it nothing."""
+    """It binds a gang, says why another pod waits, and the server refuses it nothing."""
     if not plane.managed:
         pytest.skip("the audit log of that cluster is not ours to read")
     create_fleet(plane.kubeconfig(), Fleet(8))

@@ -29,6 +29,16 @@ def node(name: str, gpus: int = 4, ready: bool = True, cordoned: bool = False) -
     }
 
 
+def agent(name: str, gpus: list[Body]) -> Body:
+    """What the agent of a node says of its devices."""
+    return {
+        "apiVersion": "gpu.scheduling/v1",
+        "kind": "GpuNodeStatus",
+        "metadata": {"name": name},
+        "status": {"gpus": gpus},
+    }
+
+
 def holder(name: str, node_name: str, devices: str | None, gpus: int = 1, lines: str = "") -> Body:
     """A pod that runs with `devices`, or with `gpus` of unknown numbers."""
     said = {} if devices is None else {GRANTED: devices}

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from model.maps.check import check_map
-from tests.model.maps.made import AKS, Body, ground, holder, inventory, node, stated, stateful_set
+from tests.model.maps.made import (
+    AKS,
+    Body,
+    agent,
+    ground,
+    holder,
+    inventory,
+    node,
+    stated,
+    stateful_set,
+)
 
 DOCUMENTED = f"""\
 0={AKS}0:0,1
@@ -48,7 +58,22 @@ def test_every_node_is_there_and_ready_and_has_the_devices() -> None:
         ("1=down:0", "names down, which is not ready"),
         ("2=cordoned:0", "names cordoned, which is cordoned"),
         ("3=cpu:0", "names cpu, which has no GPU"),
-        ("4=small:0,1", "names device 1 of small, which has 1 GPU"),
+        ("4=small:0,1", "names device 1 of small, which has no such device"),
+    ]
+
+
+def test_devices_are_what_the_inventory_says() -> None:
+    """Device 2 is unhealthy; the other node's inventory says that it has too many."""
+    gpus = [{"index": i, "uuid": f"GPU-{i}", "healthy": i != 2} for i in range(4)]
+    more = [{"index": i, "uuid": f"GPU-m{i}"} for i in range(5)]
+    bodies = (node("n1"), node("n2"), agent("n1", gpus), agent("n2", more))
+    assert told("0=n1:1,2\n1=n2:0\n", *bodies) == [
+        ("0=n1:1,2", "names device 2 of n1, which is unhealthy"),
+        (
+            "1=n2:0",
+            "names n2, which is held back: its inventory has 5 healthy devices where the node "
+            "offers 4",
+        ),
     ]
 
 

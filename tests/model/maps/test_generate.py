@@ -6,7 +6,7 @@ import pytest
 
 from model.maps.generate import Demand, NotEnough, generate_map
 from model.readers.device_map import Pin
-from tests.model.maps.made import ground, holder, node
+from tests.model.maps.made import agent, ground, holder, node
 
 NODES = (
     node("n10"),
@@ -48,3 +48,10 @@ def test_too_many_pods_are_refused_with_what_fits() -> None:
     with pytest.raises(NotEnough) as short:
         generate_map(ground(*NODES), Demand(2, pods=5, pool="n"))
     assert short.value.room == 4
+
+
+def test_unhealthy_devices_are_left_out() -> None:
+    """Of four devices 1 is unhealthy, so the pairs are 0 and 2, and there is no second."""
+    gpus = [{"index": i, "uuid": f"GPU-{i}", "healthy": i != 1} for i in range(4)]
+    pins = generate_map(ground(node("n1"), agent("n1", gpus)), Demand(2))
+    assert pins == {0: Pin("n1", (0, 2))}

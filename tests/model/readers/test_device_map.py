@@ -107,6 +107,17 @@ def test_a_pod_that_comes_anew_gets_the_line_that_became_free() -> None:
     assert all(one.request.gpus == 2 for one in found.snapshot.running)
 
 
+def test_a_pod_keeps_its_name_once_it_runs() -> None:
+    """What waits, what runs and what a repair would move go by one name."""
+    waits = member("web-7d9f8c6b5-bbbbb")
+    (gang,) = reading(node("n1"), waits).snapshot.gangs
+    runs = member("web-7d9f8c6b5-bbbbb")
+    runs["spec"]["nodeName"] = "n1"
+    found = reading(node("n1"), runs)
+    assert [one.gang for one in found.snapshot.running] == [gang.key]
+    assert [one.gang.key for one in found.standing({"n1"}, False)] == [gang.key]
+
+
 def test_a_pod_too_many_waits_with_a_reason() -> None:
     """The fourth pod of a map of three lines is held, the others are not."""
     names = [f"web-7d9f8c6b5-{letter * 5}" for letter in "bcdf"]
