@@ -53,7 +53,7 @@ def test_a_known_claim_and_the_containers_agree(gpus: int, fine: bool) -> None:
 def test_a_claim_may_demand_more_than_the_kubelet_is_asked_for() -> None:
     """Where device plugins choose, a claim for devices in a row cannot be kept."""
     row = {"spec": {"devices": {"count": 2, "policy": "contiguous"}}}
-    for mode, fine in (("env", True), ("count", False)):
+    for mode, fine in (("env", True), ("dra", True), ("count", False)):
         spec = Spec.model_validate({"devices": {"mode": mode}})
         settings = Settings(spec, claims={("ml", "row"): row})
         found = causes(pod(annotations={CLAIM: "row"}, gpus=2), settings=settings)
