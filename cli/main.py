@@ -8,7 +8,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import config, defrag, drain, lint, plan, queue, run, snapshot, status, validate_plan, why
+from cli import (
+    config,
+    defrag,
+    drain,
+    lint,
+    plan,
+    queue,
+    run,
+    snapshot,
+    status,
+    validate_plan,
+    webhook,
+    why,
+)
 from cli.agent import agent
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
@@ -47,6 +60,7 @@ app.command("plan")(plan.plan)
 app.command("lint")(lint.lint)
 app.command("validate-plan")(validate_plan.validate_plan)
 app.command("run")(run.run)
+app.command("webhook")(webhook.webhook)
 app.command("agent")(agent)
 app.command("status")(status.status)
 app.command("queue")(queue.queue)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.webhook import WEBHOOK
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
@@ -118,8 +119,8 @@ MUTANTS = (
         "read-your-writes",
         "room that was given away is given away again until the watch has told of it",
         "model/readers/live/reader.py",
-        "        self._table.assume(uid, node)",
-        "        del uid, node",
+        "        self._table.assume(uid, node, devices)",
+        "        del uid, node, devices",
         f"{LAG}::test_room_that_was_just_given_away_is_not_given_again",
     ),
     Mutant(
@@ -295,4 +296,5 @@ MUTANTS = (
         "return free.without(held)",
         "tests/model/readers/test_devices.py::test_unknown_holders_leave_no_device_certain",
     ),
+    *WEBHOOK,
 )
