@@ -21,6 +21,13 @@ ENTRY: dict[str, Any] = {
 }
 
 
+ORDER: dict[str, Any] = {"name": "CUDA_DEVICE_ORDER", "value": "PCI_BUS_ID"}
+"""The order in which the agent numbers devices. By itself CUDA puts the fastest one first."""
+
+TOLD = (ENTRY, ORDER)
+"""What every container of ours is told."""
+
+
 def is_ours(entry: dict[str, Any]) -> bool:
     """Whether an entry of `env` takes its value from the scheduler's annotation alone."""
     source = entry.get("valueFrom")

@@ -22,11 +22,14 @@ OURS: Body = {
 }
 
 
+ORDERED: Body = {"name": "CUDA_DEVICE_ORDER", "value": "PCI_BUS_ID"}
+
+
 def pod(
     name: str = "p", annotations: dict[str, str] | None = None, gpus: int = 1, **spec: Any
 ) -> Body:
     """A pod of our scheduler whose one container already knows where its devices are told."""
-    main: Body = {"name": "main", "image": "train", "env": [OURS]}
+    main: Body = {"name": "main", "image": "train", "env": [OURS, ORDERED]}
     if gpus:
         main["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
     metadata: Body = {"name": name, "namespace": "ml", "annotations": annotations or {}}

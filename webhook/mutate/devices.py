@@ -1,5 +1,7 @@
 """`CUDA_VISIBLE_DEVICES` in every container, from the annotation that the scheduler writes.
 
+With it comes the order in which the devices are numbered.
+
 Every pod of our schedulers gets it, whether or not it asks for GPUs. What its owner's
 annotations make of it cannot be seen here, and a pod that is given no devices is to see none:
 without the annotation the variable is empty, and that hides all devices. It stands first, so
@@ -16,7 +18,7 @@ from typing import Any
 from webhook.answers import Patch
 from webhook.containers import Container, listed, new_containers, spec_of
 from webhook.settings import Settings
-from webhook.visibility import CUDA, ENTRY
+from webhook.visibility import TOLD
 
 Body = dict[str, Any]
 
@@ -29,14 +31,17 @@ def tell_devices(pod: Body, before: Body | None, settings: Settings) -> Patch:
     ours = spec_of(pod).get("schedulerName") in settings.spec.scheduler_names
     if not settings.tells_devices or not ours:
         return []
-    return [_addition(one) for one in new_containers(pod, before) if _lacks(one)]
+    return [step for one in new_containers(pod, before) for step in _additions(one)]
 
 
-def _lacks(container: Container) -> bool:
-    return all(entry.get("name") != CUDA for entry in listed(container.body.get("env")))
-
-
-def _addition(container: Container) -> Body:
-    if listed(container.body.get("env")):
-        return {"op": "add", "path": f"{container.pointer}/env/0", "value": ENTRY}
-    return {"op": "add", "path": f"{container.pointer}/env", "value": [ENTRY]}
+def _additions(container: Container) -> Patch:
+    env = listed(container.body.get("env"))
+    stated = {entry.get("name") for entry in env}
+    missing = [entry for entry in TOLD if entry["name"] not in stated]
+    if not env:
+        return [{"op": "add", "path": f"{container.pointer}/env", "value": missing}]
+    # Each goes before those that were put first before it.
+    return [
+        {"op": "add", "path": f"{container.pointer}/env/0", "value": entry}
+        for entry in reversed(missing)
+    ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from webhook.containers import Container, listed
 from webhook.validate.subject import PodSubject
-from webhook.visibility import CUDA, VARIABLES, is_ours
+from webhook.visibility import CUDA, ORDER, VARIABLES, is_ours
 
 
 def check_variables(subject: PodSubject) -> None:
@@ -30,6 +30,13 @@ def _refuse_own_values(subject: PodSubject, container: Container) -> None:
     told = not subject.settings.tells_devices
     for place, entry in enumerate(listed(container.body.get("env"))):
         name = entry.get("name")
+        if name == ORDER["name"] and entry != ORDER and subject.settings.tells_devices:
+            subject.manifest.error(
+                f"{container.field}.env[{place}]",
+                f"{name}={entry.get('value') or ''}",
+                "numbers the devices in another way than the scheduler",
+                f"Remove {name}, or set it to {ORDER['value']}.",
+            )
         if name not in VARIABLES:
             continue
         if is_ours(entry):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.config import Spec
-from tests.webhook.made import OURS, Body, applied, causes, decided, patched, pod, review
+from tests.webhook.made import ORDERED, OURS, Body, applied, causes, decided, patched, pod, review
 from webhook.decide import Door
 from webhook.settings import Settings
 
@@ -48,8 +48,11 @@ def test_a_second_time_changes_nothing(scheduler: str, main: list[Body], init: l
     for kind in ("containers", "initContainers"):
         for before, after in zip(body["spec"][kind], once["spec"][kind], strict=True):
             old, new = before.get("env", []), after["env"]
-            assert new in (old, [OURS, *old])
-            assert any(one["name"] == "CUDA_VISIBLE_DEVICES" for one in new)
+            assert new[len(new) - len(old) :] == old
+            assert [one for one in new if one not in old] == [
+                told for told in (OURS, ORDERED) if told["name"] not in {o["name"] for o in old}
+            ]
+            assert {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"} <= {one["name"] for one in new}
 
 
 def test_the_variable_stands_first_and_the_rest_stays() -> None:
@@ -59,8 +62,8 @@ def test_the_variable_stands_first_and_the_rest_stays() -> None:
     body["spec"]["containers"] = [{"name": "main", "env": [refers]}, {"name": "side"}]
     made = patched(body)
     assert made["spec"]["containers"] == [
-        {"name": "main", "env": [OURS, refers]},
-        {"name": "side", "env": [OURS]},
+        {"name": "main", "env": [OURS, ORDERED, refers]},
+        {"name": "side", "env": [OURS, ORDERED]},
     ]
 
 
@@ -71,7 +74,8 @@ def test_what_is_right_gets_no_patch() -> None:
         {
             "name": "CUDA_VISIBLE_DEVICES",
             "valueFrom": {"fieldRef": {"fieldPath": OURS["valueFrom"]["fieldRef"]["fieldPath"]}},
-        }
+        },
+        ORDERED,
     ]
     assert decided(review(body), Door.MUTATE).result == "allowed"
     assert causes(body) == {}
@@ -81,7 +85,7 @@ def test_a_pod_without_gpus_is_told_that_it_has_none() -> None:
     """Without the annotation the variable is empty, which hides all devices of the node."""
     body = pod(gpus=0)
     del body["spec"]["containers"][0]["env"]
-    assert patched(body)["spec"]["containers"][0]["env"] == [OURS]
+    assert patched(body)["spec"]["containers"][0]["env"] == [OURS, ORDERED]
 
 
 @pytest.mark.parametrize("mode", ["count", "dra"])
@@ -110,7 +114,7 @@ def test_only_new_ephemeral_containers_are_touched() -> None:
     after["spec"]["ephemeralContainers"].append({"name": "second"})
     decision = decided(review(after, before, sub="ephemeralcontainers"), Door.MUTATE)
     made: Any = applied(after, decision)["spec"]["ephemeralContainers"]
-    assert made == [{"name": "first"}, {"name": "second", "env": [OURS]}]
+    assert made == [{"name": "first"}, {"name": "second", "env": [OURS, ORDERED]}]
     assert causes(after, before, sub="ephemeralcontainers").keys() == {
         "spec.ephemeralContainers[1].env"
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.webhook.made import OURS, Body, patched, pod
+from tests.webhook.made import ORDERED, OURS, Body, patched, pod
 from webhook.decide import Door
 
 
@@ -26,7 +26,7 @@ def test_a_pod_with_gpus_that_names_none(name: str | None) -> None:
     """It gets the first of our names, and its containers are told their devices at once."""
     spec = made(name)["spec"]
     assert spec["schedulerName"] == "topology-aware-scheduler"
-    assert spec["containers"][0]["env"] == [OURS]
+    assert spec["containers"][0]["env"] == [OURS, ORDERED]
 
 
 def test_a_choice_is_respected() -> None:

@@ -137,6 +137,14 @@ def test_other_sources_are_refused(source: dict[str, Any]) -> None:
     assert causes(body).keys() == {"spec.containers[0].env[0]"}
 
 
+def test_devices_are_numbered_as_the_agent_does() -> None:
+    """In another order the same numbers would be devices of others."""
+    body = pod()
+    fastest = {"name": "CUDA_DEVICE_ORDER", "value": "FASTEST_FIRST"}
+    body["spec"]["containers"][0]["env"] = [OURS, fastest]
+    assert causes(body).keys() == {"spec.containers[0].env[1]"}
+
+
 def test_a_missing_variable_is_refused() -> None:
     """A pod that passed the mutation by would see every device of its node."""
     body = pod()
