@@ -12,7 +12,7 @@ from model.node import Node, Taint
 from model.quantity import BadQuantity, mbits
 from model.readers.amounts import amounts, as_offer, gpu_resource
 from model.readers.config import ConfigRead
-from model.readers.device_nodes import STATUS, Devices, Standing, doubt_twins, read_devices
+from model.readers.device_nodes import STATUS, DevicesRead, Host, doubt_twins, read_devices
 from model.readers.manifest import Body, Manifest
 from model.readers.objects import Objects
 from model.readers.report import Report
@@ -48,7 +48,7 @@ class NodeRead:
     manifest: Manifest
     node: Node
     gpu_name: str
-    devices: Devices = field(default_factory=Devices)
+    devices: DevicesRead = field(default_factory=DevicesRead)
 
 
 def read_nodes(objects: Objects, config: SchedulerConfig) -> list[NodeRead]:
@@ -90,12 +90,12 @@ def read_node(manifest: Manifest, spec: Spec, inventory: Manifest | None = None)
     if inventory is None or spec.devices.mode == "count":
         return NodeRead(manifest, node, gpu_name)
     info = manifest.mapping(status.get("nodeInfo"), "status.nodeInfo")
-    standing = Standing(
+    host = Host(
         manifest.text(metadata.get("uid"), "metadata.uid"),
         manifest.text(info.get("bootID"), "status.nodeInfo.bootID"),
         node.allocatable.gpus,
     )
-    return NodeRead(manifest, node, gpu_name, read_devices(inventory, standing))
+    return NodeRead(manifest, node, gpu_name, read_devices(inventory, host))
 
 
 def with_devices(read: NodeRead) -> Node:
