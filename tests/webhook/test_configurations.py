@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import yaml
+
 from tests.webhook.made import Body
-from webhook.__main__ import rendered
+from webhook.__main__ import main, rendered
 from webhook.configurations import Deployment, configurations
 
 DEPLOYED = Path(__file__).parents[2] / "deploy" / "webhook"
@@ -31,6 +33,18 @@ def picks(hook: Body, name: str, **labels: str) -> bool:
 def test_the_files_are_what_is_generated() -> None:
     """Nobody has edited them, and nobody has forgotten to generate them anew."""
     assert {one.name: one.read_text("utf-8") for one in DEPLOYED.iterdir()} == rendered()
+
+
+def test_elsewhere_by_another_config(tmp_path: Path) -> None:
+    """Another namespace is spared too, and other names are picked out."""
+    main(tmp_path, "gpus", ["mine"])
+    text = (tmp_path / "configurations.yaml").read_text("utf-8")
+    assert "in ['mine']" in text
+    assert "gpu-scheduler'" not in text
+    for body in yaml.safe_load_all(text):
+        for hook in body["webhooks"]:
+            assert hook["clientConfig"]["service"]["namespace"] == "gpus"
+            assert not picks(hook, "gpus", enforce="true")
 
 
 def test_only_who_opted_in_is_held_up() -> None:
