@@ -8,7 +8,7 @@ from enum import StrEnum
 from model.readers.device_map import DEVICE_MAP
 from model.readers.pod_index import JOB_INDEX
 from model.readers.pods import Pod
-from model.readers.wishes import GANG
+from model.readers.wishes import GANG, field_of
 
 
 class Dialect(StrEnum):
@@ -39,6 +39,9 @@ RAY_CLUSTER = "ray.io/cluster"
 
 Membership = tuple[Dialect, str]
 
+LONGEST = 253
+"""Characters of a gang's name, as of any object's."""
+
 
 def membership(pod: Pod) -> Membership:
     """The dialect and name of the gang that `pod` belongs to."""
@@ -55,7 +58,7 @@ def membership(pod: Pod) -> Membership:
             return Dialect.COSCHEDULING, labels[key]
     volcano = pod.annotation(VOLCANO_GROUP)
     if volcano:
-        return Dialect.VOLCANO, volcano
+        return _bounded(pod, VOLCANO_GROUP, Dialect.VOLCANO, volcano)
     if labels.get(KUEUE_GROUP):
         return Dialect.KUEUE, labels[KUEUE_GROUP]
     return _by_owner(pod) or _by_annotation(pod)
@@ -93,11 +96,20 @@ def _starts_together(pod: Pod) -> bool:
 def _by_annotation(pod: Pod) -> Membership:
     name = pod.annotation(GANG)
     if name:
-        return Dialect.OURS, name
+        return _bounded(pod, GANG, Dialect.OURS, name)
     lines = pod.annotation(DEVICE_MAP)
     if lines is None or pod.index is not None:
         return Dialect.SINGLE, pod.name
     return Dialect.MAP, _sharers(pod, lines)
+
+
+def _bounded(pod: Pod, key: str, dialect: Dialect, name: str) -> Membership:
+    """The gang that an annotation names; a pod alone where the name is too long for any object."""
+    if len(name) <= LONGEST:
+        return dialect, name
+    advice = f"Give the gang a name of at most {LONGEST} characters."
+    pod.manifest.error(field_of(key), name, f"has {len(name):,} characters", advice)
+    return Dialect.SINGLE, pod.name
 
 
 def _sharers(pod: Pod, lines: str) -> str:

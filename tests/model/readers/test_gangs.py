@@ -419,3 +419,19 @@ def test_now_is_the_newest_creation() -> None:
     moments = [gang.created - 1_767_225_600 for gang in found.snapshot.gangs]
     assert moments == [0, 3600, 3600]
     assert found.snapshot.now == 1_767_229_200
+
+
+def test_a_gang_has_a_name_that_fits_into_records() -> None:
+    """A longer one holds the pod by itself and says so; nothing is recorded under that name."""
+    said = {"topology.scheduler/gang": "g" * 254, "topology.scheduler/gang-size": "2"}
+    (gang,) = reading(node(), pod("p", annotations=said), strict=False).snapshot.gangs
+    assert (gang.key.name, gang.hold and gang.hold.kind) == ("p", "Invalid")
+    assert "has 254 characters" in str(gang.hold)
+
+
+def test_a_flood_of_unknown_annotations_is_looked_at_in_part() -> None:
+    """Sixteen are told by name, the rest is left."""
+    said = {f"topology.scheduler/x{i}": "" for i in range(5000)}
+    found = reading(node(), pod("p", annotations=said), strict=False)
+    assert len(found.problems) == 16
+    assert found.snapshot.gangs[0].hold is not None
