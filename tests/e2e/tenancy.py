@@ -151,7 +151,9 @@ def _agent(plane: Plane, admin: Api, node: str, folder: Path) -> Path:
 def _lay_out(stage: Stage) -> None:
     admin, scheduler = stage.admin, stage.scheduler
     for name in ("held", "free"):
-        body = pod(name, "2")
+        # No scheduler that a test starts is to find a node for the one that is to wait.
+        selector = {"kubernetes.io/hostname": "nowhere"} if name == "free" else {}
+        body = pod(name, "2", nodeSelector=selector)
         body["metadata"]["annotations"] = {"own": "0"}
         admin.create(stage.pods, body)
     eventually(

@@ -119,7 +119,7 @@ BAD: list[tuple[str, Body, str]] = [
                 }
             ],
         ),
-        "spec.containers[0].env[0]",
+        "spec.containers[0].env[",
     ),
     (
         "privileged",
