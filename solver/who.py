@@ -31,7 +31,8 @@ from solver.view import View
 class Chosen:
     """The gangs to place; `refined` are the leaves whose nodes had to be modelled singly.
 
-    `anywhere` is a placement of them that obeys every law, whatever it is worth.
+    `anywhere` is a placement of them that obeys every law, whatever it is worth. Its units tell
+    apart where gangs may go, not what a place is worth to them.
     """
 
     gangs: list[Gang]
