@@ -16,6 +16,9 @@ CONFLICTS = 10
 """Counting halves the span of the objective in steps of so many conflicts: answers that are
 better by one each would take thousands of steps."""
 
+ROOT = 10_000
+"""Steps of the first LP, enough to end it at 10,000 nodes: what follows rests on its prices."""
+
 MANY = 10_000
 """So many variables take so long before any answer is found that an answer comes first."""
 
@@ -94,6 +97,7 @@ class CpSat:
             parameters.add_zero_half_cuts = False
             parameters.use_sat_inprocessing = False
             parameters.use_objective_lb_search = len(costs) < MANY
+            parameters.root_lp_iterations = ROOT
         else:
             parameters.linearization_level = 2
             parameters.cut_level = int(self._cuts)
