@@ -65,7 +65,7 @@ class Leftover:
         in_leaf, free = self._view.ground.in_leaf, self._free
         places = self._view.open_places(party.kind, party.locations)
         left = [
-            (sum([free[i].gpus for i in in_leaf[leaf]]), leaf)
+            (sum([one.gpus for one in free[in_leaf[leaf].start : in_leaf[leaf].stop]]), leaf)
             for place, _ in places
             for leaf, _ in place.takes
         ]

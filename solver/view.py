@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from model.mix import LikelyGang, likely_gangs
-from model.resources import Resources, fits
+from model.resources import Resources, fits, minus
 from model.snapshot import Snapshot
 from solver.ground import Ground
 from solver.kinds import Kind
@@ -47,17 +47,21 @@ class View:
         self.free_id: list[int] = []
         self._amounts = list(ground.amounts)
         ids = {amount: i for i, amount in enumerate(self._amounts)}
-        free = snapshot.free
+        met: dict[Hashable, int] = {}
         for node, empty in zip(ground.nodes, ground.empty_id, strict=True):
-            if node.name not in used:
+            held = used.get(node.name)
+            if held is None:
                 self.free.append(node.allocatable)
                 self.free_id.append(empty)
                 continue
-            left = free[node.name]
-            known = ids.setdefault(left, len(ids))
-            if known == len(self._amounts):
-                self._amounts.append(left)
-            self.free.append(left)
+            alike = (empty, held.gpus, held.cpu, held.memory, held.pods, held.extra)
+            known = met.get(alike)
+            if known is None:
+                left = minus(node.allocatable, held)
+                known = met[alike] = ids.setdefault(left, len(ids))
+                if known == len(self._amounts):
+                    self._amounts.append(left)
+            self.free.append(self._amounts[known])
             self.free_id.append(known)
         self._rooms: dict[int, Room] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
@@ -109,14 +113,20 @@ class View:
         known = self._open.get(id(locations))
         if known is None:
             room = self.room(kind).by_leaf
-            known = self._open[id(locations)] = []
-            for place, (first, *more) in zip(locations.required, locations.demands, strict=True):
-                role, leaf, count = first
-                fit = room[role][leaf] // count
-                if fit and more:
-                    fit = min(fit, *[room[role][leaf] // count for role, leaf, count in more])
-                if fit:
-                    known.append((place, fit))
+            demanded = zip(locations.required, locations.demands, strict=True)
+            if locations.of_one_leaf and len(room) == 1:
+                known = [
+                    (place, fit)
+                    for place, ((_, leaf, count),) in demanded
+                    if (fit := room[0][leaf] // count)
+                ]
+            else:
+                known = [
+                    (place, fit)
+                    for place, demands in demanded
+                    if (fit := min([room[role][leaf] // count for role, leaf, count in demands]))
+                ]
+            self._open[id(locations)] = known
         return known
 
     def open_comforts(self, kind: Kind) -> list[dict[int, int]]:
