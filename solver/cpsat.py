@@ -19,6 +19,9 @@ better by one each would take thousands of steps."""
 ROOT = 10_000
 """Steps of the first LP, enough to end it at 10,000 nodes: what follows rests on its prices."""
 
+IDLE = 20
+"""Rows of the LP go after so many solves in which they did nothing."""
+
 MANY = 10_000
 """So many variables take so long before any answer is found that an answer comes first."""
 
@@ -96,8 +99,10 @@ class CpSat:
             parameters.add_lp_constraints_lazily = False
             parameters.add_zero_half_cuts = False
             parameters.use_sat_inprocessing = False
-            parameters.use_objective_lb_search = len(costs) < MANY
             parameters.root_lp_iterations = ROOT
+            if len(costs) < MANY:
+                parameters.use_objective_lb_search = True
+                parameters.max_consecutive_inactive_count = IDLE
         else:
             parameters.linearization_level = 2
             parameters.cut_level = int(self._cuts)
