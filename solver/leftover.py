@@ -38,10 +38,10 @@ class Leftover:
     def __init__(self, view: View, placed: Iterable[PlacedGang]) -> None:
         self._view = view
         self._free: list[Resources] = list(view.free)
+        self._gpus = [total - used for used, total in view.leaf_gpus]
         for one in placed:
             for request, nodes in zip(one.unit.kind.requests, one.nodes, strict=True):
-                for node in nodes:
-                    self._free[node] = minus(self._free[node], request)
+                self._take(request, nodes)
 
     def seat(self, unit: Unit, gangs: Mapping[int, list[Gang]]) -> list[PlacedGang] | None:
         """Nodes for the gangs of a plain unit, by party; `None` where not all find room.
@@ -62,14 +62,9 @@ class Leftover:
         return seated
 
     def _leaves(self, party: Party) -> list[int]:
-        in_leaf, free = self._view.ground.in_leaf, self._free
         places = self._view.open_places(party.kind, party.locations)
-        left = [
-            (sum([one.gpus for one in free[in_leaf[leaf].start : in_leaf[leaf].stop]]), leaf)
-            for place, _ in places
-            for leaf, _ in place.takes
-        ]
-        return [leaf for _, leaf in sorted(left)]
+        leaves = sorted([place.takes[0][0] for place, _ in places])
+        return sorted(leaves, key=self._gpus.__getitem__)
 
     def _find(self, party: Party, leaf: int) -> list[int] | None:
         """Take the nodes of the leaf for one gang, each pod where it leaves fewest GPUs."""
@@ -80,7 +75,11 @@ class Leftover:
         for i in sorted(roomy, key=lambda i: (free[i].gpus, i)):
             nodes += [i] * min(pods - len(nodes), fits(free[i], request))
             if len(nodes) == pods:
-                for node in nodes:
-                    free[node] = minus(free[node], request)
+                self._take(request, nodes)
                 return nodes
         return None
+
+    def _take(self, request: Resources, nodes: list[int]) -> None:
+        for node in nodes:
+            self._free[node] = minus(self._free[node], request)
+            self._gpus[self._view.ground.leaf_of[node]] -= request.gpus
