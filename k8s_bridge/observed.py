@@ -190,7 +190,7 @@ class Observed:
 
     def assume(self, member: Member) -> None:
         """Count the member as standing on its node, whether it is bound yet or not."""
-        self._reader.assume(member.pod.uid, member.node)
+        self._reader.assume(member.pod.uid, member.node, member.devices)
 
     def release(self, member: Member) -> None:
         """The member is no longer on its way to its node."""

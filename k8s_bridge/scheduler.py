@@ -20,6 +20,8 @@ from k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     COSCHEDULING_POD_GROUPS,
     DEPLOYMENTS,
+    GPU_CLAIMS,
+    GPU_NODE_STATUSES,
     JOB_SETS,
     JOBS,
     LEADER_WORKER_SETS,
@@ -68,6 +70,8 @@ SUBJECTS = (
     Subject(NATIVE_POD_GROUPS, (NATIVE_POD_GROUPS_BETA,)),
     COSCHEDULING_POD_GROUPS,
     VOLCANO_POD_GROUPS,
+    GPU_CLAIMS,
+    GPU_NODE_STATUSES,
 )
 """What a plan depends on, wherever it is."""
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from types import MappingProxyType
 
+from k8s_bridge.free_devices import free_on
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.commit import Dropped, Wanted
-from k8s_bridge.ledger.devices import chosen, held_devices
 from k8s_bridge.ledger.pods import PodSeen
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.observed import Observed
+from model.devices.shares import shares
 from model.gang import Gang, GangKey
 from model.plan import Placement, Plan
-from model.resources import Resources, fits, given_back, minus
+from model.resources import Resources, counted, fits, given_back, minus
 from model.snapshot import Snapshot
 
 
@@ -53,7 +55,8 @@ def wants(
             late.append(Dropped(placement.gang, why, conflict=True))
         else:
             good.append((placement, pods))
-    return Wants(tuple(_with_devices(good, gangs.values(), observed, book)), tuple(late))
+    wanted, short = _with_devices(good, gangs, observed, book)
+    return Wants(tuple(wanted), (*late, *short))
 
 
 def _pods(placement: Placement, observed: Observed) -> tuple[list[PodSeen], str]:
@@ -95,58 +98,58 @@ class _Room:
         for node, request in self._kept.get(gang.key, ()):
             if node in self._free:
                 self._free[node] = given_back(self._free[node], request)
-        requests = {pod: role.request for role in gang.roles for pod in role.pods}
+        requests = _requests(gang)
         left: dict[str, Resources] = {}
         for pod, node in placement.pods:
             free = left.get(node) or self._free.get(node)
             if free is None:
                 return f"node {node} is gone"
-            if not fits(free, requests[pod]):
+            if not fits(counted(free), counted(requests[pod])):
                 return f"others have taken room on node {node} meanwhile"
-            left[node] = minus(free, requests[pod])
+            left[node] = minus(counted(free), counted(requests[pod]))
         self._free.update(left)
         return ""
 
 
 def _with_devices(
-    placed: list[tuple[Placement, list[PodSeen]]],
-    gangs: Iterable[Gang],
+    placed: Sequence[tuple[Placement, list[PodSeen]]],
+    gangs: Mapping[GangKey, Gang],
     observed: Observed,
     book: Book,
-) -> Iterator[Wanted]:
-    """Members with the numbers of their devices, where it is known which are free."""
-    gpus = {
-        (gang.key, pod): role.request.gpus
-        for gang in gangs
-        for role in gang.roles
-        for pod in role.pods
-    }
-    nodes = {node for placement, _ in placed for _, node in placement.pods}
-    free = _free_devices(nodes, observed, book)
-    asked = [
-        (node, gpus[placement.gang, pod]) for placement, _ in placed for pod, node in placement.pods
+) -> tuple[list[Wanted], list[Dropped]]:
+    """Members with their devices, and the gangs that do not find those that they demand."""
+    if observed.config.spec.devices.mode == "count":
+        bare = [Wanted(one.gang, _members(one, pods, repeat(()))) for one, pods in placed]
+        return bare, []
+    seats = [
+        (node, (asked[pod].gpus, asked[pod].wants))
+        for placement, _ in placed
+        for asked in [_requests(gangs[placement.gang])]
+        for pod, node in placement.pods
     ]
-    devices = iter(chosen(free, asked))
+    nodes = {node for node, _ in seats}
+    dealt = shares(seats, free_on(nodes, observed.reading().snapshot, book, observed))
+    devices = iter(dealt.devices)
+    wanted, late = [], []
     for placement, pods in placed:
-        members = tuple(
-            Member(seen.pod, node, next(devices))
-            for seen, (_, node) in zip(pods, placement.pods, strict=True)
-        )
-        yield Wanted(placement.gang, members)
+        members = _members(placement, pods, devices)
+        short = sorted(dealt.short & {node for _, node in placement.pods})
+        if short:
+            why = f"devices of node {short[0]} have been taken meanwhile"
+            late.append(Dropped(placement.gang, why, conflict=True))
+        else:
+            wanted.append(Wanted(placement.gang, members))
+    return wanted, late
 
 
-def _free_devices(nodes: set[str], observed: Observed, book: Book) -> dict[str, list[int]]:
-    """Node -> free device numbers; nodes where somebody holds GPUs without numbers are left out."""
-    held = held_devices(book, observed, nodes)
-    snapshot = observed.reading().snapshot
-    known: dict[str, int] = {node: len(devices) for node, devices in held.items()}
-    free = {}
-    for node in nodes:
-        there = snapshot.fabric.nodes.get(node)
-        if there is None:
-            continue
-        total = there.allocatable.gpus
-        used = total - snapshot.free[node].gpus
-        if used <= known[node]:
-            free[node] = [one for one in range(total) if one not in held[node]]
-    return free
+def _requests(gang: Gang) -> dict[str, Resources]:
+    return {pod: role.request for role in gang.roles for pod in role.pods}
+
+
+def _members(
+    placement: Placement, pods: Sequence[PodSeen], devices: Iterator[tuple[int, ...]]
+) -> tuple[Member, ...]:
+    return tuple(
+        Member(seen.pod, node, next(devices))
+        for seen, (_, node) in zip(pods, placement.pods, strict=True)
+    )

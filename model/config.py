@@ -144,6 +144,17 @@ class NamespacePolicy(Section):
     max_solve_seconds: float | None = Field(default=None, gt=0, le=60, allow_inf_nan=False)
 
 
+class Devices(Section):
+    """Who chooses the devices of a pod.
+
+    `env`: the scheduler does, and says so to the pod by an annotation. `count`: the kubelet's
+    device plugin does, and the scheduler counts. `dra`: the scheduler does, and writes it into
+    the pod's ResourceClaims.
+    """
+
+    mode: Literal["env", "count", "dra"] = "env"
+
+
 class Spec(Section):
     """The body of the manifest."""
 
@@ -170,6 +181,7 @@ class Spec(Section):
     preemption: Preemption = Preemption()
     defragmentation: Defragmentation = Defragmentation()
     backfill: Backfill = Backfill()
+    devices: Devices = Devices()
 
     @model_validator(mode="after")
     def _some_weight(self) -> Spec:

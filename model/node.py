@@ -23,7 +23,8 @@ class Node:
 
     `allocatable` is what pods may take when the node is empty. `bandwidth` is the
     node's network bandwidth in Mbit/s, `None` where nobody stated it.
-    `failure_permille` is the decayed failure rate of the node in thousandths.
+    `failure_permille` is the decayed failure rate of the node in thousandths. `held_back` says
+    why nobody may come here although the node is ready: its devices are not known for sure.
     """
 
     name: str
@@ -37,8 +38,9 @@ class Node:
     taints: tuple[Taint, ...] = ()
     ready: bool = True
     cordoned: bool = False
+    held_back: str = ""
 
     @property
     def schedulable(self) -> bool:
-        """Whether new pods may land here at all: ready and not cordoned."""
-        return self.ready and not self.cordoned
+        """Whether new pods may land here at all: ready, not cordoned, not held back."""
+        return self.ready and not self.cordoned and not self.held_back

@@ -19,6 +19,8 @@ _PLURALS = {"leaf": "leaves", "GPU": "GPUs"}
 _WHOLE_FABRIC = ("nodes", "total", "eligible", "needed", "pods")
 _LAWS = {
     "notReady": "not ready",
+    "heldBack": "held back by what is known of their devices",
+    "devices": "without the devices that it demands",
     "selector": "outside its selector",
     "taint": "tainted",
     "bandwidth": "without the bandwidth",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from model.gang import GangKey
 from model.plan import Move, Placement, PlanStatus, Stage, Waiting
@@ -10,7 +10,23 @@ from model.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class RepairPlan:
+class RelocationPlan:
+    """What each of these plans tells of how it was found."""
+
+    status: PlanStatus
+    stages: tuple[Stage, ...] = field(default=(), kw_only=True)
+    seconds: float = field(default=0.0, kw_only=True)
+    peak_memory_mib: int = field(default=0, kw_only=True)
+    note: str = field(default="", kw_only=True)
+
+    @property
+    def proven(self) -> bool:
+        """Whether every stage is proven."""
+        return self.status is PlanStatus.OPTIMAL
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPlan(RelocationPlan):
     """How the gangs that lost members go on living.
 
     `placements` hold, for each gang that lives, a node for each of its lost members, in rank
@@ -21,24 +37,14 @@ class RepairPlan:
     the gangs that were placed or moved, in their new places.
     """
 
-    status: PlanStatus
     placements: tuple[Placement, ...] = ()
     moves: tuple[Move, ...] = ()
     lost: tuple[Waiting, ...] = ()
     waits: tuple[GangKey, ...] = ()
     restarts: tuple[GangKey, ...] = ()
-    stages: tuple[Stage, ...] = ()
     cost: int = 0
     objective: int = 0
     bound: int = 0
-    seconds: float = 0.0
-    peak_memory_mib: int = 0
-    note: str = ""
-
-    @property
-    def proven(self) -> bool:
-        """Whether every stage is proven."""
-        return self.status is PlanStatus.OPTIMAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +58,17 @@ class Victim:
 
 
 @dataclass(frozen=True, slots=True)
-class PreemptionPlan:
+class PreemptionPlan(RelocationPlan):
     """Whom to evict so that one gang may start, and where it then stands.
 
     `placement` is `None`, and `reason` says why, where the gang would not fit even without
     all gangs that it may evict, or where nothing was found in time.
     """
 
-    status: PlanStatus
     gang: GangKey
     placement: Placement | None = None
     victims: tuple[Victim, ...] = ()
     reason: Reason | None = None
-    stages: tuple[Stage, ...] = ()
-    seconds: float = 0.0
-    peak_memory_mib: int = 0
-    note: str = ""
-
-    @property
-    def proven(self) -> bool:
-        """Whether every stage is proven."""
-        return self.status is PlanStatus.OPTIMAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +89,7 @@ class FreeRoom:
 
 
 @dataclass(frozen=True, slots=True)
-class DefragPlan:
+class DefragPlan(RelocationPlan):
     """Moves that let waiting gangs start, or that make room for likely ones.
 
     `placements` are the waiting gangs that may start once the moves are made, `waiting` the
@@ -101,21 +97,11 @@ class DefragPlan:
     left out of both.
     """
 
-    status: PlanStatus
     moves: tuple[Move, ...] = ()
     placements: tuple[Placement, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     before: FreeRoom = FreeRoom()
     after: FreeRoom = FreeRoom()
-    stages: tuple[Stage, ...] = ()
     cost: int = 0
     objective: int = 0
     bound: int = 0
-    seconds: float = 0.0
-    peak_memory_mib: int = 0
-    note: str = ""
-
-    @property
-    def proven(self) -> bool:
-        """Whether every stage is proven."""
-        return self.status is PlanStatus.OPTIMAL

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+
+from model.devices.demand import DeviceDemand
+from model.devices.free import FreeDevices, unknown
 
 PORT_PREFIX = "hostport/"
 """A host port is an extra resource of which every node has exactly one."""
@@ -18,6 +21,9 @@ class Resources:
     checked. `extra` holds extended resources (`rdma/hca`, `ephemeral-storage`, host
     ports as `hostport/TCP/4000`), sorted by name; a node lacks what it does not list,
     except host ports, of which every node has one each.
+
+    `wants` is what a pod demands of its GPUs beyond their number. `devices` are those of a node
+    that are free; None where all are that it has, or where nobody demands anything of them.
     """
 
     gpus: int = 0
@@ -25,6 +31,8 @@ class Resources:
     memory: int | None = 0
     pods: int = 1
     extra: tuple[tuple[str, int], ...] = ()
+    wants: DeviceDemand | None = None
+    devices: FreeDevices | None = None
 
     def amount(self, name: str) -> int:
         """How much of the extra resource `name` is listed (0 where absent)."""
@@ -48,7 +56,29 @@ def minus(offer: Resources, taken: Resources) -> Resources:
         None if offer.memory is None else offer.memory - (taken.memory or 0),
         offer.pods - taken.pods,
         extra,
+        None,
+        _devices_after(offer, taken),
     )
+
+
+def _devices_after(offer: Resources, taken: Resources) -> FreeDevices | None:
+    """The devices of `offer` that are left; those that `taken` gives back stay unknown."""
+    if offer.devices is None and taken.wants is None:
+        return None
+    free = free_devices(offer)
+    return free.after(taken.gpus, taken.wants) if taken.gpus > 0 else free
+
+
+def counted(amount: Resources) -> Resources:
+    """`amount` without what is known or demanded of single devices: their number alone."""
+    if amount.wants is None and amount.devices is None:
+        return amount
+    return replace(amount, wants=None, devices=None)
+
+
+def free_devices(offer: Resources) -> FreeDevices:
+    """The free devices of a node, numbered from 0 where it says nothing of them."""
+    return unknown(offer.gpus) if offer.devices is None else offer.devices
 
 
 def given_back(free: Resources, request: Resources) -> Resources:
@@ -111,4 +141,6 @@ def fits(free: Resources, request: Resources) -> int:
             listed = dict(free.extra)
             left = listed.get(name, 1 if name.startswith(PORT_PREFIX) else 0)
             count = min(count, left // amount)
+    if count > 0 and request.wants is not None:
+        count = min(count, free_devices(free).holds(request.gpus, request.wants))
     return max(count, 0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from model.config import SchedulerConfig
+from model.devices.free import FreeDevices
 from model.fabric import Fabric
 from model.gang import Gang, GangKey
-from model.resources import Resources, minus, total
+from model.resources import Resources, counted, free_devices, minus, total
 from model.standing import StandingGang
 
 DEFAULTS = SchedulerConfig()
@@ -22,7 +23,8 @@ class RunningPod:
 
     `gang` is set where it belongs to one. `bandwidth` in Mbit/s is what its gang asked
     for on each node. `ends` is when it is expected to end, in seconds since the epoch, `None`
-    where nobody says.
+    where nobody says. `devices` are the numbers of its devices, none where they are not known;
+    `claim` is the GpuClaim that it names.
     """
 
     namespace: str
@@ -34,6 +36,8 @@ class RunningPod:
     bandwidth: int | None = None
     ours: bool = False
     ends: float | None = None
+    devices: tuple[int, ...] = ()
+    claim: str = ""
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -64,9 +68,52 @@ class Snapshot:
 
     @cached_property
     def free(self) -> Mapping[str, Resources]:
-        """Node name -> what is left; an unschedulable node keeps what it has but takes nobody."""
+        """Node name -> what is left; an unschedulable node keeps what it has but takes nobody.
+
+        Which devices are left stands there only where somebody has demands of them.
+        """
         used = self.used
-        return {
-            name: minus(node.allocatable, used[name]) if name in used else node.allocatable
+        left = {
+            name: minus(counted(node.allocatable), used[name]) if name in used else node.allocatable
             for name, node in self.fabric.nodes.items()
         }
+        if self.demanding:
+            for name in used.keys() & left.keys():
+                left[name] = replace(left[name], devices=self.devices_left(name))
+        return left
+
+    @cached_property
+    def demanding(self) -> bool:
+        """Whether a gang demands more of its devices than their number."""
+        return any(
+            role.request.wants is not None
+            for gang in (*self.gangs, *(one.gang for one in self.standing))
+            for role in gang.roles
+        )
+
+    @cached_property
+    def wishing(self) -> bool:
+        """Whether a gang prefers linked devices."""
+        return self.demanding and any(
+            role.request.wants is not None and role.request.wants.prefers is not None
+            for gang in self.gangs
+            for role in gang.roles
+        )
+
+    def devices_left(self, name: str) -> FreeDevices:
+        """The devices of a node that are known to be free."""
+        free = free_devices(self.fabric.nodes[name].allocatable)
+        held = self._held.get(name, ())
+        if name in self.used and self.used[name].gpus > len(held):
+            # Some pods there hold devices of which nobody knows the numbers.
+            return FreeDevices(free.layout, 0)
+        return free.without(held)
+
+    @cached_property
+    def _held(self) -> Mapping[str, tuple[int, ...]]:
+        """Node name -> the devices that pods are known to hold there."""
+        held: dict[str, tuple[int, ...]] = {}
+        for pod in self.running:
+            if pod.devices:
+                held[pod.node] = (*held.get(pod.node, ()), *pod.devices)
+        return held

@@ -28,10 +28,11 @@ def bins_of(
     """The bins of a leaf for the (kind, role) pairs that may put pods there.
 
     `scored` keeps nodes apart that a score could tell apart. `one_by_one` gives each node
-    a bin of its own, which makes the rows of the bin exact whatever the requests are.
+    a bin of its own, which makes the rows of the bin exact whatever the requests are; so it is
+    where somebody demands something of the devices.
     """
     here = view.ground.in_leaf[leaf]
-    if one_by_one:
+    if one_by_one or any(kind.requests[role].wants is not None for kind, role in users):
         groups: list[tuple[int, ...]] = [(i,) for i in here]
     else:
         groups = view.by_comfort[leaf] if scored else [tuple(here)]

@@ -29,7 +29,12 @@ def condensed(
     return tuple(
         group[0]
         if len(group) == 1
-        else replace(group[0], request=total([p.request for p in group]), ends=_last(group))
+        else replace(
+            group[0],
+            request=total([p.request for p in group]),
+            ends=_last(group),
+            devices=tuple(sorted(n for p in group for n in p.devices)),
+        )
         for group in groups.values()
     )
 

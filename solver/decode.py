@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from model.gang import Gang
-from model.resources import Resources, fits, minus
+from model.resources import Resources, counted, fits, free_devices, minus
 from solver.bins import Bin
 from solver.kinds import Counts
 from solver.layout import Layout
@@ -199,14 +199,16 @@ def _pack_bin(
     slots: dict[tuple[int, int, int], list[int]],
 ) -> bool:
     """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
-    free: dict[int, Resources] = {i: layout.view.free[i] for i in bin_.nodes}
+    free: dict[int, Resources] = {i: counted(layout.view.free[i]) for i in bin_.nodes}
+    if not _find_devices(layout, bin_, groups):
+        return False
     for node in bin_.nodes:
         for request in pinned.get(node, ()):
             free[node] = minus(free[node], request)
     stays: dict[tuple[int, int, int], list[int]] = {}
     for position, role, leaf, _ in groups:
         kept = _kept(layout.units[position], values, role, leaf, bin_)
-        asked = layout.units[position].unit.kind.requests[role]
+        asked = counted(layout.units[position].unit.kind.requests[role])
         stays[position, role, leaf] = kept
         for node in kept:
             free[node] = minus(free[node], asked)
@@ -222,7 +224,7 @@ def _pack_bin(
     for group in sorted(groups, key=lambda group: (size(group), group)):
         position, role, leaf, pods = group
         unit = layout.units[position].unit
-        asked, phantom = unit.kind.requests[role], unit.phantom
+        asked, phantom = counted(unit.kind.requests[role]), unit.phantom
         for _ in range(pods - len(stays[position, role, leaf])):
             fitting = [
                 (left.gpus, i)
@@ -237,6 +239,28 @@ def _pack_bin(
             free[node] = minus(free[node], asked)
             slots[position, role, leaf].append(node)
     return True
+
+
+def _find_devices(
+    layout: Layout,
+    bin_: Bin,
+    groups: list[tuple[int, int, int, int]],
+) -> bool:
+    """Whether all pods find devices, where some demand more of them than their number.
+
+    The bin is one node then. Among gangs that stand it is left to the commit, which knows the
+    devices that they have.
+    """
+    requests = [
+        layout.units[position].unit.kind.requests[role]
+        for position, role, _, pods in groups
+        for _ in range(pods)
+    ]
+    stands = any(layout.units[position].unit.stand is not None for position, *_ in groups)
+    if stands or layout.keeps or all(request.wants is None for request in requests):
+        return True
+    asks = [(request.gpus, request.wants) for request in requests]
+    return free_devices(layout.view.free[bin_.node]).shared_out(asks) is not None
 
 
 def _kept(

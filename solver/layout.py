@@ -19,7 +19,8 @@ from collections.abc import Sequence
 
 from solver.bins import Bin, bins_of
 from solver.dominance import prune
-from solver.laws.capacity import Claim, add_capacity
+from solver.laws.capacity import add_capacity
+from solver.laws.claim import Claim
 from solver.laws.nodes import add_node_laws, add_phantom_law
 from solver.loose import add_loose
 from solver.program import Program, Terms

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from model.resources import Resources
 from solver.bins import Bin
-from solver.laws.capacity import Claim
+from solver.laws.claim import Claim
 from solver.program import Program
 
 

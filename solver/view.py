@@ -165,7 +165,8 @@ class View:
             known = request.gpus > 0 and all(
                 left is None or left * request.gpus >= amount * gpus for amount, left in asked
             )
-            known = self._bind[key] = known and not request.extra
+            plain = not request.extra and request.wants is None
+            known = self._bind[key] = known and plain
         return known
 
     @cached_property
@@ -193,7 +194,8 @@ class View:
                 node, free = ground.nodes[i], self.free[i]
                 full = node.allocatable
                 amounts = (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods)
-                key = (amounts, node.failure_permille)
+                devices = free.devices if self.snapshot.wishing else None
+                key = (amounts, node.failure_permille, devices)
                 known = by_amounts[alike] = ids.setdefault(key, len(ids))
             out.append(known)
         return out

@@ -6,6 +6,9 @@ next door (half of the gang has to move) or elsewhere (all of it has to). Second
 moment at which the nodes lose power until the last member runs again, all of them on legal
 places. Runs of one row go on at the same time, begun a second apart.
 
+With room nowhere, a gang has to stay as it is, and nobody is evicted: seconds are until an event
+says why, and 30 s later its members have to be the same.
+
 The owner of a gang makes another pod of the same index as soon as one is to end, as operators
 of training jobs and ReplicaSets do. A Job does that too, but counts what is evicted as failed:
 its controller waits 10 s after the first, twice as long after each further one.
@@ -22,11 +25,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from benchmarks.recovery.grounds import GROUNDS, INDEX, LOST, SIZE, Site, config, member, taker
+from benchmarks.recovery.grounds import GROUNDS, LOST, SIZE, Ground, Site
 from benchmarks.results import markdown, write_section
 from benchmarks.throughput.figures import percentile
 from tests.controlplane.api import Api
@@ -34,128 +37,130 @@ from tests.controlplane.fleet import create_nodes
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.power import MANAGES, Power
 from tests.controlplane.waiting import eventually
+from tests.e2e.owner import Owner, live, places_of, settle, taker, uids_of
 from tests.e2e.replica import Replica, grant
 
-MEMBERS = f"/api/v1/pods?labelSelector={INDEX}"
+TOLD = "/api/v1/events?fieldSelector=reason%3DNotRepaired"
 PATIENCE = 120.0
 """Seconds after which a gang counts as lost."""
+STAYS = 30.0
+"""Seconds for which a gang that cannot be repaired is watched, once an event has said why."""
 LOOK = 0.25
 """Seconds between two looks at the pods."""
 
 
 @dataclass(slots=True)
 class Run:
-    """One gang: where it stood, when its nodes died and when it ran again (monotonic seconds)."""
+    """One gang: where it stood, when its nodes died, when it ran again or was told why it cannot.
+
+    Monotonic seconds, 0 for never. `uids` are those of its first members, `new` of those after.
+    """
 
     site: Site
     lost: int
     before: dict[int, str] = field(default_factory=dict)
     after: dict[int, str] = field(default_factory=dict)
-    made: int = 0
+    uids: set[str] = field(default_factory=set)
+    new: set[str] = field(default_factory=set)
     died: float = 0.0
     again: float = 0.0
+    told: float = 0.0
 
     @property
     def seconds(self) -> float:
-        """How long it took, without end where it never ran again."""
-        return self.again - self.died if self.again else float("inf")
+        """How long it took to be as it has to be, without end where it never was."""
+        end = self.told if self.site.ground.is_full else self.again
+        return end - self.died if end else float("inf")
+
+    @property
+    def stays(self) -> bool:
+        """Whether it was told why it cannot be repaired, and has its first members still."""
+        return bool(self.told) and not self.again and not self.new
+
+    @property
+    def good(self) -> bool:
+        """Whether it came to what its ground has room for."""
+        return self.stays if self.site.ground.is_full else bool(self.again) and legal(self)
+
+    def is_over(self, now: float) -> bool:
+        """Whether nothing more is expected of it."""
+        if self.again or (self.died and now - self.died > PATIENCE):
+            return True
+        return self.site.ground.is_full and bool(self.told) and now - self.told > STAYS
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A control plane with a leader, and nodes that can lose their power."""
+    """A control plane with a leader, nodes that can lose their power, and an owner of gangs."""
 
     plane: ControlPlane
     power: Power
-    leader: Replica
+    owner: Owner
 
 
 @contextmanager
-def stage(sites: list[Site]) -> Iterator[Stage]:
+def stage(ground: Ground, sites: list[Site]) -> Iterator[Stage]:
     """Start everything; a replica leads."""
-    nodes = [node for site in sites for node in site.nodes()]
+    fleet = ground.fleet(len(sites))
     with (
         tempfile.TemporaryDirectory(prefix="fourleaf-bench-") as folder,
         ControlPlane(Path(folder) / "plane") as plane,
-        Power(node["metadata"]["name"] for node in nodes) as power,
+        Power(fleet.names()) as power,
     ):
+        nodes = fleet.objects()
         power.wire(nodes)
         asyncio.run(create_nodes(plane.kubeconfig(), nodes))
         plane.controller_manager()
         plane.kwok(nodes=MANAGES)
         grant(plane, "scheduler-a")
         with plane.api() as api:
-            body = {"metadata": {"name": "topology-scheduler-config"}}
-            body["data"] = {"config.yaml": config(sites)}  # type: ignore[assignment]
-            api.create("/api/v1/namespaces/kube-system/configmaps", body)
-            for site in sites:
-                api.create("/api/v1/namespaces", {"metadata": {"name": site.spine}})
-        with Replica(plane, "scheduler-a", Path(folder)) as leader:
+            settle(api, [site.team for site in sites])
+        with Replica(plane, "scheduler-a", Path(folder)) as leader, Owner(plane) as owner:
             eventually(lambda: leader.leads, "the replica leads")
-            yield Stage(plane, power, leader)
+            yield Stage(plane, power, owner)
 
 
 def trial(stage: Stage, sites: list[Site], lost: int, seed: int) -> list[Run]:
-    """Let every gang run, take its nodes, and wait until it runs again."""
+    """Let every gang run, take its nodes, and wait until it runs again, or stays as it is."""
     runs = [Run(site, lost) for site in sites]
     dice = random.Random(seed)  # noqa: S311 - which nodes die is no secret
     with stage.plane.api() as api:
-        _begin(api, runs)
+        _begin(api, stage.owner, runs)
         # Kubelets have renewed their Leases at least once.
         time.sleep(12)
         due = time.monotonic()
-        waiting = list(runs)
         ahead = list(runs)
         dice.shuffle(ahead)
-        while waiting:
-            _make_up(api, runs)
+        while not all(run.is_over(time.monotonic()) for run in runs):
             if ahead and time.monotonic() >= due:
                 _kill(api, stage.power, ahead.pop(), dice)
                 due += 1.0
-            _look(api, waiting)
-            given_up = [r for r in waiting if r.died and time.monotonic() - r.died > PATIENCE]
-            waiting = [r for r in waiting if not r.again and r not in given_up]
+            _look(api, runs)
             time.sleep(LOOK)
     return runs
 
 
-def _begin(api: Api, runs: list[Run]) -> None:
+def _begin(api: Api, owner: Owner, runs: list[Run]) -> None:
     """Start every gang on the first leaves: all others are taken until it runs."""
     for run in runs:
-        for node in run.site.beyond():
-            api.create(_pods(run), taker(node))
-    for run in runs:
-        for index in range(SIZE):
-            api.create(_pods(run), member(index, 0))
-    eventually(lambda: all(map(_whole, _seen(api, runs))), "all run", PATIENCE)
-    for run, places in zip(runs, _seen(api, runs), strict=True):
-        run.before = places
-        stays = set(run.site.filled())
-        for node in run.site.beyond():
-            if node not in stays:
-                api.delete(f"{_pods(run)}/taker-{node}")
+        for node in run.site.on(run.site.ground.beyond):
+            api.create(run.site.team.pods, taker(node))
+    owner.teams += [run.site.team for run in runs]
+    eventually(lambda: all(map(_whole, map(places_of, _members(api, runs)))), "all run", PATIENCE)
+    for run, pods in zip(runs, _members(api, runs), strict=True):
+        run.before, run.uids = places_of(pods), uids_of(pods)
+        for node in run.site.on(set(run.site.ground.beyond) - set(run.site.ground.filled)):
+            api.delete(f"{run.site.team.pods}/taker-{node}")
 
 
-def _pods(run: Run) -> str:
-    return f"/api/v1/namespaces/{run.site.spine}/pods"
-
-
-def _make_up(api: Api, runs: list[Run]) -> None:
-    """Do what the owners of the gangs do: another pod for each index whose pod is to end."""
-    present: dict[str, set[int]] = {run.site.spine: set() for run in runs}
-    for pod in api.get(MEMBERS)["items"]:
-        if "deletionTimestamp" not in pod["metadata"]:
-            present[pod["metadata"]["namespace"]].add(int(pod["metadata"]["labels"][INDEX]))
-    for run in runs:
-        for index in sorted(set(range(SIZE)) - present[run.site.spine]):
-            run.made += 1
-            api.create(_pods(run), member(index, run.made))
+def _members(api: Api, runs: list[Run]) -> list[list[dict[str, Any]]]:
+    return live(api, [run.site.team for run in runs])
 
 
 def _kill(api: Api, power: Power, run: Run, dice: random.Random) -> None:
-    leaves: dict[str, list[str]] = {}
-    for node in sorted(run.before.values()):
-        leaves.setdefault(node.rpartition("-")[0], []).append(node)
+    leaves: dict[int, list[str]] = {}
+    for node in sorted(run.before.values(), key=run.site.nodes.index):
+        leaves.setdefault(run.site.leaf(node), []).append(node)
     first = next(iter(leaves.values()))
     if run.lost == SIZE:
         dead = list(run.before.values())
@@ -170,23 +175,18 @@ def _kill(api: Api, power: Power, run: Run, dice: random.Random) -> None:
 
 
 def _look(api: Api, runs: list[Run]) -> None:
+    """Note who runs again, who was told why it cannot, and whose members are others by now."""
     now = time.monotonic()
-    for run, places in zip(runs, _seen(api, runs), strict=True):
-        if run.died and _whole(places) and places != run.before:
-            gone = set(run.before.values()) - set(places.values())
-            if gone:
-                run.again, run.after = now, places
-
-
-def _seen(api: Api, runs: list[Run]) -> list[dict[int, str]]:
-    """Index -> node of the live members of each gang."""
-    found: dict[str, dict[int, str]] = {run.site.spine: {} for run in runs}
-    for pod in api.get(MEMBERS)["items"]:
-        metadata = pod["metadata"]
-        node = pod["spec"].get("nodeName")
-        if node and "deletionTimestamp" not in metadata and metadata["namespace"] in found:
-            found[metadata["namespace"]][int(metadata["labels"][INDEX])] = node
-    return [found[run.site.spine] for run in runs]
+    told = {event["metadata"]["namespace"] for event in api.get(TOLD)["items"]}
+    for run, pods in zip(runs, _members(api, runs), strict=True):
+        if not run.died or run.is_over(now):
+            continue
+        places = places_of(pods)
+        run.new = uids_of(pods) - run.uids
+        if not run.told and run.site.team.name in told:
+            run.told = now
+        if _whole(places) and set(run.before.values()) - set(places.values()):
+            run.again, run.after = now, places
 
 
 def _whole(places: dict[int, str]) -> bool:
@@ -197,26 +197,24 @@ def legal(run: Run) -> bool:
     """Whether the gang stands on different nodes of one leaf, or of two adjacent ones."""
     if len(set(run.after.values())) != SIZE:
         return False
-    leaves = sorted({int(node.split("-")[-2]) for node in run.after.values()})
+    leaves = sorted({run.site.leaf(node) for node in run.after.values()})
     return len(leaves) == 1 or (len(leaves) == 2 and leaves[1] == leaves[0] + 1)
 
 
-def row(name: str, lost: int, runs: list[Run]) -> list[str]:
+def row(ground: Ground, lost: int, runs: list[Run]) -> list[str]:
     """One line of the table."""
     seconds = [run.seconds for run in runs]
     back = [run for run in runs if run.again]
-    moved = [
-        sum(1 for index in run.before if run.after[index] != run.before[index]) for run in back
-    ]
     return [
-        name,
+        ground.name,
         str(lost),
         f"{len(back)} of {len(runs)}",
+        f"{sum(run.stays for run in runs)} of {len(runs)}",
         f"{median(seconds):.1f}",
         f"{percentile(seconds, 0.95):.1f}",
         f"{max(seconds):.1f}",
-        f"{median(moved):.0f}" if moved else "-",
-        f"{sum(map(legal, back))} of {len(back)}",
+        f"{median(len(run.new) for run in runs):.0f}",
+        f"{sum(map(legal, back))} of {len(back)}" if back else "-",
     ]
 
 
@@ -230,13 +228,14 @@ def main(
     bad: list[str] = []
     for ground in GROUNDS:
         for lost in LOST:
-            sites = [Site(ground, number) for number in range(runs)]
-            with stage(sites) as started:
+            sites = ground.sites(runs)
+            with stage(ground, sites) as started:
                 done = trial(started, sites, lost, seed)
-            rows.append(row(ground.name, lost, done))
+            rows.append(row(ground, lost, done))
             print(rows[-1], flush=True)
-            bad += [run.site.spine for run in done if not run.again or not legal(run)]
-    header = ["room", "lost", "run again", "median s", "p95 s", "worst s", "pods new", "legal"]
+            bad += [run.site.team.name for run in done if not run.good]
+    header = ["room", "lost", "run again", "stay", "median s", "p95 s", "worst s"]
+    header += ["pods new", "legal"]
     table = markdown(header, rows)
     print(table)
     if write:
@@ -245,7 +244,7 @@ def main(
             "recovery", "From a node's death to the gang's next run", f"{intro}\n\n{table}"
         )
     if bad:
-        raise SystemExit(f"not back, or not where they may be: {', '.join(bad)}")
+        raise SystemExit(f"not back, not as they were, or not where they may be: {', '.join(bad)}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import orjson
 from cli.demo.twin import GPUS, LEAF_SIZE, Twin, ended
 from k8s_bridge.cluster.kinds import LEASES
 from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.names import CONTENT, DEVICES, GANG, PAGE, RECORD
+from k8s_bridge.ledger.names import CONTENT, GANG, PAGE, RECORD
+from model.devices.held import DEVICES
 
 
 def breaches(twin: Twin) -> list[str]:

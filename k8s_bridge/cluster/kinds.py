@@ -33,6 +33,7 @@ NODES = Kind("", "v1", "nodes", "Node", namespaced=False)
 PODS = Kind("", "v1", "pods", "Pod")
 NAMESPACES = Kind("", "v1", "namespaces", "Namespace", namespaced=False)
 CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap")
+SECRETS = Kind("", "v1", "secrets", "Secret")
 EVENTS = Kind("events.k8s.io", "v1", "events", "Event")
 LEASES = Kind("coordination.k8s.io", "v1", "leases", "Lease")
 PRIORITY_CLASSES = Kind(
@@ -49,4 +50,15 @@ RAY_CLUSTERS = Kind("ray.io", "v1", "rayclusters", "RayCluster")
 NATIVE_POD_GROUPS = Kind("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
 NATIVE_POD_GROUPS_BETA = Kind("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
 COSCHEDULING_POD_GROUPS = Kind("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup")
+GPU_CLAIMS = Kind("gpu.scheduling", "v1", "gpuclaims", "GpuClaim")
+GPU_NODE_STATUSES = Kind(
+    "gpu.scheduling", "v1", "gpunodestatuses", "GpuNodeStatus", namespaced=False
+)
 VOLCANO_POD_GROUPS = Kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup")
+_ADMISSION = "admissionregistration.k8s.io"
+VALIDATING_WEBHOOKS = Kind(
+    _ADMISSION, "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", False
+)
+MUTATING_WEBHOOKS = Kind(
+    _ADMISSION, "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", False
+)

@@ -118,6 +118,12 @@ class NodeCondition(TypedDict, total=False):
     lastTransitionTime: Any
 
 
+class NodeInfo(TypedDict, total=False):
+    """What is kept of what a kubelet says of its host."""
+
+    bootID: Any
+
+
 class NodeStatus(TypedDict, total=False):
     """What is kept of the status of a node."""
 
@@ -126,6 +132,7 @@ class NodeStatus(TypedDict, total=False):
     capacity: Any
     conditions: list[NodeCondition] | None
     daemonEndpoints: Any
+    nodeInfo: NodeInfo | None
 
 
 class Node(TypedDict, total=False):

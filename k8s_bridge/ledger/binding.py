@@ -19,9 +19,10 @@ from k8s_bridge.cluster.errors import (
 from k8s_bridge.cluster.kinds import PODS
 from k8s_bridge.cluster.protocol import Binding, Cluster, Target
 from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.names import COMMIT, DEVICES
+from k8s_bridge.ledger.names import COMMIT
 from k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
 from k8s_bridge.ledger.records import Member
+from model.devices.held import DEVICES, devices_text
 
 FOR_GOOD = 5.0
 """Seconds that a server must forbid a binding before that counts: one that has just started
@@ -141,7 +142,7 @@ def binding(commit: str, member: Member, pod: Target) -> Binding:
     """What is sent to bind `member`, its pod being at the version that `pod` says."""
     annotations = {COMMIT: commit}
     if member.devices:
-        annotations[DEVICES] = ",".join(map(str, member.devices))
+        annotations[DEVICES] = devices_text(member.devices)
     return Binding(pod, member.node, annotations)
 
 

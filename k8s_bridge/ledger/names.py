@@ -17,8 +17,6 @@ GANGS = f"{RECORD}={GANG}"
 CONTENT = PREFIX + "content"
 """Annotation of a Lease: the record as JSON."""
 
-DEVICES = PREFIX + "devices"
-"""Annotation of a bound pod: the numbers of its devices on its node."""
 COMMIT = PREFIX + "commit"
 """Annotation of a bound pod: the commit that bound it."""
 FENCE = PREFIX + "fence"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.names import COMMIT, DEVICES, FENCE
+from k8s_bridge.ledger.names import COMMIT, FENCE
 from k8s_bridge.ledger.records import Member
+from model.devices.held import DEVICES, devices_in
 from model.gang import GangKey
 
 
@@ -65,15 +66,9 @@ def pod_seen(body: Body) -> PodSeen:
         finished=phase in ("Succeeded", "Failed"),
         deleting=metadata.get("deletionTimestamp") is not None,
         fence=annotations.get(FENCE, ""),
-        devices=_devices(annotations.get(DEVICES, "")),
+        devices=devices_in(annotations.get(DEVICES, "")),
         commit=annotations.get(COMMIT, ""),
     )
-
-
-def _devices(text: str) -> tuple[int, ...]:
-    """The numbers in the annotation; none where it makes no sense."""
-    parts = text.split(",") if text else []
-    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()
 
 
 def is_gone(pods: Pods, member: Member) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -14,9 +14,10 @@ from k8s_bridge.relocation.drafting import moved, starting
 from k8s_bridge.relocation.keeping import charged
 from k8s_bridge.relocation.moves import Moves
 from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.records import Purpose
+from k8s_bridge.relocation.records import Purpose, Relocation
 from k8s_bridge.relocation.scene import Scene
 from k8s_bridge.relocation.shelf import Shelf
+from model.gang import GangKey
 from model.recovery import Defragmentation
 from model.relocation import Budget, DefragPlan
 from model.standing import StandingGang
@@ -29,13 +30,14 @@ LATELY = 60.0
 class Gathering:
     """Defragmentation in one term, within budgets that outlast it.
 
-    `asked` tells when somebody wanted one at once, or "".
+    `end` ends a relocation early, `asked` tells when somebody wanted moves at once, or "".
     """
 
     observed: Observed
     shelf: Shelf
     planner: Planner
     clock: Clock
+    end: Callable[[Relocation, str], Awaitable[None]]
     moves: Moves
     asked: Callable[[], str] = str
     _heeded: str = ""
@@ -48,6 +50,7 @@ class Gathering:
     async def plan(self, scene: Scene) -> DefragPlan | None:
         """Move what is worth it within the budgets; None where there is nothing to decide.
 
+        What `scene` has open are reservations alone, which end for those whom the moves help.
         Raises `Fenced` where another leads by now.
         """
         config = self.observed.config.spec.defragmentation
@@ -60,17 +63,29 @@ class Gathering:
         )
         if left <= 0 or not standing:
             return None
-        snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
-        plan = await self.planner.defragment(snapshot, Budget(left))
+        plan = await self._solved(scene, standing, Budget(left))
         seconds = self.observed.config.spec.repair.places_seconds
         why = "it moves so that others find room together"
         drafts = moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, scene, seconds)
         written = await self.shelf.put_all(drafts)
         if written:
             await self.moves.note({one.gang: len(one.leavers) for one in written}, scene.now)
+            for one in scene.open:
+                if one.gang in _started(plan):
+                    await self.end(one, "others move, so that it starts sooner")
             await self.shelf.put_all(starting(plan, scene.gangs, scene, seconds))
         self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
         return plan
+
+    async def _solved(
+        self, scene: Scene, standing: tuple[StandingGang, ...], budget: Budget
+    ) -> DefragPlan:
+        """Moves that let all those start for whom places are reserved, else none onto these."""
+        snapshot = replace(scene.reading.snapshot, standing=standing)
+        plan = await self.planner.defragment(snapshot, budget)
+        if {one.gang for one in scene.open} <= _started(plan):
+            return plan
+        return await self.planner.defragment(charged(snapshot, scene), budget)
 
     def is_time(self) -> bool:
         """Whether a defragmentation is due, or was asked for; tells so once."""
@@ -90,6 +105,10 @@ class Gathering:
         times = self.moves.times_in_a_day(one.gang.key, now)
         ran = now - one.started
         return times < config.per_gang_per_day and ran >= config.minimum_runtime_seconds
+
+
+def _started(plan: DefragPlan) -> set[GangKey]:
+    return {placement.gang for placement in plan.placements}
 
 
 def _age(asked: str, now: float) -> float:

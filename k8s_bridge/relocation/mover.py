@@ -63,8 +63,9 @@ class Mover:
             found = progress(one, scene)
             if found.over:
                 await self.end(one, found.why)
-            elif found.evict:
-                await together(self._evict(one, leaver) for leaver in self._due(found.evict))
+            elif due := self._due(found.evict):
+                await self.shelf.check_lead()
+                await together(self._evict(one, leaver) for leaver in due)
             elif found.placed is not None:
                 self.observed.changed.set()
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.protocol import Cluster
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.tidy import is_settled
-from k8s_bridge.node_health.watch import NodeWatch
 from k8s_bridge.observed import Observed
 from k8s_bridge.relocation.backfilling import backfill
 from k8s_bridge.relocation.crowding import CROWDED, crowded_gangs
@@ -19,6 +20,7 @@ from k8s_bridge.relocation.mover import Mover, Told
 from k8s_bridge.relocation.moves import Moves
 from k8s_bridge.relocation.planner import Planner
 from k8s_bridge.relocation.preempting import Preempting
+from k8s_bridge.relocation.records import Purpose
 from k8s_bridge.relocation.repairing import Repairing
 from k8s_bridge.relocation.reserving import Reserving
 from k8s_bridge.relocation.scene import Scene
@@ -45,6 +47,17 @@ SWEEP = 30.0
 """Seconds between two looks for relocations that nobody here knows of."""
 
 
+class DeadNodes(Protocol):
+    """Knows which nodes are dead. `died` is set when another one is found so."""
+
+    died: asyncio.Event
+
+    @property
+    def dead(self) -> frozenset[str]:
+        """The nodes of which all that runs there is lost."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class Relocating:
     """Repairs, preemptions, defragmentations and what is under way of them, in one term.
@@ -56,7 +69,7 @@ class Relocating:
     observed: Observed
     book: Book
     shelf: Shelf
-    nodes: NodeWatch
+    nodes: DeadNodes
     planner: Planner
     clock: Clock
     told: Told
@@ -81,7 +94,7 @@ class Relocating:
         self.repairing = Repairing(*shared, self.told)
         self.preempting = Preempting(*shared)
         self.reserving = Reserving(*shared, self.mover.end)
-        self.gathering = Gathering(*shared, self.moves, self.asked)
+        self.gathering = Gathering(*shared, self.mover.end, self.moves, self.asked)
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
@@ -109,7 +122,8 @@ class Relocating:
             self._next_look = now + LOOK
             await self.preempting.plan(self._scene(), last)
             await self.reserving.plan(self._scene(), last)
-        if not len(self.shelf) and not self._busy() and self.gathering.is_time():
+        under_way = any(one.purpose is not Purpose.RESERVATION for one in self.shelf)
+        if not under_way and not self._busy() and self.gathering.is_time():
             await self.gathering.plan(self._scene())
 
     def charged(self, snapshot: Snapshot) -> Snapshot:

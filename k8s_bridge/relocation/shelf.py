@@ -65,8 +65,6 @@ class Shelf:
         try:
             body = relocation_body(replace(one, epoch=self.epoch), self.records.writer)
             written = await self.records.write_record(name, one.version, body)
-            if not one.version:
-                await self._check_lead()
             self._open[one.gang] = read_relocation(written)
         except (Conflict, NotFound):
             await self._again(one.gang)
@@ -130,11 +128,12 @@ class Shelf:
                 self._log.warning("relocation_not_written", lease=name, why=str(error))
                 return
 
-    async def _check_lead(self) -> None:
-        """Make sure that nobody had taken over before a new record was there.
+    async def check_lead(self) -> None:
+        """Make sure that nobody has taken over, before anybody is evicted.
 
-        Raises `Fenced` where somebody had: it writes all pages before it lists relocations, so
-        it may know nothing of this one. Whoever takes over later finds it.
+        Raises `Fenced` where somebody has: it writes all pages before it lists relocations, so it
+        may know nothing of one that was written late, or have given its places to others. Raises
+        `ClusterError` where nobody can say.
         """
         for page in tuple(self.book.pages):
             name = page_name(page.leaf, page.part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from k8s_bridge.telling.claims import what_of_claims
 from k8s_bridge.telling.facts import Facts, Told
 from k8s_bridge.telling.groups.statuses import what_of_groups
 from k8s_bridge.telling.problems import what_is_wrong
@@ -28,4 +29,4 @@ def what_to_tell(before: Told, facts: Facts) -> News:
     waiting, said = what_waits(before, facts)
     wrong, errors = what_is_wrong(before, facts)
     groups, group_said = what_of_groups(before, said, facts)
-    return News((*wrong, *groups, *waiting), Told(said, group_said, errors))
+    return News((*wrong, *groups, *what_of_claims(facts), *waiting), Told(said, group_said, errors))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 
-from model.readers.pods import JOB_INDEX, Pod
+from model.readers.device_map import DEVICE_MAP
+from model.readers.pod_index import JOB_INDEX
+from model.readers.pods import Pod
 from model.readers.wishes import GANG
 
 
@@ -20,6 +23,7 @@ class Dialect(StrEnum):
     RAY = "ray"
     JOB = "job"
     OURS = "gang"
+    MAP = "map"
     SINGLE = "pod"
 
 
@@ -88,4 +92,20 @@ def _starts_together(pod: Pod) -> bool:
 
 def _by_annotation(pod: Pod) -> Membership:
     name = pod.annotation(GANG)
-    return (Dialect.OURS, name) if name else (Dialect.SINGLE, pod.name)
+    if name:
+        return Dialect.OURS, name
+    lines = pod.annotation(DEVICE_MAP)
+    if lines is None or pod.index is not None:
+        return Dialect.SINGLE, pod.name
+    return Dialect.MAP, _sharers(pod, lines)
+
+
+def _sharers(pod: Pod, lines: str) -> str:
+    """The name of those that share out a device map: its pods say not which line is whose."""
+    owners = pod.owners
+    name = owners.named("apps", "Deployment") or owners.named("apps", "ReplicaSet")
+    if name:
+        return name
+    if owners.refs:
+        return owners.refs[-1].name
+    return f"map-{hashlib.sha256(lines.encode()).hexdigest()[:10]}"

@@ -14,7 +14,7 @@ from model.readers.sources import Source, documents
 
 OUR_SCHEDULERS = Spec().scheduler_names
 """What a stranger is checked against, before the config is known."""
-CLUSTER_SCOPED = frozenset({"Node", "PriorityClass"})
+CLUSTER_SCOPED = frozenset({"Node", "PriorityClass", "GpuNodeStatus"})
 DEFAULT_NAMESPACE = "default"
 CONFIG_NAMESPACE = Metadata().namespace
 KNOWN = frozenset(
@@ -33,6 +33,8 @@ KNOWN = frozenset(
         ("scheduling.x-k8s.io", "PodGroup"),
         ("scheduling.volcano.sh", "PodGroup"),
         ("scheduling.k8s.io", "PriorityClass"),
+        ("gpu.scheduling", "GpuClaim"),
+        ("gpu.scheduling", "GpuNodeStatus"),
         *(("topology.scheduler", kind) for kind in KINDS),
     }
 )

@@ -6,23 +6,30 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from model.config import Spec
+from model.crds.claim import CLAIM
+from model.readers.claims import apply_claim
 from model.readers.constraints import warn_about_volumes
-from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.device_map import DEVICE_MAP, apply_maps
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
-from model.readers.naming import Identity, Names
+from model.readers.naming import Identity, Names, key_of_one
+from model.readers.objects import Objects
 from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
 from model.readers.report import Report
 from model.readers.sizes import Sizes
+from model.resources import counted
 from model.snapshot import RunningPod
 from model.standing import StandingGang
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the reading of every gang depends on; `now` in seconds since the epoch."""
+    """What the reading of every gang depends on; `now` in seconds since the epoch.
+
+    `objects` knows the GpuClaims.
+    """
 
     spec: Spec
     priorities: Priorities
@@ -30,6 +37,7 @@ class Situation:
     names: Names
     mixed: bool
     now: float
+    objects: Objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +73,11 @@ def read_gang(
     members = by_rank(pods)
     for pod in members:
         _fill(pod, situation)
+    _ask_for_devices(members, situation)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
-    return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
+    singly = _starts_singly(identity, members, sizes)
+    return GangRead(tuple(drafts), tuple(_running(identity, members, situation, singly)))
 
 
 def stand_of(
@@ -135,20 +145,45 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
-    if ours and pod.annotation(DEVICE_MAP) is not None:
-        apply_map(pod)
     if ours and pod.waits:
         warn_about_volumes(pod.manifest, pod.spec)
 
 
+def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
+    """Let members ask for what their device map or their claim says."""
+    chooses = situation.spec.devices.mode != "count"
+    ours = [
+        pod
+        for pod in members
+        if pod.scheduler in situation.spec.scheduler_names and not pod.finished
+    ]
+    mapped = [pod for pod in ours if pod.annotation(DEVICE_MAP) is not None]
+    if mapped:
+        apply_maps(mapped, chooses)
+    for pod in ours:
+        if pod.annotation(CLAIM) is not None:
+            apply_claim(pod, situation.objects, chooses)
+
+
+def _starts_singly(identity: Identity, members: Sequence[Pod], sizes: Sizes) -> bool:
+    """Whether each pod of a group is a gang of its own."""
+    namespace, dialect, name = identity
+    if dialect is Dialect.NATIVE:
+        return sizes.of(dialect, namespace, name, members).basic
+    return dialect is Dialect.MAP
+
+
 def _running(
-    identity: Identity, members: Iterable[Pod], situation: Situation
+    identity: Identity, members: Iterable[Pod], situation: Situation, singly: bool
 ) -> Iterator[tuple[Pod, RunningPod]]:
     for pod in members:
         if not pod.running:
             continue
         ours = pod.scheduler in situation.spec.scheduler_names
-        alone = identity[1] is Dialect.SINGLE
+        key = situation.names.key_of(identity)
+        alone = identity[1] in (Dialect.SINGLE, Dialect.MAP)
+        if singly:
+            key = key_of_one(key, pod.name)
         if pod.has_anti_affinity:
             # Read here, so that what is wrong with it is told whether or not a gang minds.
             _ = pod.wants
@@ -158,11 +193,13 @@ def _running(
                 namespace=pod.namespace,
                 name=pod.name,
                 node=pod.node,
-                request=pod.request,
-                gang=None if alone and not ours else situation.names.key_of(identity),
+                request=counted(pod.request),
+                gang=None if alone and not ours else key,
                 priority=pod.priority,
                 bandwidth=pod.wishes.bandwidth if ours else None,
                 ours=ours,
                 ends=ends_of(pod, ours),
+                devices=pod.devices,
+                claim=(pod.annotation(CLAIM) or "") if ours else "",
             ),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 
 from model.config import SchedulerConfig, Spec
@@ -12,6 +12,7 @@ from model.node import Node, Taint
 from model.quantity import BadQuantity, mbits
 from model.readers.amounts import amounts, as_offer, gpu_resource
 from model.readers.config import ConfigRead
+from model.readers.device_nodes import STATUS, DevicesRead, Host, doubt_twins, read_devices
 from model.readers.manifest import Body, Manifest
 from model.readers.objects import Objects
 from model.readers.report import Report
@@ -47,20 +48,22 @@ class NodeRead:
     manifest: Manifest
     node: Node
     gpu_name: str
+    devices: DevicesRead = field(default_factory=DevicesRead)
 
 
 def read_nodes(objects: Objects, config: SchedulerConfig) -> list[NodeRead]:
     """All nodes whose manifests are sound."""
     found = []
     for manifest in objects.of("", "Node"):
-        node = read_node(manifest, config.spec)
+        status = objects.get(*STATUS, "", manifest.name)
+        node = read_node(manifest, config.spec, status)
         if not manifest.broken:
             found.append(node)
     return found
 
 
-def read_node(manifest: Manifest, spec: Spec) -> NodeRead:
-    """One node; its manifest is marked as broken where it cannot be used."""
+def read_node(manifest: Manifest, spec: Spec, inventory: Manifest | None = None) -> NodeRead:
+    """One node with its inventory; its manifest is marked as broken where it cannot be used."""
     body = manifest.body
     metadata = manifest.mapping(body.get("metadata"), "metadata")
     labels = manifest.strings(metadata.get("labels"), "metadata.labels")
@@ -84,7 +87,26 @@ def read_node(manifest: Manifest, spec: Spec) -> NodeRead:
         ready=_ready(manifest, status),
         cordoned=cordoned or metadata.get("deletionTimestamp") is not None,
     )
-    return NodeRead(manifest, node, gpu_name)
+    if inventory is None or spec.devices.mode == "count":
+        return NodeRead(manifest, node, gpu_name)
+    info = manifest.mapping(status.get("nodeInfo"), "status.nodeInfo")
+    host = Host(
+        manifest.text(metadata.get("uid"), "metadata.uid"),
+        manifest.text(info.get("bootID"), "status.nodeInfo.bootID"),
+        node.allocatable.gpus,
+    )
+    return NodeRead(manifest, node, gpu_name, read_devices(inventory, host))
+
+
+def with_devices(read: NodeRead) -> Node:
+    """The node with the devices of its inventory, held back where that is not believed."""
+    node, devices = read.node, read.devices
+    if devices.fault:
+        return replace(node, held_back=devices.fault)
+    if devices.free is None:
+        return node
+    gpus = min(node.allocatable.gpus, devices.free.mask.bit_count())
+    return replace(node, allocatable=replace(node.allocatable, gpus=gpus, devices=devices.free))
 
 
 def _ready(manifest: Manifest, status: Body) -> bool:
@@ -144,6 +166,8 @@ def mixed_gpu_names(nodes: Sequence[NodeRead]) -> bool:
 def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> Fabric:
     """The fabric of `nodes`; nodes without GPUs and without a leaf are left out."""
     topology = read.config.spec.topology
+    doubt_twins((one.node.name, one.devices) for one in nodes)
+    nodes = [replace(one, node=with_devices(one)) for one in nodes]
     on_gpus = [one for one in nodes if one.node.allocatable.gpus > 0]
     levels: Levels | None = None
     try:

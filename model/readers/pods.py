@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from model.config import Spec
 from model.constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
+from model.devices.held import DEVICES, devices_in
 from model.readers.amounts import Amounts, RequestReader, as_request, gpu_resource
 from model.readers.clock import created_at
 from model.readers.constraints import Wants, narrowed, read_wants
 from model.readers.manifest import Body, Manifest
 from model.readers.nodes import GPU_RESOURCE_LABEL
 from model.readers.owners import Chain, Owners
+from model.readers.pod_index import index_of, whole_number
 from model.readers.report import Report
 from model.readers.wishes import NO_WISHES, Layer, Wishes, read_wishes
 from model.resources import Resources
 from model.topology import NaturalKey, natural_key
 
 DEFAULT_SCHEDULER = "default-scheduler"
-JOB_INDEX = "batch.kubernetes.io/job-completion-index"
-POD_INDEX = "apps.kubernetes.io/pod-index"
-WORKER_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 JOBSET_JOB_INDEX = "jobset.sigs.k8s.io/job-global-index"
 RAY_NODE_TYPE = "ray.io/node-type"
 
@@ -32,7 +30,6 @@ NOTHING = Resources()
 
 NO_INDEX = 2**62
 """The number of a pod that has none."""
-_TRAILING = re.compile(r"([0-9]{1,18})$", re.ASCII)
 
 
 @dataclass(slots=True, eq=False)
@@ -42,8 +39,9 @@ class Pod:
     `node` is "" while it waits. `gpu_name` is the GPU resource that it asks for, "" for
     none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
     that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
-    has been read; `request` what its gang makes of it. A `stale` pod is to be read anew before
-    it counts again: something that is wrong with it was found when nobody listened.
+    has been read; `request` what its gang makes of it. `devices` are the numbers of those it
+    has; `claimed` the labels that its claim demands of the node. A `stale` pod is to be read
+    anew before it counts again: something that is wrong with it was found when nobody listened.
     """
 
     manifest: Manifest
@@ -68,6 +66,8 @@ class Pod:
     asked: Resources | None = None
     preempts: bool = True
     stale: bool = False
+    devices: tuple[int, ...] = ()
+    claimed: tuple[tuple[str, str], ...] = ()
 
     @property
     def namespace(self) -> str:
@@ -78,6 +78,11 @@ class Pod:
     def rank(self) -> Rank:
         """Where the pod stands among the members of its gang: by index, else by name."""
         return rank_of(self.name, self.labels, self.annotations)
+
+    @property
+    def index(self) -> int | None:
+        """The number that the pod carries, None where it has none."""
+        return index_of(self.name, self.labels, self.annotations)
 
     @property
     def finished(self) -> bool:
@@ -117,7 +122,7 @@ class Pod:
         self.manifest.report = report
         for owner in self.owners.manifests:
             owner.report = report
-        self.pinned = ""
+        self.pinned, self.claimed = "", ()
         if self.asked is not None:
             self.request = self.asked
 
@@ -163,29 +168,25 @@ class Pod:
         if self.pinned:
             there = Requirement(NODE_NAME_FIELD, Operator.IN, (self.pinned,), True)
             constraint = narrowed(constraint, there)
+        more = self.claimed
         if mixed and self.gpu_name:
-            selector = (*constraint.selector, (GPU_RESOURCE_LABEL, self.gpu_name))
-            return replace(constraint, selector=tuple(sorted(selector)))
+            more = (*more, (GPU_RESOURCE_LABEL, self.gpu_name))
+        if more:
+            selector = tuple(sorted({*constraint.selector, *more}))
+            return replace(constraint, selector=selector)
         return constraint
-
-
-def _number(text: str | None) -> int:
-    if text is not None and text.isascii() and text.isdigit() and len(text) < 18:
-        return int(text)
-    return NO_INDEX
 
 
 def rank_of(name: str, labels: dict[str, str], annotations: dict[str, str]) -> Rank:
     """Where a pod stands among the members of its gang: by index, else by name."""
-    index = annotations.get(JOB_INDEX) or labels.get(JOB_INDEX)
-    index = index or labels.get(WORKER_INDEX) or labels.get(POD_INDEX)
-    job = _number(labels.get(JOBSET_JOB_INDEX)) if JOBSET_JOB_INDEX in labels else 0
-    number = _number(index)
-    if number == NO_INDEX:
-        trailing = _TRAILING.search(name)
-        number = int(trailing[1]) if trailing else NO_INDEX
+    number = index_of(name, labels, annotations)
+    job = _or_none(whole_number(labels[JOBSET_JOB_INDEX])) if JOBSET_JOB_INDEX in labels else 0
     head = 0 if labels.get(RAY_NODE_TYPE) == "head" else 1
-    return (head, job, number, natural_key(name))
+    return (head, job, _or_none(number), natural_key(name))
+
+
+def _or_none(number: int | None) -> int:
+    return NO_INDEX if number is None else number
 
 
 def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None = None) -> Pod:
@@ -200,6 +201,7 @@ def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None 
     if chain is None:
         chain = owners.of(manifest.namespace, metadata)
     own: tuple[Layer, ...] = ((manifest, annotations),) if annotations else ()
+    node = manifest.text(spec.get("nodeName"), "spec.nodeName")
     return Pod(
         manifest=manifest,
         name=name,
@@ -207,13 +209,14 @@ def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None 
         labels=labels,
         annotations=annotations,
         owners=chain,
-        node=manifest.text(spec.get("nodeName"), "spec.nodeName"),
+        node=node,
         phase=manifest.text(status.get("phase"), "status.phase"),
         terminating=metadata.get("deletionTimestamp") is not None,
         scheduler=manifest.text(spec.get("schedulerName"), "spec.schedulerName")
         or DEFAULT_SCHEDULER,
         created=created_at(manifest),
         layers=(*own, *chain.layers),
+        devices=devices_in(annotations.get(DEVICES, "")) if node else (),
     )
 
 

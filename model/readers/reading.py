@@ -115,7 +115,7 @@ def _decoded(
     priorities = Priorities(inventory)
     sizes = Sizes(inventory, priorities)
     mixed = mixed_gpu_names(nodes)
-    situation = Situation(spec, priorities, Requests(spec), Names(gangs), mixed, moment)
+    situation = Situation(spec, priorities, Requests(spec), Names(gangs), mixed, moment, inventory)
     found = []
     for identity, members in gangs.items():
         own_owners(members)

@@ -22,6 +22,7 @@ class Law(StrEnum):
     LEAF_CAP = "leafCap"  # 5.5
     QUOTA = "quota"  # 5.6
     UPLINK = "uplink"  # 5.7
+    DEVICES = "devices"  # 5.9
     PHANTOM = "phantom"  # 5.8
     RUNNING = "running"  # 1: bound members and running pods stay where they are
     TERMS = "terms"  # 6: the points of a placement

@@ -18,6 +18,7 @@ from model.validator.books import (
     uplink_breaches,
 )
 from model.validator.breach import Breach, Law
+from model.validator.devices import device_breaches
 from model.validator.facts import facts_of
 from model.validator.phantoms import phantom_breaches
 from model.validator.recompute import NOTHING, points
@@ -69,6 +70,7 @@ def validate(
         found += term_breaches(placement, earned)
     taken = taken_by(placed)
     found += room_breaches(snapshot, taken)
+    found += device_breaches(snapshot, placed)
     found += quota_breaches(snapshot, placed)
     found += uplink_breaches(snapshot, placed)
     found += phantom_breaches(snapshot, plan, facts, taken)

@@ -63,12 +63,21 @@ def pour(
             offer = left.get(i, spots[i][0])
             pods = min(need, fits(offer, request), 1 if one_per_node else need)
             if pods:
-                left[i] = minus(offer, times(request, pods))
+                left[i] = _after(offer, request, pods)
                 need -= pods
                 got += pods
                 gpus += pods * request.gpus
         taken.append(got)
     return Filled(tuple(taken), len(left))
+
+
+def _after(offer: Resources, request: Resources, pods: int) -> Resources:
+    """What is left of `offer` once so many pods have come."""
+    if request.wants is None:
+        return minus(offer, times(request, pods))
+    for _ in range(pods):
+        offer = minus(offer, request)
+    return offer
 
 
 class Room:

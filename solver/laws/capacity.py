@@ -12,28 +12,14 @@ it no longer is.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import pairwise
 
-from model.resources import PORT_PREFIX, Resources
+from model.resources import PORT_PREFIX
 from solver.bins import Bin
+from solver.laws.claim import Claim
+from solver.laws.devices import add_devices
 from solver.program import UNBOUNDED, Program, Terms
 from solver.view import View
-
-
-@dataclass(slots=True)
-class Claim:
-    """Pods that ask for `request` in a bin: their number is the sum of `terms`.
-
-    `room` is how many of them alone fit into the bin. `kept` is how many of them stand there
-    already and stay; `stands` how many do so at most, counted once for each gang.
-    """
-
-    request: Resources
-    terms: Terms
-    room: int
-    kept: Terms = field(default_factory=list)
-    stands: int = 0
 
 
 def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -> bool:
@@ -57,6 +43,7 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
         pinned = len(sizes) > 1 and any(claim.kept for claim in claims)
         return alone or (divide and not pinned)
     free = [view.free[i] for i in bin_.nodes]
+    add_devices(program, view, bin_, claims)
     for claim in claims:
         program.at_most(claim.terms, claim.room)
     if all(f.cpu is not None for f in free):

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from model.gang import Gang, GangKey, TopologyPolicy
 from model.reasons import NearMiss, Reason, ReasonKind
-from model.resources import PORT_PREFIX, Resources, fits
+from model.resources import PORT_PREFIX, Resources, counted, fits
 from solver.reasons.inquiry import Inquiry
 from solver.reasons.obstacles import Obstacles, shares_nodes
 from solver.reasons.reach import Reach, Reached, Spot, spots_of
@@ -151,6 +151,8 @@ class Busy:
         """The resource without which it would fit; else all that the nearest place lacks."""
         if self._nearest is None or self._nearest.pods == self.reach.needed:
             return ""
+        if self._lacks_devices():
+            return "devices as it demands them"
         names = ["GPUs", "CPU", "memory", "pod slots"]
         requests = self.unit.kind.requests
         names += list(dict.fromkeys(name for one in requests for name, _ in one.extra))
@@ -172,6 +174,18 @@ class Busy:
             return False
         reach = Reach(self.unit, standing, amounts)
         return max(reach.measure(self.spots), default=0) >= reach.needed
+
+    def _lacks_devices(self) -> bool:
+        """Whether a node of the nearest place has the number, but not such devices."""
+        leaves = () if self._nearest is None else self._nearest.leaves
+        free = self.inquiry.after.free
+        return any(
+            fits(counted(free[i]), counted(request)) > fits(free[i], request)
+            for request in self.unit.kind.requests
+            if request.wants is not None
+            for leaf in leaves
+            for i in self.obstacles.blocked(leaf)
+        )
 
     def _lacking(self, name: str) -> bool:
         leaves = () if self._nearest is None else self._nearest.leaves

@@ -19,6 +19,7 @@ class Holder:
     shown: str
     ends: str
     request: Resources
+    devices: tuple[int, ...] = ()
 
 
 class Holders:
@@ -36,7 +37,7 @@ class Holders:
         known = self._on.get(node)
         if known is None:
             known = [
-                Holder(str(pod), str(pod.gang or pod), pod.request)
+                Holder(str(pod), str(pod.gang or pod), pod.request, pod.devices)
                 for pod in self._running.get(node, ())
             ]
             for key, member in self._placed.get(node, ()):

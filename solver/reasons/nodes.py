@@ -10,19 +10,21 @@ from itertools import combinations
 from model.gang import Gang, Role
 from model.node import Node
 from model.reasons import Reason, ReasonKind
-from model.resources import fits
+from model.resources import counted, fits
 from solver.ground import Ground
 from solver.reasons import advice
 from solver.units import Unit
 
 CORDONED = "cordoned"
 NOT_READY = "notReady"
+HELD_BACK = "heldBack"
 SELECTOR = "selector"
 TAINT = "taint"
 BANDWIDTH = "bandwidth"
 DOMAIN = "domain"
 TOO_SMALL = "tooSmall"
-LAWS = (CORDONED, NOT_READY, SELECTOR, TAINT, BANDWIDTH, DOMAIN, TOO_SMALL)
+DEVICES = "devices"
+LAWS = (CORDONED, NOT_READY, HELD_BACK, SELECTOR, TAINT, BANDWIDTH, DOMAIN, TOO_SMALL, DEVICES)
 """The laws in the order in which they are looked at; custom rules come after them."""
 
 
@@ -84,6 +86,8 @@ class Survey:
             laws.append(CORDONED)
         if not node.ready:
             laws.append(NOT_READY)
+        if node.held_back:
+            laws.append(HELD_BACK)
         if not role.constraint.selects(node):
             laws.append(SELECTOR)
         if not role.constraint.tolerates(node):
@@ -93,8 +97,10 @@ class Survey:
         if not ground.open_to(index, ground.spec.namespace(gang.key.namespace).domains):
             laws.append(DOMAIN)
         holds = fits(node.allocatable, role.request)
-        if not holds:
+        if not fits(counted(node.allocatable), counted(role.request)):
             laws.append(TOO_SMALL)
+        elif not holds:
+            laws.append(DEVICES)
         laws += [
             rule_law(rule.name)
             for rule in ground.extensions.rules
@@ -148,6 +154,10 @@ class Survey:
                 return f"uncordon {names}"
             case "notReady":
                 return f"bring {names} back to ready"
+            case "heldBack":
+                return f"set the inventory of {names} right ({gained[0][0].held_back})"
+            case "devices":
+                return f"demand no more of the devices than {names} can give"
             case "selector":
                 return advice.selector_step(self.role, gained, missing)
             case "taint":

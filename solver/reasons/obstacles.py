@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from model.reasons import NearMiss
@@ -149,7 +150,8 @@ class Obstacles:
 
 def _given_back(free: Resources, pods: list[Holder]) -> Resources:
     for holder in pods:
-        free = plus_back(free, holder.request)
+        devices = free.devices and free.devices.back(holder.devices)
+        free = replace(plus_back(free, holder.request), devices=devices)
     return free
 
 

@@ -44,11 +44,11 @@ def hold(relocation: Relocation, found: Found, free: Collection[int]) -> None:
         least = found.counts.get(key, 0)
         if least and not loose & set(leaves):
             program.row(terms, least, sum(program.high[variable] for _, variable in terms))
-    for movers, keep in relocation.members():
+    for movers, staying in relocation.may_stay():
         seats = {leaf_of[node] for one in movers for _, node in one.seats}
         least = sum(one.key in found.stays for one in movers)
         if least and not loose & seats:
-            program.row([(1, keep.variable)], least, len(movers))
+            program.row([(1, staying)], least, len(movers))
 
 
 def spines_of(relocation: Relocation, leaves: Collection[int]) -> frozenset[int]:

@@ -114,9 +114,9 @@ def _kept(relocation: Relocation) -> Sequence[GangClass]:
     """One for each gang that is spared, in the tier of its priority."""
     return [
         GangClass(
-            -1, 0, one.whole.priority, 1, [one.whole] * len(keep.residents), variable=keep.variable
+            -1, 0, movers[0].whole.priority, 1, [one.whole for one in movers], variable=spared
         )
-        for one, keep in relocation.keeps()
+        for movers, spared in relocation.may_stay()
     ]
 
 
@@ -132,9 +132,9 @@ def _quota_row(emptied: Snapshot, gang: Gang) -> Callable[[Relocation], None]:
         if left is None or not new_gpus(gang):
             return
         terms = [
-            (_gpus(one), keep.variable)
-            for one, keep in relocation.keeps()
-            if one.key.namespace == gang.key.namespace and _gpus(one)
+            (_gpus(movers[0]), spared)
+            for movers, spared in relocation.may_stay()
+            if movers[0].key.namespace == gang.key.namespace and _gpus(movers[0])
         ]
         relocation.program.row(terms, UNBOUNDED, left - new_gpus(gang))
 

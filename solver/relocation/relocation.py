@@ -21,7 +21,7 @@ from solver.program import Program, Terms
 from solver.relocation.cast import Cast
 from solver.relocation.movers import Mover, Reach
 from solver.relocation.near import alone, near_unit, plain_leaves
-from solver.residents import Keep, Resident
+from solver.residents import Resident
 from solver.scorer import Scorer
 from solver.tiers import GangClass
 from solver.units import Unit, gang_order
@@ -98,9 +98,8 @@ class Relocation:
         program = self.program
         left: dict[tuple[int, int], Terms] = defaultdict(list)
         number: dict[tuple[int, int], int] = defaultdict(int)
-        for keep in self.layout.keeps:
-            movers = [self._mover_of[one] for one in keep.residents]
-            terms: Terms = [(1, keep.variable)]
+        for movers, stay in self.may_stay():
+            terms: Terms = [(1, stay)]
             first = movers[0]
             if first in self._near:
                 terms += self._placed(self._near[first], 0)
@@ -115,7 +114,7 @@ class Relocation:
             else:
                 program.equal(terms, len(movers))
             if first.hit:
-                self._add_life(first, keep)
+                self._add_life(first, stay)
         for gang_class in self._applicants(units):
             unit = units[gang_class.unit]
             left[id(unit), gang_class.party].append((-1, gang_class.variable))
@@ -124,10 +123,10 @@ class Relocation:
                 key = (id(unit), party)
                 program.equal([*self._placed(unit, party), *left[key]], number[key])
 
-    def _add_life(self, mover: Mover, keep: Keep) -> None:
+    def _add_life(self, mover: Mover, stay: int) -> None:
         """A hit gang lives unless it stays as it is."""
         lives = self.program.variable(1)
-        self.program.equal([(1, lives), (1, keep.variable)], 1)
+        self.program.equal([(1, lives), (1, stay)], 1)
         gang = mover.whole
         value = self.cast.value(gang)
         self.classes.append(GangClass(-1, 0, gang.priority, value, [gang], variable=lives))
@@ -159,28 +158,27 @@ class Relocation:
         """
         terms: Terms = []
         total = 0
-        for keep in self.layout.keeps:
-            mover = self._mover_of[keep.residents[0]]
+        for movers, stay in self.may_stay():
+            mover = movers[0]
             each = mover.standing.move_cost if price else 1
-            terms.append((each * mover.live, keep.variable))
-            total += each * mover.live * len(keep.residents)
+            terms.append((each * mover.live, stay))
+            total += each * mover.live * len(movers)
             if mover in self._near:
                 variables = self._variables[id(self._near[mover])]
                 terms += [
                     (each * count, variable)
-                    for staying in variables.kept.values()
-                    for _, _, kept in staying
+                    for found in variables.kept.values()
+                    for _, _, kept in found
                     for count, variable in kept
                 ]
         return terms, total
 
-    def keeps(self) -> list[tuple[Mover, Keep]]:
-        """Each class of movers that may stay, by one of them."""
-        return [(self._mover_of[keep.residents[0]], keep) for keep in self.layout.keeps]
-
-    def members(self) -> list[tuple[list[Mover], Keep]]:
-        """Each class of movers that may stay."""
-        return [([self._mover_of[one] for one in k.residents], k) for k in self.layout.keeps]
+    def may_stay(self) -> list[tuple[list[Mover], int]]:
+        """Movers that are the same to every row, and the variable that counts who of them stays."""
+        return [
+            ([self._mover_of[one] for one in keep.residents], keep.variable)
+            for keep in self.layout.keeps
+        ]
 
     def named_units(self) -> list[tuple[Hashable, UnitVariables]]:
         """Every unit but the phantoms, under a name that all models of the cast share."""

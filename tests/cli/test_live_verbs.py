@@ -217,7 +217,7 @@ def test_why_of_an_unknown_gang(stage: Stage, run: Run) -> None:
     assert f"Perhaps {stage.namespace}/pair?" in told.stderr
 
 
-JOB = {
+JOB: dict[str, Any] = {
     "apiVersion": "batch/v1",
     "kind": "Job",
     "metadata": {"name": "what-if", "namespace": "ml"},
@@ -268,7 +268,7 @@ def test_live_plan(stage: Stage, run: Run) -> None:
     assert [(one["name"], one["placed"]) for one in told["gangs"]] == [("big", False)]
 
 
-def test_an_owner_without_pods_is_not_planned_live(stage: Stage, run: Run, tmp_path: Path) -> None:
+def test_an_owner_without_pods_is_not_planned_live(stage: Stage, run: Run) -> None:
     """In a cluster, pods that do not exist are their controller's business."""
     with stage.plane.api() as api:
         namespace = api.new_namespace()

@@ -54,13 +54,18 @@ class Api:
         self._client.close()
 
     def request(
-        self, method: str, path: str, body: Any = None, content_type: str = JSON
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str = JSON,
+        accept: str = JSON,
     ) -> dict[str, Any]:
         """Send one request, such as `GET /api/v1/nodes`, and return the answer.
 
         Raises `ApiError` for a refusal and what urllib3 raises where nobody answers.
         """
-        headers = {"Content-Type": content_type, "Accept": JSON, **self._client.default_headers}
+        headers = {"Content-Type": content_type, "Accept": accept, **self._client.default_headers}
         self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
         answer = self._client.rest_client.request(
             method,

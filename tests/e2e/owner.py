@@ -1,13 +1,18 @@
-"""The owner of gangs: another pod of the same index as soon as one is to end."""
+"""The owner of gangs: another pod of the same index as soon as one is to end.
+
+Each gang has a namespace of its own, which may use one spine of a `Fleet`.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
+from tests.controlplane.fleet import GPU
 
 INDEX = "apps.kubernetes.io/pod-index"
 MEMBERS = f"/api/v1/pods?labelSelector={INDEX}"
@@ -28,9 +33,23 @@ class Team:
         return f"/api/v1/namespaces/{self.name}/pods"
 
 
+def settle(api: Api, teams: Sequence[Team]) -> None:
+    """Make the namespaces of the teams, each of which may use the spine of its number."""
+    domains = "\n".join(
+        f"    {team.name}: {{domains: [spine-{i}]}}" for i, team in enumerate(teams)
+    )
+    text = (
+        "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\nspec:\n"
+        f"  namespaces:\n{domains}\n"
+    )
+    config = {"metadata": {"name": "topology-scheduler-config"}, "data": {"config.yaml": text}}
+    api.create("/api/v1/namespaces/kube-system/configmaps", config)
+    for team in teams:
+        api.create("/api/v1/namespaces", {"metadata": {"name": team.name}})
+
+
 def member(team: Team, index: int, number: int) -> dict[str, Any]:
     """The pod of that index; `number` tells it from those before it."""
-    limits = {"nvidia.com/gpu": "8"}
     return {
         "metadata": {
             "name": f"gang-{index}-{number}",
@@ -44,9 +63,25 @@ def member(team: Team, index: int, number: int) -> dict[str, Any]:
         "spec": {
             "schedulerName": "topology-aware-scheduler",
             "restartPolicy": "Never",
-            "containers": [{"name": "main", "image": "train", "resources": {"limits": limits}}],
+            "containers": [_whole_node("train")],
         },
     }
+
+
+def taker(node: str) -> dict[str, Any]:
+    """A pod of somebody else that takes a whole node."""
+    return {
+        "metadata": {"name": f"taker-{node}"},
+        "spec": {
+            "nodeName": node,
+            "terminationGracePeriodSeconds": 0,
+            "containers": [_whole_node("other")],
+        },
+    }
+
+
+def _whole_node(image: str) -> dict[str, Any]:
+    return {"name": "main", "image": image, "resources": {"limits": {GPU: "8"}}}
 
 
 @dataclass(slots=True)
@@ -78,31 +113,44 @@ class Owner:
                     continue
 
     def _make_up(self, api: Api) -> None:
-        present: dict[str, set[int]] = {team.name: set() for team in self.teams}
-        for pod in api.get(MEMBERS)["items"]:
-            namespace = pod["metadata"]["namespace"]
-            if "deletionTimestamp" not in pod["metadata"] and namespace in present:
-                present[namespace].add(int(pod["metadata"]["labels"][INDEX]))
-        for team in list(self.teams):
-            for index in sorted(set(range(team.size)) - present.get(team.name, set())):
+        teams = tuple(self.teams)
+        for team, pods in zip(teams, live(api, teams), strict=True):
+            for index in sorted(set(range(team.size)) - {_index(pod) for pod in pods}):
                 self._made += 1
                 api.create(team.pods, member(team, index, self._made))
 
 
+def live(api: Api, teams: Iterable[Team]) -> list[list[dict[str, Any]]]:
+    """The members of each team that are not to end, by one request."""
+    found: dict[str, list[dict[str, Any]]] = {team.name: [] for team in teams}
+    for pod in api.get(MEMBERS)["items"]:
+        namespace = pod["metadata"]["namespace"]
+        if namespace in found and "deletionTimestamp" not in pod["metadata"]:
+            found[namespace].append(pod)
+    return list(found.values())
+
+
+def places_of(pods: Iterable[dict[str, Any]]) -> dict[int, str]:
+    """Index -> node of those of the members that stand somewhere."""
+    return {_index(pod): node for pod in pods if (node := pod["spec"].get("nodeName"))}
+
+
+def uids_of(pods: Iterable[dict[str, Any]]) -> set[str]:
+    """The UIDs of the members."""
+    return {pod["metadata"]["uid"] for pod in pods}
+
+
 def places(api: Api, team: Team) -> dict[int, str]:
     """Index -> node of the members that run and are not to end."""
-    return {
-        int(pod["metadata"]["labels"][INDEX]): pod["spec"]["nodeName"]
-        for pod in _members(api, team)
-        if pod["spec"].get("nodeName")
-    }
+    (mine,) = live(api, [team])
+    return places_of(mine)
 
 
 def uids(api: Api, team: Team) -> set[str]:
     """The UIDs of the members that are not to end."""
-    return {pod["metadata"]["uid"] for pod in _members(api, team)}
+    (mine,) = live(api, [team])
+    return uids_of(mine)
 
 
-def _members(api: Api, team: Team) -> list[dict[str, Any]]:
-    items = api.get(f"{team.pods}?labelSelector={INDEX}")["items"]
-    return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
+def _index(pod: dict[str, Any]) -> int:
+    return int(pod["metadata"]["labels"][INDEX])

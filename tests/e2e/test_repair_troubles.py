@@ -11,14 +11,13 @@ import signal
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from tests.controlplane.api import Api
 from tests.controlplane.fleet import Fleet, create_nodes
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.power import MANAGES, Power
 from tests.controlplane.waiting import eventually
-from tests.e2e.owner import Owner, Team, places, uids
+from tests.e2e.owner import Owner, Team, places, settle, taker, uids
 from tests.e2e.replica import Replica, grant
 
 SPINES = 4
@@ -30,23 +29,6 @@ RELOCATIONS = (
     "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
     "?labelSelector=alloc.gpu.scheduling/record%3Drelocation"
 )
-
-
-def config() -> str:
-    """Every team may use the spine of its number."""
-    lines = [f"    {team.name}: {{domains: [spine-{i}]}}" for i, team in enumerate(TEAMS)]
-    head = "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\nspec:\n  namespaces:\n"
-    return head + "\n".join(lines) + "\n"
-
-
-def taker(node: str) -> dict[str, Any]:
-    """A pod of somebody else that takes a whole node."""
-    limits = {"nvidia.com/gpu": "8"}
-    container = {"name": "main", "image": "other", "resources": {"limits": limits}}
-    return {
-        "metadata": {"name": f"taker-{node}"},
-        "spec": {"nodeName": node, "containers": [container]},
-    }
 
 
 def relocates(api: Api, team: Team) -> bool:
@@ -89,11 +71,7 @@ def test_troubles(own_control_plane: ControlPlane, tmp_path: Path) -> None:
             Owner(plane) as owner,
             Replica(plane, "scheduler-a", tmp_path) as first,
         ):
-            body = {"metadata": {"name": "topology-scheduler-config"}}
-            data = {"data": {"config.yaml": config()}}
-            api.create("/api/v1/namespaces/kube-system/configmaps", body | data)
-            for team in TEAMS:
-                api.create("/api/v1/namespaces", {"metadata": {"name": team.name}})
+            settle(api, TEAMS)
             eventually(lambda: first.leads, "the first replica leads")
             with Replica(plane, "scheduler-b", tmp_path) as second:
                 # what is not there yet cannot be handed over
@@ -107,7 +85,7 @@ def test_troubles(own_control_plane: ControlPlane, tmp_path: Path) -> None:
                 base = 4 * LEAVES * TEAMS.index(nowhere)
                 free = {f"gpu-{base + i}" for i in range(4 * LEAVES)} - set(stood[nowhere].values())
                 for node in sorted(free):
-                    api.create(f"/api/v1/namespaces/{nowhere.name}/pods", taker(node))
+                    api.create(nowhere.pods, taker(node))
                 time.sleep(12)
 
                 os.kill(kwok.pid or 0, signal.SIGSTOP)

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
+from k8s_bridge.ledger import tidy
 from k8s_bridge.relocation import keeping, relocating
 from k8s_bridge.relocation.mover import Mover
 from k8s_bridge.relocation.records import Leaver, Relocation
@@ -110,12 +111,18 @@ async def _unchecked(self: Shelf) -> None:
 
 
 def test_a_replaced_leader_evicts_on_a_record_that_nobody_has_seen() -> None:
-    """Without a look at the epoch after a record was made, a member that is well goes."""
-    with patch.object(Shelf, "_check_lead", _unchecked):
+    """Without a look at the epoch before an eviction, a member that is well goes."""
+    with patch.object(Shelf, "check_lead", _unchecked):
         assert "no leader ever said" in breach_of(RETURNED, IN_TURN)
+
+
+def test_a_commit_that_goes_back_evicts_whom_a_later_one_has_bound() -> None:
+    """A replaced leader that still undoes a refused commit does not look at who bound the pod."""
+    with patch.object(tidy, "is_bound_by_another", lambda *_: False):
+        assert "no leader ever said" in breach_of(RESERVATION, ONE_FAULT)
 
 
 def test_late_records_stay_without_a_sweep() -> None:
     """A record that was made after the takeover is known to nobody who would delete it."""
     with patch.object(Shelf, "sweep", _unchecked):
-        assert "at rest there is still" in breach_of(REPAIR, IN_TURN)
+        assert "at rest there is still" in breach_of(RETURNED, IN_TURN)

@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 
 from tests.controlplane.pki import serving
+from tests.controlplane.waiting import eventually
 from tests.faults.asked import Asked, asked, bindings, everything, lists
 from tests.faults.events import Cut, Twice, Withheld, any_event
 from tests.faults.faults import BUSY, DropAfter, DropBefore, Fault, Hold, OldList
@@ -125,9 +126,8 @@ async def test_without_a_rule_everything_passes(proxy: Proxy, upstream: Upstream
     """The token goes on, the answer comes back, and both are noted."""
     assert await ask(proxy, "GET", PODS) == (200, {"number": 1, "token": "Bearer secret"})
     assert await watch(proxy) == ["0", "1", "2"]
-    while len(proxy.log) < 2:
-        # A watch is noted once it has ended on both sides.
-        await asyncio.sleep(0.01)
+    # A watch is noted once it has ended on both sides.
+    await asyncio.to_thread(eventually, lambda: len(proxy.log) >= 2, "the watch is noted too")
     assert [(one.verb, one.resource, one.told) for one in proxy.log] == [
         ("list", "pods", 200),
         ("watch", "pods", 200),

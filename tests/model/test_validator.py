@@ -13,7 +13,7 @@ from model.node import Node
 from model.plan import Phantom
 from model.validator import Law, validate
 from model.validator.breach import OF_RELOCATIONS
-from tests.model.plans import legal, members, phantoms, places, sums
+from tests.model.plans import devices, legal, members, phantoms, places, sums
 from tests.small import Case, fabric, gang, plan, snapshot
 
 CASES: dict[str, tuple[set[Law], Callable[[], Case]]] = {
@@ -48,6 +48,13 @@ CASES: dict[str, tuple[set[Law], Callable[[], Case]]] = {
     "pod slots": ({Law.ROOM}, sums.pod_slots),
     "extended resource": ({Law.ROOM}, sums.extended),
     "host port": ({Law.ROOM}, sums.host_port),
+    "devices not in a row": ({Law.DEVICES}, devices.not_contiguous),
+    "link too slow": ({Law.DEVICES}, devices.too_slow),
+    "wrong product": ({Law.DEVICES}, devices.wrong_product),
+    "too little memory": ({Law.DEVICES}, devices.too_little_memory),
+    "one device twice": ({Law.DEVICES}, devices.same_device),
+    "device held": ({Law.DEVICES}, devices.taken_device),
+    "device unhealthy": ({Law.DEVICES}, devices.unhealthy_device),
     "shared node": ({Law.ONE_PER_NODE}, places.shared_node),
     "shared with a bound member": ({Law.ONE_PER_NODE}, places.shared_with_bound),
     "nodes per leaf": ({Law.LEAF_CAP}, places.nodes_per_leaf),
@@ -103,6 +110,7 @@ LEGAL = [
     legal.whole_spines,
     legal.preferred,
     legal.roles,
+    devices.legal,
 ]
 LEGAL += [
     legal.completes_bound,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.webhook import WEBHOOK
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
 SCHEDULER = "tests/k8s_bridge/test_scheduler.py"
 LAG = "tests/k8s_bridge/test_lag.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
+DEVICES = "tests/k8s_bridge/test_devices.py"
 
 
 def _insisting(read: str, name: str, version: str) -> str:
@@ -117,8 +119,8 @@ MUTANTS = (
         "read-your-writes",
         "room that was given away is given away again until the watch has told of it",
         "model/readers/live/reader.py",
-        "        self._table.assume(uid, node)",
-        "        del uid, node",
+        "        self._table.assume(uid, node, devices)",
+        "        del uid, node, devices",
         f"{LAG}::test_room_that_was_just_given_away_is_not_given_again",
     ),
     Mutant(
@@ -237,4 +239,62 @@ MUTANTS = (
         "tests/k8s_bridge/relocation/test_reservation.py"
         "::test_a_big_gang_under_a_stream_of_small_ones_has_its_turn",
     ),
+    Mutant(
+        "kept room makes way",
+        "a place is kept for a gang before which another comes",
+        "k8s_bridge/relocation/reserving.py",
+        "        await self._make_way(waiting[0].priority, scene)\n",
+        "",
+        "tests/k8s_bridge/relocation/test_reservation.py"
+        "::test_a_kept_place_makes_way_for_a_gang_that_comes_first",
+    ),
+    Mutant(
+        "budget of moves",
+        "every new leader may move as much as if nobody had been moved",
+        "k8s_bridge/relocation/gathering.py",
+        "        await self.moves.load()\n",
+        "",
+        "tests/k8s_bridge/relocation/test_moving.py::test_a_budget_outlasts_who_has_spent_it",
+    ),
+    Mutant(
+        "epoch before an eviction",
+        "a leader that was replaced tells members to go whose places others have by now",
+        "k8s_bridge/relocation/mover.py",
+        "                await self.shelf.check_lead()\n",
+        "",
+        "tests/explorer/test_relocations.py::test_no_schedule_breaks_a_promise[returned--]",
+    ),
+    Mutant(
+        "members of later commits",
+        "a commit that goes back evicts whom a later one has bound",
+        "k8s_bridge/ledger/tidy.py",
+        "return fenced or taken or is_gone(pods, member)",
+        "return fenced or is_elsewhere(pods, member) or is_gone(pods, member)",
+        "tests/k8s_bridge/ledger/test_bound_by_another.py::test_who_has_bound_it_decides",
+    ),
+    Mutant(
+        "devices: what pages hold is not free",
+        "a device that a commit on its way holds is given to another pod",
+        "k8s_bridge/free_devices.py",
+        "free[node] = free_devices(there.allocatable).without(sorted(held))",
+        "free[node] = free_devices(there.allocatable)",
+        f"{DEVICES}::test_a_claim_is_met_and_says_by_whom",
+    ),
+    Mutant(
+        "devices: two nodes with one device",
+        "a device that two inventories name is given out on both nodes",
+        "model/readers/nodes.py",
+        "doubt_twins((one.node.name, one.devices) for one in nodes)",
+        "doubt_twins(())",
+        "tests/model/readers/test_devices.py::test_one_device_on_two_nodes_holds_both_back",
+    ),
+    Mutant(
+        "devices: unknown holders",
+        "a pod with demands gets devices that somebody holds of whom nobody knows which",
+        "model/snapshot.py",
+        "return FreeDevices(free.layout, 0)",
+        "return free.without(held)",
+        "tests/model/readers/test_devices.py::test_unknown_holders_leave_no_device_certain",
+    ),
+    *WEBHOOK,
 )

@@ -31,6 +31,8 @@ SETTLE = 10.0
 """Seconds that bindings, events and conditions may take that are under way."""
 QUIET = 20.0
 """Seconds over which requests are counted at rest."""
+LOOKS = 3
+"""How often they are counted where gangs still come and go meanwhile."""
 MOST_PER_MINUTE = 240.0
 """Requests of one replica in a minute at rest: renewals, looks at the lease, conditions."""
 
@@ -159,15 +161,27 @@ async def _rest(world: World) -> None:
 
 
 async def _be_quiet(world: World) -> None:
-    """At rest nobody asks the API in a hot loop, once what was bound last has been told."""
-    await _until(world, world.clock.monotonic() + SETTLE)
-    await _rest(world)
-    world.story.requests.clear()
-    await _until(world, world.clock.monotonic() + QUIET)
-    for identity, count in world.story.requests.items():
-        rate = count * 60 / QUIET
-        if rate > MOST_PER_MINUTE:
-            world.story.broken("no hot loops", f"{identity}: {rate:g} requests a minute")
+    """At rest nobody asks the API in a hot loop, once what was bound last has been told.
+
+    A gang may preempt even then, a node that is well again being new room; that is no loop.
+    """
+    for _ in range(LOOKS):
+        await _until(world, world.clock.monotonic() + SETTLE)
+        await _rest(world)
+        done = _work(world)
+        world.story.requests.clear()
+        await _until(world, world.clock.monotonic() + QUIET)
+        rates = {who: count * 60 / QUIET for who, count in world.story.requests.items()}
+        busy = {who: rate for who, rate in rates.items() if rate > MOST_PER_MINUTE}
+        if not busy or _work(world) == done:
+            break
+    for identity, rate in busy.items():
+        world.story.broken("no hot loops", f"{identity}: {rate:g} requests a minute")
+
+
+def _work(world: World) -> int:
+    """How much has been done so far that takes requests."""
+    return sum(world.story.happened[what] for what in ("committed", "evicted", "rolling back"))
 
 
 async def _all_bound(world: World) -> None:

@@ -43,7 +43,7 @@ LEAST = 3
 ENOUGH = {
     "committed": 500,
     "bound": 1000,
-    "rolling back": 2,
+    "rolling back": 3,
     "evicted": 5,
     "took over": 70,
     "crashed": 50,

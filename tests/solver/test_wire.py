@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -73,22 +74,26 @@ def test_every_field_of_a_plan_survives() -> None:
     assert decode_reply(payload(reply), Size()) == reply
 
 
-STAGES = (Stage("moves", False, 4, 2, 0.5),)
 MOVES = (Move("ml", "p", "n0", "n1", "makes room"),)
+FOUND: dict[str, Any] = {
+    "stages": (Stage("moves", False, 4, 2, 0.5),),
+    "seconds": 0.1,
+    "peak_memory_mib": 4,
+    "note": "note",
+}
 OUTCOMES: list[Outcome] = [
     PLAN,
     RepairPlan(
-        PlanStatus.FEASIBLE, PLAN.placements, MOVES, PLAN.waiting, (A,), (B,), STAGES, 1, 2, 3, 0.1,
-        4, "note",
+        PlanStatus.FEASIBLE, PLAN.placements, MOVES, PLAN.waiting, (A,), (B,), 1, 2, 3, **FOUND
     ),
     PreemptionPlan(
         PlanStatus.OPTIMAL, A, PLAN.placements[0], (Victim(B, 3, (("b-0", "n0"),), 7),), None,
-        STAGES, 0.1, 4, "note",
+        **FOUND,
     ),
     PreemptionPlan(PlanStatus.OPTIMAL, A, reason=PLAN.waiting[0].reason),
     DefragPlan(
         PlanStatus.FEASIBLE, MOVES, PLAN.placements, PLAN.waiting, FreeRoom(3, 1, 0),
-        FreeRoom(4, 2, 1), STAGES, 1, 2, 3, 0.1, 4, "note",
+        FreeRoom(4, 2, 1), 1, 2, 3, **FOUND,
     ),
 ]  # fmt: skip
 

@@ -9,9 +9,12 @@ from k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     EVENTS,
     LEASES,
+    MUTATING_WEBHOOKS,
     NODES,
     PODS,
     PRIORITY_CLASSES,
+    SECRETS,
+    VALIDATING_WEBHOOKS,
     Kind,
 )
 from k8s_bridge.cluster.protocol import Body
@@ -19,7 +22,17 @@ from k8s_bridge.cluster.protocol import Body
 ANNOTATION_BYTES = 256 * 1024
 """How long all keys and values of an object's annotations may be together."""
 
-_WITHOUT_STATUS = frozenset({CONFIG_MAPS, EVENTS, LEASES, PRIORITY_CLASSES})
+_WITHOUT_STATUS = frozenset(
+    {
+        CONFIG_MAPS,
+        EVENTS,
+        LEASES,
+        MUTATING_WEBHOOKS,
+        PRIORITY_CLASSES,
+        SECRETS,
+        VALIDATING_WEBHOOKS,
+    }
+)
 _OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _MAY_CHANGE = ("tolerations", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
 _MAY_CHANGE_GATED = ("nodeSelector", "affinity")

@@ -10,6 +10,7 @@ from model.fabric import Fabric
 from model.node import Node
 from model.problems import Problem
 from model.readers.config import in_force
+from model.readers.device_nodes import STATUS
 from model.readers.live.bodies import SOURCE
 from model.readers.manifest import Body, Manifest
 from model.readers.nodes import NodeRead, mixed_gpu_names, read_fabric, read_node
@@ -25,6 +26,8 @@ class _Known:
         return (
             self.read.node == other.read.node
             and self.read.gpu_name == other.read.gpu_name
+            and self.read.devices.free == other.read.devices.free
+            and self.read.devices.uuids == other.read.devices.uuids
             and self.problems == other.problems
         )
 
@@ -38,6 +41,7 @@ class Ground:
         self.problems: tuple[Problem, ...] = ()
         self._config = config
         self._nodes: dict[str, _Known] = {}
+        self._inventories: dict[str, Body] = {}
         self._withheld: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
         self._stale = True
@@ -60,6 +64,24 @@ class Ground:
         known = self._nodes.pop(name, None) is not None
         self._stale = self._stale or known
         return known
+
+    @property
+    def inventories(self) -> list[str]:
+        """The names of all inventories."""
+        return list(self._inventories)
+
+    def put_inventory(self, name: str, body: Body) -> bool:
+        """Take the inventory of a node as it is now; whether that says anything new."""
+        self._inventories[name] = body
+        return self._read_again(name)
+
+    def remove_inventory(self, name: str) -> bool:
+        """Forget the inventory of a node; whether that says anything new."""
+        return self._inventories.pop(name, None) is not None and self._read_again(name)
+
+    def _read_again(self, name: str) -> bool:
+        known = self._nodes.get(name)
+        return known is not None and self.put(name, known.read.manifest.body)
 
     def configure(self, config: SchedulerConfig) -> None:
         """Read all nodes by another config."""
@@ -89,7 +111,10 @@ class Ground:
                 report.add(problem)
         sound = [
             replace(
-                one.read, node=self._judged(one.read.node), manifest=one.read.manifest.on(report)
+                one.read,
+                node=self._judged(one.read.node),
+                manifest=one.read.manifest.on(report),
+                devices=one.read.devices.on(report),
             )
             for one in self._nodes.values()
             if not one.read.manifest.broken
@@ -112,5 +137,7 @@ class Ground:
     def _read(self, name: str, body: Body) -> _Known:
         report = Report()
         manifest = Manifest(report, SOURCE, "", "Node", "", name, body)
-        read = read_node(manifest, self._config.spec)
+        status = self._inventories.get(name)
+        inventory = status and Manifest(report, SOURCE, *STATUS, "", name, status)
+        read = read_node(manifest, self._config.spec, inventory or None)
         return _Known(read, report.problems)

@@ -6,9 +6,11 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from model.config import SchedulerConfig
+from model.crds.api import GROUP
 from model.gang import Gang, GangKey
 from model.problems import Problem
 from model.readers.across import side_by_side
+from model.readers.claims import KIND
 from model.readers.gangs import Draft
 from model.readers.inventory import namespace_in
 from model.readers.live.bodies import (
@@ -37,6 +39,7 @@ from model.snapshot import DEFAULTS, Snapshot
 from model.standing import StandingGang
 
 PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
+GPU_CLAIM = (GROUP, KIND)
 
 
 class LiveReader:
@@ -69,6 +72,8 @@ class LiveReader:
                 return self._ground.put(at[1], body)
             case "", "Pod":
                 return self._table.put(at, body)
+            case ("gpu.scheduling", "GpuNodeStatus"):
+                return self._ground.put_inventory(at[1], body)
         return _is_kept(group, kind) and self._put_other(group, kind, at, body)
 
     def remove(self, group: str, kind: str, namespace: str, name: str) -> bool:
@@ -79,6 +84,8 @@ class LiveReader:
                 return self._ground.remove(name)
             case "", "Pod":
                 return self._table.remove(at)
+            case ("gpu.scheduling", "GpuNodeStatus"):
+                return self._ground.remove_inventory(name)
         known = _is_kept(group, kind) and self._bodies.of(group, kind).pop(at, None) is not None
         if known:
             self._spread(group, kind, at, True)
@@ -92,12 +99,13 @@ class LiveReader:
         changed += [self.put(group, kind, body) for body in new.values()]
         return any(changed)
 
-    def assume(self, uid: str, node: str) -> None:
+    def assume(self, uid: str, node: str, devices: tuple[int, ...] = ()) -> None:
         """Let a pod count as bound to `node` until it shows a node, is released, or is gone.
 
-        Nothing happens where no pod has that UID, or the pod shows a node already.
+        It counts as having these `devices` of the node. Nothing happens where no pod has that
+        UID, or the pod shows a node already.
         """
-        self._table.assume(uid, node)
+        self._table.assume(uid, node, devices)
 
     def release(self, uid: str) -> None:
         """Let a pod count as what its object says again."""
@@ -187,7 +195,13 @@ class LiveReader:
     def _situation(self, now: float) -> Situation:
         spec = self._config.spec
         return Situation(
-            spec, self._priorities, Requests(spec), self._table.names, self._ground.mixed, now
+            spec,
+            self._priorities,
+            Requests(spec),
+            self._table.names,
+            self._ground.mixed,
+            now,
+            View(self._bodies, Report()),
         )
 
     def _read(self, identity: Identity, situation: Situation) -> Kept:
@@ -267,7 +281,7 @@ class LiveReader:
         return changed
 
     def _spread(self, group: str, kind: str, at: Address, comes_or_goes: bool) -> None:
-        """Mark what depends on an owner, a PodGroup or a PriorityClass."""
+        """Mark what depends on an owner, a PodGroup, a GpuClaim or a PriorityClass."""
         namespace, name = at
         if is_owner(group, kind):
             self._table.owner_changed(at, OwnerRef(group, kind, name))
@@ -277,6 +291,8 @@ class LiveReader:
                 # Those that lack a PodGroup say where else there is one.
                 self._table.dirty.update(self._table.namesakes(dialect, name))
             self._table.dirty.add((namespace, dialect, name))
+        elif kind == KIND:
+            self._table.read_anew(namespace)
         else:
             self._priorities_are_stale = True
 
@@ -286,12 +302,14 @@ class LiveReader:
                 return [("", name) for name in self._ground.names]
             case "", "Pod":
                 return self._table.addresses
+            case ("gpu.scheduling", "GpuNodeStatus"):
+                return [("", name) for name in self._ground.inventories]
         return list(self._bodies.of(group, kind)) if _is_kept(group, kind) else []
 
 
 def _is_kept(group: str, kind: str) -> bool:
     pod_group = kind == "PodGroup" and group in GROUP_KINDS
-    return pod_group or (group, kind) == PRIORITY_CLASS or is_owner(group, kind)
+    return pod_group or (group, kind) in (PRIORITY_CLASS, GPU_CLAIM) or is_owner(group, kind)
 
 
 def _kept(before: Iterable[Gang], now: Iterable[Gang]) -> tuple[Gang, ...]:

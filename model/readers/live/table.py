@@ -42,7 +42,7 @@ class PodTable:
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
         self._by_uid: dict[str, Address] = {}
-        self._assumed: dict[str, str] = {}
+        self._assumed: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._stale: set[Address] = set()
         self._members: dict[Identity, dict[Address, None]] = {}
         self._spaces: dict[tuple[Dialect, str], set[str]] = {}
@@ -63,6 +63,14 @@ class PodTable:
         self.dirty.update(self._members)
         for known in self._pods.values():
             known.pod = None
+
+    def read_anew(self, namespace: str) -> None:
+        """Mark the gangs of one namespace, and forget how their pods were read."""
+        for identity, members in self._members.items():
+            if identity[0] == namespace:
+                self.dirty.add(identity)
+                for at in members:
+                    self._pods[at].pod = None
 
     def members(self, identity: Identity) -> Collection[Address]:
         """The pods of a gang, none where there is no such gang."""
@@ -112,15 +120,15 @@ class PodTable:
         self._leave(at, known)
         return True
 
-    def assume(self, uid: str, node: str) -> None:
+    def assume(self, uid: str, node: str, devices: tuple[int, ...]) -> None:
         """Let a pod count as bound to `node`; nothing where it is gone or bound already."""
         at = self._by_uid.get(uid)
-        if at is None or self._assumed.get(uid) == node:
+        if at is None or self._assumed.get(uid) == (node, devices):
             return
         spec = self._pods[at].body.get("spec")
         if isinstance(spec, dict) and spec.get("nodeName"):
             return
-        self._assumed[uid] = node
+        self._assumed[uid] = node, devices
         self._stale.add(at)
 
     def release(self, uid: str) -> None:
@@ -153,7 +161,7 @@ class PodTable:
         manifest = Manifest(report, SOURCE, "", "Pod", *at, known.body)
         pod = read_pod(manifest, at[1], owners)
         if not pod.node:
-            pod.node = self._assumed.get(known.uid, "")
+            pod.node, pod.devices = self._assumed.get(known.uid, ("", ()))
         return pod
 
     def _forget_uid(self, uid: str) -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from k8s_bridge.cycle import Cycle
+from k8s_bridge.keepsake import Keepsake
 from k8s_bridge.ledger.book import Commit
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.refusals import Refusals
+from k8s_bridge.relocation.moves import MOVES, Moves
 from k8s_bridge.relocation.relocating import Relocating
 from k8s_bridge.relocation.shelf import Shelf
 from k8s_bridge.returning import returning
@@ -22,6 +24,7 @@ from tests.explorer.relocation.planner import SmallPlanner
 from tests.explorer.relocation.sight import Sight
 from tests.explorer.relocation.store import JudgingStore
 from tests.explorer.relocation.story import Lead, Story
+from tests.k8s_bridge.ledger.harness import SYSTEM
 
 RESERVES = SchedulerConfig()
 RESERVES_NOT = SchedulerConfig(spec=Spec(backfill=Backfill(enabled=False)))
@@ -77,10 +80,11 @@ class TermLeader(Leader):
             self.view,
             self.book,
             self.shelf,
-            self.nodes,  # type: ignore[arg-type]
+            self.nodes,
             planner,
             self.clock,
             Silent(),
+            Moves(Keepsake(self.cluster, SYSTEM, MOVES)),
         )
         self.cycle = Cycle(
             self.view,

@@ -25,7 +25,7 @@ class JudgingStore(CountingStore):
     """Laws of evictions and of seats, of which `fell` says the first that was broken.
 
     `named` are the UIDs of all leavers of relocations that were ever written by a leader,
-    `rolled` those of all members of commits that went back, `evicted` the pods that went for a
+    `rolled` the names of all commits that went back, `evicted` the pods that went for a
     relocation, in order, and `writes` counts all writes.
 
     `excused` once something has happened for which a place may be lost to others.
@@ -88,11 +88,11 @@ class JudgingStore(CountingStore):
             page = read_page(record.body)
             self._judge_page(read_page(before.body), page)
             back = [one for one in page.entries if one.phase is Phase.ROLLING_BACK]
-            self.rolled |= {member.pod.uid for entry in back for member in entry.members}
+            self.rolled |= {entry.commit for entry in back}
         elif record.labels.get(RECORD) == GANG:
             lease = read_gang(record.body)
             if lease.phase is Phase.ROLLING_BACK:
-                self.rolled |= {member.pod.uid for member in lease.members}
+                self.rolled |= {lease.commit}
         elif kind is PODS and before is not None:
             was, now = pod_seen(before.body), pod_seen(record.body)
             if now.deleting and not was.deleting:
@@ -104,8 +104,8 @@ class JudgingStore(CountingStore):
         self.writes += 1
 
     def _judge(self, pod: PodSeen) -> None:
-        """Whether the pod may be told to go."""
-        if pod.pod.uid in self.rolled:
+        """Whether the pod may be told to go: by a relocation, or as its commit goes back."""
+        if pod.commit in self.rolled:
             return
         self.evicted = (*self.evicted, pod.pod.name)
         if pod.pod.uid not in self.named:

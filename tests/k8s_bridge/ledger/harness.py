@@ -17,12 +17,13 @@ from k8s_bridge.ledger.book import Book, Commit
 from k8s_bridge.ledger.codec import read_gang, read_page
 from k8s_bridge.ledger.commit import Committer, Outcome, Wanted
 from k8s_bridge.ledger.housekeeping import Housekeeping
-from k8s_bridge.ledger.names import COMMIT, DEVICES, GANG, PAGE, RECORD
+from k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
 from k8s_bridge.ledger.pages import laid_out
 from k8s_bridge.ledger.pods import PodSeen, pod_seen
 from k8s_bridge.ledger.records import GangLease, Member, Page
 from k8s_bridge.ledger.takeover import Takeover, find
 from k8s_bridge.ledger.writes import Records
+from model.devices.held import DEVICES
 from model.gang import GangKey
 from model.readers import Source, read
 

@@ -6,13 +6,15 @@ import asyncio
 from typing import Any
 
 from k8s_bridge.cluster.errors import AlreadyExists
-from k8s_bridge.cluster.kinds import EVENTS, JOBS, NODES, PODS, PRIORITY_CLASSES
+from k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
 from k8s_bridge.cluster.memory.heartbeats import Heartbeats
 from k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
 from k8s_bridge.cluster.protocol import Body, Target
 from k8s_bridge.metrics import Metrics
+from k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from k8s_bridge.relocation.records import Purpose
 from k8s_bridge.reporting import Reporter
 from k8s_bridge.scheduler import Options, Scheduler
 from k8s_bridge.virtual_clock import VirtualClock
@@ -30,6 +32,13 @@ from solver.relocation.repair import repair
 from tests.starts import earliest
 
 TEAM = "ml"
+FAILOVER = 20.0
+"""Seconds after which another leads, whatever became of the one before."""
+
+
+def leaf_of(node: str) -> int:
+    """The number of its leaf."""
+    return int(node.split("-")[2])
 
 
 class Solved:
@@ -112,6 +121,12 @@ class Bench:
         await self.clock.advance(1)
         return scheduler
 
+    async def succeed(self, name: str) -> None:
+        """The scheduler that was started last dies, and another one leads from then on."""
+        self.tasks.pop().cancel()
+        await self.start(name)
+        await self.clock.advance(FAILOVER)
+
     async def stop(self) -> None:
         """End everything."""
         for task in self.tasks:
@@ -150,14 +165,14 @@ class Bench:
         self.beats.restore(names)
         self.kubelets.silent -= set(names)
 
-    async def pods(self, job_name: str) -> list[Body]:
-        """The live pods of a Job: not those that are to end."""
+    async def pods(self, job_name: str, dying: bool = False) -> list[Body]:
+        """The live pods of a Job, or those that are to end."""
         items = (await self.cluster.list(PODS, TEAM)).items
         return [
             body
             for body in items
             if body["metadata"]["labels"]["batch.kubernetes.io/job-name"] == job_name
-            and "deletionTimestamp" not in body["metadata"]
+            and ("deletionTimestamp" in body["metadata"]) is dying
         ]
 
     async def places(self, job_name: str) -> dict[int, str]:
@@ -168,12 +183,22 @@ class Bench:
             if body["spec"].get("nodeName")
         }
 
+    async def leaves(self, job_name: str) -> list[int]:
+        """The leaves on which live pods of a Job are bound."""
+        return sorted({leaf_of(node) for node in (await self.places(job_name)).values()})
+
     async def uids(self, job_name: str) -> dict[int, str]:
         """Index -> UID, for the live pods of a Job."""
         return {
             int(body["metadata"]["labels"][INDEX]): body["metadata"]["uid"]
             for body in await self.pods(job_name)
         }
+
+    async def reservations(self) -> list[str]:
+        """The gangs that a place is reserved for."""
+        found = (await self.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+        records = map(read_relocation, found)
+        return [str(one.gang) for one in records if one.purpose is Purpose.RESERVATION]
 
     async def reasons(self) -> set[str]:
         """The reasons of all events."""
@@ -185,18 +210,15 @@ class Bench:
         for pod in await self.pods(name):
             await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))
 
-    async def jobs_end(self, name: str) -> None:
-        """A Job is done: its pods are gone."""
-        await self.cluster.delete(JOBS, Target(TEAM, name))
-        for pod in await self.pods(name):
-            await self.cluster.delete(PODS, Target(TEAM, pod["metadata"]["name"]))
+    async def finish(self, name: str) -> None:
+        """The pods of a Job come to their end."""
+        self.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await self.pods(name)])
+
+    async def end(self, name: str) -> None:
+        """A Job is done, and deleted with its pods."""
+        await self.finish(name)
+        await self.delete(name)
 
     async def dying(self, name: str) -> set[str]:
         """The UIDs of the pods of a Job that are to end."""
-        items = (await self.cluster.list(PODS, TEAM)).items
-        return {
-            body["metadata"]["uid"]
-            for body in items
-            if body["metadata"]["labels"]["batch.kubernetes.io/job-name"] == name
-            and "deletionTimestamp" in body["metadata"]
-        }
+        return {body["metadata"]["uid"] for body in await self.pods(name, dying=True)}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-
-import pytest
 
 from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
 from k8s_bridge.cluster.protocol import Target
@@ -14,21 +11,14 @@ from k8s_bridge.relocation.repairing import DRAIN
 from model.config import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
+LONG = 620.0
+"""Seconds, longer than `backfill.afterSeconds`."""
 CONFIG = """
 apiVersion: topology.scheduler/v1alpha1
 kind: SchedulerConfig
 spec:
-  defragmentation: {movesPerHour: 8, perGangPerDay: 1, minimumRuntimeSeconds: 60}
+  defragmentation: {{movesPerHour: {moves}, perGangPerDay: 1, minimumRuntimeSeconds: 60}}
 """
-
-
-@pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
-    """A scheduler that leads."""
-    bench = Bench()
-    await bench.start()
-    yield bench
-    await bench.stop()
 
 
 async def drain(bench: Bench, node: str) -> None:
@@ -37,11 +27,17 @@ async def drain(bench: Bench, node: str) -> None:
     await bench.cluster.patch(NODES, Target("", node), patch)
 
 
-async def configure(bench: Bench, **annotations: str) -> None:
-    """Write the config, or annotate it."""
-    metadata = {"name": CONFIG_MAP, "annotations": annotations}
-    body = {"metadata": metadata, "data": {"config.yaml": CONFIG}}
+async def configure(bench: Bench, moves: int = 8) -> None:
+    """Write the config: so many moves an hour."""
+    data = {"config.yaml": CONFIG.format(moves=moves)}
+    body = {"metadata": {"name": CONFIG_MAP}, "data": data}
     await bench.cluster.create(CONFIG_MAPS, "kube-system", body)
+
+
+async def allow(bench: Bench, moves: int) -> None:
+    """Write into the config that is there: so many moves an hour."""
+    data = {"config.yaml": CONFIG.format(moves=moves)}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), {"data": data})
 
 
 async def test_a_drained_node_is_left_by_those_who_find_a_place(bench: Bench) -> None:
@@ -64,7 +60,7 @@ async def test_nobody_leaves_a_drained_node_for_the_street(bench: Bench) -> None
     await drain(bench, before[0])
     await bench.clock.advance(20)
     assert await bench.uids("g") == uids
-    bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("h")])
+    await bench.finish("h")
     await bench.clock.advance(20)
     assert before[0] not in (await bench.places("g")).values()
     assert len(await bench.places("g")) == 4
@@ -75,15 +71,9 @@ async def halves(bench: Bench, **annotations: str) -> None:
     for name in ("a", "x", "b", "y"):
         await bench.submit(name, 2, **annotations)
     await bench.submit("c", 8)
-    assert {leaf_of(bench, await bench.places(name)) for name in "ab"} == {0, 1}
+    assert sorted([*await bench.leaves("a"), *await bench.leaves("b")]) == [0, 1]
     for name in "xy":
-        bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods(name)])
-
-
-def leaf_of(bench: Bench, places: dict[int, str]) -> int:
-    """The one leaf of a gang."""
-    (leaf,) = {int(node.split("-")[2]) for node in places.values()}
-    return leaf
+        await bench.finish(name)
 
 
 async def ask(bench: Bench) -> None:
@@ -106,7 +96,38 @@ async def test_movable_gangs_make_way_for_one_that_waits(bench: Bench) -> None:
     assert len(await bench.places("four")) == 4
     moved = [name for name in "abc" if await bench.uids(name) != uids[name]]
     assert len(moved) == 1
-    assert leaf_of(bench, await bench.places("a")) == leaf_of(bench, await bench.places("b"))
+    assert await bench.leaves("a") == await bench.leaves("b")
+    assert len(await bench.leaves("a")) == 1
+
+
+async def test_who_has_waited_for_long_is_helped_too(bench: Bench) -> None:
+    """A place is kept for the gang of 4 by then; moves let it start, and nothing is kept."""
+    await configure(bench)
+    await halves(bench, movable="true")
+    await bench.submit("four", 4)
+    await bench.clock.advance(LONG)
+    assert await bench.reservations() == [f"{TEAM}/four"]
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert len(await bench.places("four")) == 4
+    assert not await bench.reservations()
+
+
+async def test_nobody_moves_onto_a_place_that_stays_reserved(bench: Bench) -> None:
+    """No moves help the gang of 12; those that would help one of 4 would go where it waits."""
+    await configure(bench)
+    await halves(bench, movable="true")
+    uids = {name: await bench.uids(name) for name in "abc"}
+    await bench.submit("twelve", 12)
+    await bench.submit("four", 4)
+    await bench.clock.advance(LONG)
+    assert await bench.reservations() == [f"{TEAM}/twelve"]
+    await ask(bench)
+    await bench.clock.advance(20)
+    with_moves, without = bench.solved.gatherings
+    assert (len(with_moves.moves), len(without.moves)) == (2, 0)
+    assert {name: await bench.uids(name) for name in "abc"} == uids
+    assert await bench.reservations() == [f"{TEAM}/twelve"]
 
 
 async def test_who_has_run_too_shortly_or_may_not_stays(bench: Bench) -> None:
@@ -130,3 +151,35 @@ async def test_who_has_not_said_so_does_not_move(bench: Bench) -> None:
     await ask(bench)
     await bench.clock.advance(30)
     assert {name: await bench.uids(name) for name in "abc"} == uids
+
+
+async def test_a_budget_outlasts_who_has_spent_it(bench: Bench) -> None:
+    """Two moves an hour, which the first leader makes: the second makes none, until it may more.
+
+    `d`, alone on the first leaf, would only have to join whoever has moved before.
+    """
+    await configure(bench, moves=2)
+    await halves(bench, movable="true")
+    await bench.submit("four", 4)
+    await bench.clock.advance(60)
+    uids = {name: await bench.uids(name) for name in "ab"}
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert len(await bench.places("four")) == 4
+    (stays,) = [name for name in "ab" if await bench.uids(name) == uids[name]]
+    await bench.end("four")
+    await bench.submit("d", 2, movable="true")
+    await bench.end(stays)
+    await bench.submit("again", 4)
+    await bench.clock.advance(60)
+    await bench.succeed("b")
+    before = await bench.uids("d")
+    await ask(bench)
+    await bench.clock.advance(30)
+    assert await bench.uids("d") == before
+    assert not await bench.places("again")
+    await allow(bench, 4)
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert await bench.uids("d") != before
+    assert len(await bench.places("again")) == 4

@@ -6,8 +6,6 @@ pods take their 30 s of grace only where their kubelet is gone.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES
@@ -17,13 +15,10 @@ from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
+async def bench(bench: Bench) -> Bench:
     """A scheduler that leads, and three priorities."""
-    bench = Bench()
-    await bench.start()
     await bench.classes(low=1, middle=5, high=10, meek=10)
-    yield bench
-    await bench.stop()
+    return bench
 
 
 async def relocations(bench: Bench) -> int:
@@ -45,20 +40,12 @@ async def test_one_victim_goes_where_one_suffices(bench: Bench) -> None:
     assert not await relocations(bench)
 
 
-async def test_the_meek_wait(bench: Bench) -> None:
-    """`preemptionPolicy: Never`: nobody goes."""
-    await bench.submit("a", 16, priority="low")
+@pytest.mark.parametrize(("theirs", "ours"), [("low", "meek"), ("high", "high")])
+async def test_the_meek_and_equals_wait(bench: Bench, theirs: str, ours: str) -> None:
+    """Nobody goes for `preemptionPolicy: Never`, nor for a gang of the same priority."""
+    await bench.submit("a", 16, priority=theirs)
     uids = await bench.uids("a")
-    await bench.submit("top", 4, priority="meek")
-    await bench.clock.advance(60)
-    assert await bench.uids("a") == uids
-
-
-async def test_equals_wait(bench: Bench) -> None:
-    """Nobody goes for a gang of the same priority."""
-    await bench.submit("a", 16, priority="high")
-    uids = await bench.uids("a")
-    await bench.submit("top", 4, priority="high")
+    await bench.submit("top", 4, priority=ours)
     await bench.clock.advance(60)
     assert await bench.uids("a") == uids
 

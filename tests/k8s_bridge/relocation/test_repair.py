@@ -6,33 +6,10 @@ The fabric is one spine of 4 leaves of 4 nodes, `n-0-LEAF-NODE`. Kubelets beat e
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
 from k8s_bridge.cluster.protocol import Target
 from k8s_bridge.relocation.codec import RELOCATIONS
-from tests.k8s_bridge.relocation.bench import TEAM, Bench
-
-
-@pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
-    """A scheduler that leads."""
-    bench = Bench()
-    await bench.start()
-    yield bench
-    await bench.stop()
-
-
-def leaf_of(node: str) -> int:
-    """The number of its leaf."""
-    return int(node.split("-")[2])
-
-
-async def leaves(bench: Bench, name: str) -> list[int]:
-    """The leaves on which the members of a Job stand."""
-    return sorted({leaf_of(node) for node in (await bench.places(name)).values()})
+from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 
 
 async def test_a_lost_member_comes_back_in_the_same_leaf(bench: Bench) -> None:
@@ -53,11 +30,11 @@ async def test_next_door_half_a_gang_of_8_moves(bench: Bench) -> None:
     """On leaves 0 and 1 of which 0 loses a node, 1 and 2 are next: 3 pods move, 1 is new."""
     await bench.submit("g", 8)
     before, uids = await bench.places("g"), await bench.uids("g")
-    assert await leaves(bench, "g") == [0, 1]
+    assert await bench.leaves("g") == [0, 1]
     bench.lose("n-0-0-2")
     await bench.clock.advance(62)
     after, now = await bench.places("g"), await bench.uids("g")
-    assert await leaves(bench, "g") == [1, 2]
+    assert await bench.leaves("g") == [1, 2]
     assert len(set(after.values())) == 8
     stayed = {index for index in before if now[index] == uids[index]}
     assert stayed == {index for index, node in before.items() if leaf_of(node) == 1}
@@ -68,7 +45,7 @@ async def test_elsewhere_all_of_a_gang_of_8_moves(bench: Bench) -> None:
     await bench.submit("g", 8)
     bench.lose("n-0-0-2", "n-0-1-0")
     await bench.clock.advance(62)
-    assert await leaves(bench, "g") == [2, 3]
+    assert await bench.leaves("g") == [2, 3]
     assert len(set((await bench.places("g")).values())) == 8
 
 
@@ -77,7 +54,7 @@ async def test_all_nodes_of_a_gang_of_8_die(bench: Bench) -> None:
     await bench.submit("g", 8)
     bench.lose(*(await bench.places("g")).values())
     await bench.clock.advance(30)
-    assert await leaves(bench, "g") == [2, 3]
+    assert await bench.leaves("g") == [2, 3]
 
 
 async def test_nowhere_the_others_stay_and_wait(bench: Bench) -> None:
@@ -89,9 +66,9 @@ async def test_nowhere_the_others_stay_and_wait(bench: Bench) -> None:
     await bench.clock.advance(40)
     assert await bench.uids("g") == uids
     assert "NotRepaired" in await bench.reasons()
-    bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("h")])
+    await bench.finish("h")
     await bench.clock.advance(60)
-    assert await leaves(bench, "g") in ([1, 2], [2, 3])
+    assert await bench.leaves("g") in ([1, 2], [2, 3])
 
 
 async def test_a_kubelet_that_is_silent_on_a_living_host_moves_nothing(bench: Bench) -> None:
@@ -165,11 +142,9 @@ async def test_a_second_leader_goes_on_where_the_first_was(bench: Bench) -> None
         await bench.clock.advance(0.1)
         if (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items:
             break
-    first = bench.tasks.pop()
-    first.cancel()
-    await bench.start("b")
-    await bench.clock.advance(60)
-    assert await leaves(bench, "g") == [1, 2]
+    await bench.succeed("b")
+    await bench.clock.advance(40)
+    assert await bench.leaves("g") == [1, 2]
     pods = (await bench.cluster.list(PODS, TEAM)).items
     assert len({pod["metadata"]["uid"] for pod in pods}) <= 8 + 1
 

@@ -10,10 +10,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, LEASES, PODS
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, PODS
 from k8s_bridge.cluster.memory.jobs import job
-from k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from k8s_bridge.relocation.records import Purpose
 from model.config import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
@@ -77,13 +75,6 @@ class Stream:
                     self._bench.kubelets.finish(TEAM, [name])
 
 
-async def reservations(bench: Bench) -> list[str]:
-    """The gangs that a place is reserved for."""
-    found = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
-    records = map(read_relocation, found)
-    return [str(one.gang) for one in records if one.purpose is Purpose.RESERVATION]
-
-
 async def test_a_big_gang_under_a_stream_of_small_ones_has_its_turn(bench: Bench) -> None:
     """At 110 % load a gang of the whole fabric waits at most `afterSeconds` and one life."""
     stream = Stream(bench, 1.1)
@@ -102,7 +93,7 @@ async def test_who_ends_in_time_may_use_the_room_meanwhile(bench: Bench) -> None
     await bench.submit("half", 4, expected_duration="90s")
     await bench.submit("big", 8)
     await bench.clock.advance(AFTER + 5)
-    assert await reservations(bench) == [f"{TEAM}/big"]
+    assert await bench.reservations() == [f"{TEAM}/big"]
     await bench.submit("long", 1, 1, expected_duration="100s")
     await bench.submit("unknown", 1, 1)
     await bench.submit("short", 1, 1, expected_duration="10s")
@@ -111,11 +102,10 @@ async def test_who_ends_in_time_may_use_the_room_meanwhile(bench: Bench) -> None
     assert not await bench.places("long")
     assert not await bench.places("unknown")
     for name in ("short", "half"):
-        bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods(name)])
-        await bench.jobs_end(name)
+        await bench.end(name)
     await bench.clock.advance(5)
     assert len(await bench.places("big")) == 8
-    assert not await reservations(bench)
+    assert not await bench.reservations()
 
 
 async def test_a_reservation_keeps_nobody_from_a_better_place(bench: Bench) -> None:
@@ -124,10 +114,32 @@ async def test_a_reservation_keeps_nobody_from_a_better_place(bench: Bench) -> N
     await bench.submit("b", 4, expected_duration="200s")
     await bench.submit("next", 4)
     await bench.clock.advance(AFTER + 5)
-    assert await reservations(bench) == [f"{TEAM}/next"]
+    assert await bench.reservations() == [f"{TEAM}/next"]
     before = set((await bench.places("b")).values())
-    bench.kubelets.finish(TEAM, [pod["metadata"]["name"] for pod in await bench.pods("b")])
-    await bench.jobs_end("b")
+    await bench.end("b")
     await bench.clock.advance(5)
     assert set((await bench.places("next")).values()) == before
-    assert not await reservations(bench)
+    assert not await bench.reservations()
+
+
+async def test_a_kept_place_makes_way_for_a_gang_that_comes_first(bench: Bench) -> None:
+    """Kept for a low gang, then a higher one waits: nothing is kept but for that one, which starts.
+
+    Who stands there has the priority of the higher one, so nobody is evicted for it.
+    """
+    await bench.classes(low=1, high=10)
+    await bench.submit("old", 8, priority="high")
+    uids = await bench.uids("old")
+    await bench.submit("low", 8, priority="low")
+    await bench.clock.advance(AFTER + 5)
+    assert await bench.reservations() == [f"{TEAM}/low"]
+    await bench.submit("top", 8, priority="high")
+    await bench.clock.advance(5)
+    assert not await bench.reservations()
+    await bench.clock.advance(AFTER)
+    assert await bench.reservations() == [f"{TEAM}/top"]
+    assert await bench.uids("old") == uids
+    await bench.end("old")
+    await bench.clock.advance(5)
+    assert len(await bench.places("top")) == 8
+    assert not await bench.places("low")

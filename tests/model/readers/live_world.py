@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from model.config import SchedulerConfig
+from model.devices.held import DEVICES
 from model.readers import Reading, Source, read
 from model.readers.live import LiveReader, LiveReading
 from tests.model.readers import objects
@@ -19,7 +20,8 @@ Key = tuple[str, str, str, str]
 SPACES = ("ml", "ops")
 NODES = tuple(f"n{i}" for i in range(4))
 GANGS = ("a", "b")
-PODS = tuple(f"{gang}-{i}" for gang in GANGS for i in range(3))
+PODS = (*(f"{gang}-{i}" for gang in GANGS for i in range(3)), "x-a", "x-b", "x-c")
+"""The last of them have no numbers, so that they share out the lines of device maps."""
 GROUP = {"scheduling.k8s.io": "v1beta1", "scheduling.x-k8s.io": "v1", "scheduling.volcano.sh": "v1"}
 OWNERS = {
     ("batch", "Job"): "batch/v1",
@@ -43,6 +45,9 @@ WISHES: tuple[Body, ...] = (
     {"topology.scheduler/expected-duration": "soon"},
     {"topology.scheduler/movable": "true", "topology.scheduler/move-cost": "3"},
     {"gpu-scheduling-map": "0=n1:0,1\n1=n2:0,1,1"},
+    {"gpu-scheduling-map": "0=n1:0\n1=n2:1\n2=n3:2"},
+    {"gpu.scheduling/claim": "c"},
+    {"gpu.scheduling/claim": "c"},
 )
 CONFIGS: tuple[Body, ...] = (
     {},
@@ -50,6 +55,7 @@ CONFIGS: tuple[Body, ...] = (
     {"topology": {"preset": "plain"}},
     {"topology": {"unlabelled": "isolate"}},
     {"network": {"uplinks": {"leaf-9": "100Gb"}}},
+    {"devices": {"mode": "count"}},
 )
 
 
@@ -178,6 +184,47 @@ def a_node(world: World) -> None:
     world.put("", "Node", body)
 
 
+def an_inventory(world: World) -> None:
+    """An agent says what devices a node has, more or less well."""
+    pick = world.pick
+    gpus = [{"index": i, "uuid": f"{pick(('x', 'y'))}-{i}"} for i in range(pick((8, 8, 4, 9)))]
+    status: Body = {"gpus": gpus, "links": [{"a": 0, "b": pick((1, 2)), "bandwidthGBps": 50}]}
+    match pick(range(8)):
+        case 0:
+            status["format"] = 2
+        case 1:
+            status["nodeUID"] = "somebody"
+        case 2:
+            gpus[1]["healthy"] = False
+        case 3:
+            gpus[1]["index"] = 0
+        case 4:
+            status = {"gpus": "none"}
+        case 5:
+            for one in gpus:
+                one["uuid"] = f"{pick(('x', 'y', 'z'))}-{one['index']}-{pick(NODES)}"
+    body = {
+        "apiVersion": "gpu.scheduling/v1",
+        "kind": "GpuNodeStatus",
+        "metadata": {"name": pick(NODES)},
+        "status": status,
+    }
+    world.put("gpu.scheduling", "GpuNodeStatus", body)
+
+
+def a_claim(world: World) -> None:
+    """A claim comes, or says something else."""
+    pick = world.pick
+    devices = pick(({"count": 1}, {"count": 8, "policy": "contiguous"}, {"count": 0}, {"count": 2}))
+    body = {
+        "apiVersion": "gpu.scheduling/v1",
+        "kind": "GpuClaim",
+        "metadata": {"name": "c", "namespace": pick(SPACES)},
+        "spec": {"devices": devices, "selector": {"nodeSelector": pick(({}, {"zone": "z"}))}},
+    }
+    world.put("gpu.scheduling", "GpuClaim", body)
+
+
 def a_heartbeat(world: World) -> None:
     """A node says that it lives."""
     key = world.some("Node")
@@ -275,8 +322,10 @@ def changed_pod(change: Callable[[World, Key, Body], None]) -> Callable[[World],
 
 @changed_pod
 def bound(world: World, key: Key, body: Body) -> None:
-    """A pod is bound."""
+    """A pod is bound, perhaps with devices."""
     body["spec"].setdefault("nodeName", world.pick(NODES))
+    if world.pick((True, False)) and isinstance(body["metadata"].get("annotations"), dict):
+        body["metadata"]["annotations"][DEVICES] = world.pick(("0,3", "7", "x"))
     world.put("", "Pod", body)
 
 
@@ -416,5 +465,6 @@ EVENTS: tuple[Callable[[World], None], ...] = (
     *(a_group, an_owner) * 4,
     *(a_node, gone) * 3,
     *(bound, assumed, phased, relabelled) * 2,
+    *(an_inventory, a_claim) * 2,
     *(released, ending, a_class, a_heartbeat, configured, listed_again, later),
 )

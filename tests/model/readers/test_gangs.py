@@ -157,6 +157,18 @@ def test_basic_groups_start_pod_by_pod() -> None:
     assert all(gang.hold is None for gang in found.snapshot.gangs)
 
 
+def test_a_pod_of_a_basic_group_keeps_its_name_once_it_runs() -> None:
+    """What runs, what waits and what a repair would move go by the same kind of name."""
+    runs = in_native("a-0", nodeName="n1")
+    basic = group("g", NATIVE, schedulingPolicy={"basic": {}})
+    found = reading(node("n1"), runs, in_native("a-1"), basic)
+    assert [str(one.gang) for one in found.snapshot.running] == ["ml/g+a-0"]
+    assert [str(one.gang.key) for one in found.standing({"n1"}, False)] == [
+        "ml/g+a-0",
+        "ml/g+a-1",
+    ]
+
+
 def test_surplus_waits_for_the_gang() -> None:
     """Of four pods and minMember 2 the two of lowest rank are the gang; the others wait."""
     bodies = [in_native(f"a-{i}") for i in (10, 3, 2, 1)]

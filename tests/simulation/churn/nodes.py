@@ -6,10 +6,11 @@ import random
 from typing import TYPE_CHECKING
 
 from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import NODES
+from k8s_bridge.cluster.kinds import NODES, PODS
 from k8s_bridge.cluster.memory.actors import LEAF
 from k8s_bridge.cluster.protocol import Target
 from k8s_bridge.relocation.repairing import DRAIN
+from tests.simulation.jobs import bound, ended
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -33,8 +34,17 @@ def strike(world: World, chance: random.Random) -> None:
         *(die, rack, drain),
     )
     way = chance.choice(ways)
+    if way is drain:
+        name = chance.choice(_in_use(world) or [name])
     way(world, name, chance)
     world.story.did(f"node {way.__name__}", name)
+
+
+def _in_use(world: World) -> list[str]:
+    """The nodes on which pods run; to empty another asks nothing of anybody."""
+    pods = world.store.records(PODS)
+    found = {pod.body["spec"]["nodeName"] for pod in pods if bound(pod) and not ended(pod)}
+    return sorted(found & world.fleet.keys())
 
 
 def heal(world: World, chance: random.Random) -> None:

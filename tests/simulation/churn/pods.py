@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from k8s_bridge.cluster.errors import ClusterError
 from k8s_bridge.cluster.kinds import PODS
 from k8s_bridge.cluster.memory import pods as binding
 from k8s_bridge.cluster.memory.actors import GANG_SIZE, pod, target
+from k8s_bridge.cluster.memory.records import Record
 from k8s_bridge.cluster.protocol import Binding, Target
-from tests.simulation.jobs import TEAM, Job, bound, ended
+from model.crds.claim import CLAIM
+from tests.simulation.jobs import TEAM, Job, bound, ended, row
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -39,16 +42,22 @@ def submit(world: World, chance: random.Random) -> bool:
         case 0:
             job = Job(name, 1, chance.choice((1, 2, 4, 8)), True, **_ways(chance))
         case 1:
-            job = Job(name, chance.randint(2, 6), chance.choice((1, 2, 4)), **_ways(chance))
+            gpus = chance.choice((1, 2, 4))
+            job = Job(name, chance.randint(2, 6), gpus, **_ways(chance, _demands(chance, gpus)))
         case _:
             job = Job(name, chance.choice((1, 2, 2, 3, 4, 4, 5, 8)), 8, **_ways(chance))
     world.jobs.submit(job)
     return True
 
 
-def _ways(chance: random.Random) -> dict[str, Any]:
+def _demands(chance: random.Random, gpus: int) -> dict[str, str]:
+    """A claim for so many devices in a row, now and then."""
+    return {CLAIM: row(gpus)} if chance.random() < 0.3 else {}
+
+
+def _ways(chance: random.Random, demands: dict[str, str] | None = None) -> dict[str, Any]:
     """How important a job is, and on which terms its pods go elsewhere."""
-    terms = {"topology.scheduler/repair-policy": chance.choice(_POLICIES)}
+    terms = {"topology.scheduler/repair-policy": chance.choice(_POLICIES), **(demands or {})}
     if chance.random() < 0.5:
         terms["topology.scheduler/movable"] = "true"
     priority = chance.choice(("", "", "", "low", "high", "meek"))
@@ -96,16 +105,9 @@ def delete(world: World, chance: random.Random) -> bool:
 
 def end_one(world: World, chance: random.Random) -> bool:
     """One member ends before the others."""
-    members = [
-        (job, record)
-        for job in world.jobs.wanted.values()
-        for record in world.jobs.members(job)
-        if record.body["status"]["phase"] == "Running"
-    ]
-    if not members:
+    record = _spoilt(world, chance, lambda one: one.body["status"]["phase"] == "Running")
+    if record is None:
         return False
-    job, record = chance.choice(members)
-    job.spoiled = True
     phase = chance.choice(("Succeeded", "Failed"))
     world.jobs.kubelets.finish(TEAM, [record.metadata["name"]], phase)
     return True
@@ -131,22 +133,30 @@ def foreign(world: World, chance: random.Random) -> bool:
 
 def steal(world: World, chance: random.Random) -> bool:
     """Somebody binds one of our own pods by hand."""
-    free = [
-        (job, record)
-        for job in world.jobs.wanted.values()
-        for record in world.jobs.members(job)
-        if not bound(record) and not ended(record)
-    ]
-    if not free:
+    record = _spoilt(world, chance, lambda one: not bound(one) and not ended(one))
+    if record is None:
         return False
-    job, record = chance.choice(free)
-    job.spoiled = True
     node = chance.choice(sorted(world.fleet))
     try:
         binding.bind(world.store, Binding(target(record.whole()), node), dry_run=False)
     except ClusterError:
         return False
     return True
+
+
+def _spoilt(world: World, chance: random.Random, fits: Callable[[Record], bool]) -> Record | None:
+    """A member that `fits`, whose job counts as spoiled from then on; None where none does."""
+    found = [
+        (job, record)
+        for job in world.jobs.wanted.values()
+        for record in world.jobs.members(job)
+        if fits(record)
+    ]
+    if not found:
+        return None
+    job, record = chance.choice(found)
+    job.spoiled = True
+    return record
 
 
 def resize(world: World, chance: random.Random) -> bool:

@@ -58,7 +58,7 @@ class RefusedBinding(Family):
     """A webhook refuses a pod's bindings, in spite of the dry run: for now, or for good."""
 
     def __init__(self, chance: random.Random, scene: Scene) -> None:
-        self._spells = Spells(chance, scene, 0.4)
+        self._spells = Spells(chance, scene, 0.6)
         self._refused: dict[str, Refused] = {}
 
     def on_request(self, identity: str, request: Request, now: float) -> Fate | None:

@@ -12,26 +12,20 @@ from tests.simulation.faults.fault import Family, Fate, Scene, Spells
 class LostBefore(Family):
     """The request is lost on its way; the sender waits for nothing."""
 
+    fault, arrives = "lost before", False
+
     def __init__(self, chance: random.Random, scene: Scene) -> None:
         self._spells = Spells(chance, scene, 0.4)
 
     def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
-        """Lose it."""
+        """Tell its sender nothing."""
         if not self._spells.strikes(identity, now):
             return None
         wait = self._spells.chance.choice((0.01, 1.0, 8.0))
-        return Fate("lost before", arrives=False, back=wait, answer=Ambiguous("no answer"))
+        return Fate(self.fault, arrives=self.arrives, back=wait, answer=Ambiguous("no answer"))
 
 
-class LostAfter(Family):
+class LostAfter(LostBefore):
     """The request is done, and the answer is lost."""
 
-    def __init__(self, chance: random.Random, scene: Scene) -> None:
-        self._spells = Spells(chance, scene, 0.4)
-
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
-        """Do it and say nothing."""
-        if not self._spells.strikes(identity, now):
-            return None
-        wait = self._spells.chance.choice((0.01, 1.0, 8.0))
-        return Fate("lost after", back=wait, answer=Ambiguous("no answer"))
+    fault, arrives = "lost after", True

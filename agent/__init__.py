@@ -1,0 +1,1 @@
+"""The node agent: reads the devices of a node and publishes them."""

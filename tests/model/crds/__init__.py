@@ -1,0 +1,1 @@
+"""The kinds of `gpu.scheduling/v1`."""
