@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from model.gang import Gang
-from model.resources import Resources, fits, minus
+from model.resources import Resources, counted, fits, minus
 from solver.decode import PlacedGang
 from solver.units import Party, Unit
 from solver.view import View
@@ -22,6 +22,7 @@ def plain(unit: Unit) -> bool:
     return (
         not (unit.loose or unit.careful or unit.bound)
         and len(unit.kind.sizes) == 1
+        and unit.kind.requests[0].wants is None
         and all(party.locations.of_one_leaf for party in unit.parties)
     )
 
@@ -33,11 +34,14 @@ def demand(unit: Unit) -> tuple[int, int, int]:
 
 
 class Leftover:
-    """What is free on every node while gangs are seated one after the other."""
+    """What is free on every node while gangs are seated one after the other.
+
+    Devices are left out: who demands nothing of them takes what others leave.
+    """
 
     def __init__(self, view: View, placed: Iterable[PlacedGang]) -> None:
         self._view = view
-        self._free: list[Resources] = list(view.free)
+        self._free: list[Resources] = [counted(free) for free in view.free]
         self._gpus = [total - used for used, total in view.leaf_gpus]
         for one in placed:
             for request, nodes in zip(one.unit.kind.requests, one.nodes, strict=True):
@@ -81,5 +85,5 @@ class Leftover:
 
     def _take(self, request: Resources, nodes: list[int]) -> None:
         for node in nodes:
-            self._free[node] = minus(self._free[node], request)
+            self._free[node] = minus(self._free[node], counted(request))
             self._gpus[self._view.ground.leaf_of[node]] -= request.gpus

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from model.mix import LikelyGang, likely_gangs
-from model.resources import Resources, fits, minus
+from model.resources import Resources, fits
 from model.snapshot import Snapshot
 from solver.ground import Ground
 from solver.kinds import Kind
@@ -47,21 +47,17 @@ class View:
         self.free_id: list[int] = []
         self._amounts = list(ground.amounts)
         ids = {amount: i for i, amount in enumerate(self._amounts)}
-        met: dict[Hashable, int] = {}
+        free = snapshot.free
         for node, empty in zip(ground.nodes, ground.empty_id, strict=True):
-            held = used.get(node.name)
-            if held is None:
+            if node.name not in used:
                 self.free.append(node.allocatable)
                 self.free_id.append(empty)
                 continue
-            alike = (empty, held.gpus, held.cpu, held.memory, held.pods, held.extra)
-            known = met.get(alike)
-            if known is None:
-                left = minus(node.allocatable, held)
-                known = met[alike] = ids.setdefault(left, len(ids))
-                if known == len(self._amounts):
-                    self._amounts.append(left)
-            self.free.append(self._amounts[known])
+            left = free[node.name]
+            known = ids.setdefault(left, len(ids))
+            if known == len(self._amounts):
+                self._amounts.append(left)
+            self.free.append(left)
             self.free_id.append(known)
         self._rooms: dict[int, Room] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
