@@ -8,9 +8,24 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import config, defrag, drain, lint, plan, queue, run, snapshot, status, validate_plan, why
+from cli import (
+    config,
+    defrag,
+    drain,
+    lint,
+    plan,
+    queue,
+    run,
+    snapshot,
+    status,
+    validate_plan,
+    webhook,
+    why,
+)
+from cli.agent import agent
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
+from cli.maps import verb as maps
 
 
 class Verbs(TyperGroup):
@@ -45,6 +60,8 @@ app.command("plan")(plan.plan)
 app.command("lint")(lint.lint)
 app.command("validate-plan")(validate_plan.validate_plan)
 app.command("run")(run.run)
+app.command("webhook")(webhook.webhook)
+app.command("agent")(agent)
 app.command("status")(status.status)
 app.command("queue")(queue.queue)
 app.command("why")(why.why)
@@ -53,6 +70,7 @@ app.command("defrag")(defrag.defrag)
 app.command("snapshot")(snapshot.snapshot)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
+app.add_typer(maps.app, name="map")
 
 
 def _print_version(wanted: bool) -> None:

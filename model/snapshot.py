@@ -81,7 +81,7 @@ class Snapshot:
         }
         if self.demanding:
             for name in used.keys() & left.keys():
-                left[name] = replace(left[name], devices=self._devices_left(name))
+                left[name] = replace(left[name], devices=self.devices_left(name))
         return left
 
     @cached_property
@@ -93,10 +93,20 @@ class Snapshot:
             for role in gang.roles
         )
 
-    def _devices_left(self, name: str) -> FreeDevices:
+    @cached_property
+    def wishing(self) -> bool:
+        """Whether a gang prefers linked devices."""
+        return self.demanding and any(
+            role.request.wants is not None and role.request.wants.prefers is not None
+            for gang in self.gangs
+            for role in gang.roles
+        )
+
+    def devices_left(self, name: str) -> FreeDevices:
+        """The devices of a node that are known to be free."""
         free = free_devices(self.fabric.nodes[name].allocatable)
         held = self.held.get(name, ())
-        if self.used[name].gpus > len(held):
+        if name in self.used and self.used[name].gpus > len(held):
             # Some pods there hold devices of which nobody knows the numbers.
             return FreeDevices(free.layout, 0)
         return free.without(held)

@@ -10,12 +10,15 @@ from k8s_bridge.cluster.kinds import (
     DEVICE_CLASSES,
     EVENTS,
     LEASES,
+    MUTATING_WEBHOOKS,
     NODES,
     PODS,
     PRIORITY_CLASSES,
     RESOURCE_CLAIM_TEMPLATES,
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
+    SECRETS,
+    VALIDATING_WEBHOOKS,
     Kind,
 )
 from k8s_bridge.cluster.memory.claims import check_claim_update
@@ -31,9 +34,12 @@ _WITHOUT_STATUS = frozenset(
         DEVICE_CLASSES,
         EVENTS,
         LEASES,
+        MUTATING_WEBHOOKS,
         PRIORITY_CLASSES,
         RESOURCE_CLAIM_TEMPLATES,
         RESOURCE_SLICES,
+        SECRETS,
+        VALIDATING_WEBHOOKS,
     }
 )
 _OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")

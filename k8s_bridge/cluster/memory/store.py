@@ -21,6 +21,7 @@ _SYSTEM_PRIORITIES = {"system-cluster-critical": 2000000000, "system-node-critic
 class MemoryStore:
     """What etcd and the registries of the apiserver hold. Each method is one atomic write.
 
+    `applied` is what was applied last, by the object's UID, the manager and the subresource.
     `clock` gives creation times; `seed` determines the UIDs; of each kind the last `keep`
     changes can be watched from; `missing` are kinds that the cluster does not know.
     """
@@ -40,6 +41,7 @@ class MemoryStore:
         self._objects: dict[Kind, dict[tuple[str, str], Record]] = {}
         self._journals: dict[Kind, Journal] = {}
         self._compacted = 0
+        self.applied: dict[tuple[str, str, str], Body] = {}
         for name in FIRST_NAMESPACES:
             self.create(NAMESPACES, "", {"metadata": {"name": name}})
 

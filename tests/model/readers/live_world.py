@@ -22,7 +22,8 @@ Key = tuple[str, str, str, str]
 SPACES = ("ml", "ops")
 NODES = tuple(f"n{i}" for i in range(4))
 GANGS = ("a", "b")
-PODS = tuple(f"{gang}-{i}" for gang in GANGS for i in range(3))
+PODS = (*(f"{gang}-{i}" for gang in GANGS for i in range(3)), "x-a", "x-b", "x-c")
+"""The last of them have no numbers, so that they share out the lines of device maps."""
 GROUP = {"scheduling.k8s.io": "v1beta1", "scheduling.x-k8s.io": "v1", "scheduling.volcano.sh": "v1"}
 OWNERS = {
     ("batch", "Job"): "batch/v1",
