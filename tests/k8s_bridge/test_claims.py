@@ -269,3 +269,24 @@ async def test_an_incomplete_pool_keeps_new_pods_away_and_old_ones_where_they_ar
             await submit(bench.cluster, TEAM, [waits])
         await bench.clock.advance(5)
         assert (await bench.places()).keys() == ({"a"} if count == 2 else {"a", "b"})
+
+
+async def test_each_claim_of_a_pod_gets_devices_of_its_own(bench: Claims) -> None:
+    """Two claims and three requests of one pod share no device, and all are on its node."""
+    await bench.start()
+    spec = claim_spec(2)
+    (request,) = spec["devices"]["requests"]
+    spec["devices"]["requests"] = [request, request | {"name": "more"}]
+    for name, body in (("a", spec), ("b", claim_spec(3))):
+        made = {"metadata": {"name": name}, "spec": body}
+        await bench.cluster.create(RESOURCE_CLAIMS, TEAM, made)
+    body = pod("p", 0)
+    body["spec"]["resourceClaims"] = [{"name": n, "resourceClaimName": n} for n in ("a", "b")]
+    await submit(bench.cluster, TEAM, [body])
+    await bench.clock.advance(3)
+    claims = await bench.claims()
+    results = claims["a"]["status"]["allocation"]["devices"]["results"]
+    assert [one["request"] for one in results] == ["gpus", "gpus", "more", "more"]
+    node = (await bench.places())["p"]
+    assert held(claims["a"]) == (node, GPUS[:4], ["p"])
+    assert held(claims["b"]) == (node, GPUS[4:7], ["p"])
