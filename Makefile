@@ -4,10 +4,11 @@ PYTHON ?= python3
 FOURLEAF := .venv/bin/fourleaf
 STAMP := .venv/.installed
 SEEDS ?= 20
+MAPPED ?= statefulset/gpu-scheduler-check
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types contracts unit mutants soak faults bench clean
+.PHONY: help install demo test lint types contracts unit mutants soak faults bench fix-nodes clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +58,9 @@ faults: $(STAMP) ## Every fault on a real control plane, hours: make faults SEED
 
 bench: $(STAMP) ## Run every benchmark, one after the other
 	@for name in $(BENCHES); do .venv/bin/python -m benchmarks.$$name || exit; done
+
+fix-nodes: $(STAMP) ## Put nodes of the cluster at hand into a device map: make fix-nodes MAPPED=sts/web
+	@$(FOURLEAF) map fix $(MAPPED) --apply
 
 clean: ## Remove .venv and every cache
 	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*

@@ -20,10 +20,13 @@ from cli import (
     snapshot,
     status,
     validate_plan,
+    webhook,
     why,
 )
+from cli.agent import agent
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
+from cli.maps import verb as maps
 
 
 class Verbs(TyperGroup):
@@ -58,6 +61,8 @@ app.command("plan")(plan.plan)
 app.command("lint")(lint.lint)
 app.command("validate-plan")(validate_plan.validate_plan)
 app.command("run")(run.run)
+app.command("webhook")(webhook.webhook)
+app.command("agent")(agent)
 app.command("status")(status.status)
 app.command("queue")(queue.queue)
 app.command("why")(why.why)
@@ -67,6 +72,7 @@ app.command("snapshot")(snapshot.snapshot)
 app.command("replay")(replay.replay)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
+app.add_typer(maps.app, name="map")
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -10,12 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from pydantic.alias_generators import to_camel
 
 from model.config import API_VERSION
+from model.devices.shares import shares
 from model.gang import GangKey
 from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from model.problems import BadInput, Problem, Severity, shown
 from model.reasons import NearMiss, Reason, ReasonKind
 from model.reasons_json import reason_document
+from model.resources import Resources
 from model.snapshot import Snapshot
+
+NOTHING = Resources()
 
 KIND = "Plan"
 ADVICE = "Give the document that `fourleaf plan -o json` prints."
@@ -76,10 +80,11 @@ def stage_document(stage: Stage, measured: bool = True) -> Document:
 
 
 def _placed(snapshot: Snapshot, plan: Plan) -> list[Document]:
-    gpus: dict[GangKey, Mapping[str, int]] = {
-        gang.key: {pod: role.request.gpus for role in gang.roles for pod in role.pods}
+    requests: dict[GangKey, Mapping[str, Resources]] = {
+        gang.key: {pod: role.request for role in gang.roles for pod in role.pods}
         for gang in snapshot.gangs
     }
+    devices = iter(_devices(snapshot, plan, requests))
     return [
         {
             "namespace": placement.gang.namespace,
@@ -91,14 +96,30 @@ def _placed(snapshot: Snapshot, plan: Plan) -> list[Document]:
                 {
                     "name": pod,
                     "node": node,
-                    "gpus": gpus.get(placement.gang, {}).get(pod, 0),
-                    "devices": [],
+                    "gpus": requests.get(placement.gang, {}).get(pod, NOTHING).gpus,
+                    "devices": list(next(devices)),
                 }
                 for pod, node in placement.pods
             ],
         }
         for placement in plan.placements
     ]
+
+
+def _devices(
+    snapshot: Snapshot, plan: Plan, requests: Mapping[GangKey, Mapping[str, Resources]]
+) -> Sequence[tuple[int, ...]]:
+    """The devices of every pod placed, in the order of the plan; none where they are not known."""
+    seats = []
+    for placement in plan.placements:
+        for pod, node in placement.pods:
+            request = requests.get(placement.gang, {}).get(pod, NOTHING)
+            seats.append((node, (request.gpus, request.wants)))
+    if snapshot.config.spec.devices.mode == "count":
+        return [()] * len(seats)
+    known = {node for node, _ in seats} & snapshot.fabric.nodes.keys()
+    free = {node: snapshot.devices_left(node) for node in known}
+    return shares(seats, free).devices
 
 
 def waiting_document(waiting: Waiting) -> Document:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.addresses import address, taken
 from cli.options import Context, Kubeconfig, Namespace
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def run(
     """
     from solver.client import SolverClient
 
-    setting = Setting(kubeconfig, context, *_address(listen), audit)
+    setting = Setting(kubeconfig, context, *address(listen), audit)
     # The solver process loads OR-tools while this one loads everything else.
     with SolverClient() as client:
         from cli.clusters import own_namespace
@@ -129,23 +130,9 @@ async def _until_stopped(options: Options, setting: Setting, client: SolverClien
 @asynccontextmanager
 async def _listening(server: Server, setting: Setting) -> AsyncIterator[None]:
     """The server, listening. Raises `BadInput` where the address cannot be had."""
-    from model.problems import BadInput, Problem, Severity
-
     async with contextlib.AsyncExitStack() as stack:
         try:
             await stack.enter_async_context(server)
         except OSError as error:
-            where = f"{setting.host}:{setting.port}"
-            advice = "Choose another address with --listen HOST:PORT."
-            said = f"cannot listen: {error.strerror or error}"
-            raise BadInput(
-                [Problem(Severity.ERROR, "--listen", "", "", where, said, advice)]
-            ) from error
+            raise taken(error, f"{setting.host}:{setting.port}") from error
         yield
-
-
-def _address(listen: str) -> tuple[str, int]:
-    host, _, port = listen.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        raise typer.BadParameter(f"'{listen}' is not HOST:PORT", param_hint="--listen")
-    return host.strip("[]"), int(port)

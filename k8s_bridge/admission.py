@@ -5,22 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import Kind
+from k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from k8s_bridge.cluster.protocol import Cluster
 
-_GROUP = "admissionregistration.k8s.io"
-VALIDATING = Kind(
-    _GROUP, "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", False
-)
-MUTATING = Kind(
-    _GROUP, "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", False
-)
 _RESOURCES = ("pods/binding", "pods/*", "*/*", "*/binding", "bindings", "*")
 
 
 async def somebody_looks_at_bindings(cluster: Cluster) -> bool:
     """Whether any webhook has a rule for bindings of pods."""
-    for kind in (VALIDATING, MUTATING):
+    for kind in (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS):
         try:
             listing = await cluster.list(kind)
         except NotFound:

@@ -188,7 +188,7 @@ class Leading:
         def start(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
             return tasks.create_task(work)
 
-        binder = Binder(self.cluster, self.observed, self.clock)
+        binder = Binder(self.cluster, self.observed, self.clock, self.observed)
         return Housekeeping(
             self.cluster,
             records,
@@ -259,6 +259,10 @@ class Leading:
     def took(self, body: Body) -> None:
         """A pod as a write of ours left it."""
         self.observed.took(body)
+
+    def took_claim(self, body: Body) -> None:
+        """A ResourceClaim as a write of ours left it."""
+        self.observed.took_claim(body)
 
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""

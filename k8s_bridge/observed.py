@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import NODES, PODS, Kind
+from k8s_bridge.cluster.kinds import DEVICE_CLASSES, NODES, PODS, RESOURCE_CLAIMS, Kind
 from k8s_bridge.cluster.protocol import Body, Listing
 from k8s_bridge.ledger.pods import PodSeen, pod_seen
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
 from model.config import SchedulerConfig
+from model.devices.names import DeviceName, numbers_of
 from model.gang import GangKey
 from model.readers.live import LiveReader, LiveReading
 from model.snapshot import DEFAULTS
@@ -190,7 +191,26 @@ class Observed:
 
     def assume(self, member: Member) -> None:
         """Count the member as standing on its node, whether it is bound yet or not."""
-        self._reader.assume(member.pod.uid, member.node, member.devices)
+        self._reader.assume(member.pod.uid, member.node, self.numbers_of(member))
+
+    def numbers_of(self, member: Member) -> tuple[int, ...]:
+        """The devices of a member by their numbers now."""
+        if not member.claims:
+            return member.devices
+        names = [name for one in member.claims for _, name in one.devices]
+        return numbers_of(names, self._reader.device_names(member.node))
+
+    def lacks(self, node: str, names: Sequence[DeviceName]) -> str:
+        """The first of these devices that its driver has taken from the node, "" without one."""
+        return self._reader.lacks(node, names)
+
+    def device_class(self, name: str) -> Body | None:
+        """The DeviceClass, None where there is none."""
+        return self.objects.get(DEVICE_CLASSES, {}).get(("", name))
+
+    def took_claim(self, body: Body) -> None:
+        """Take a ResourceClaim as a write of ours left it."""
+        self.take(RESOURCE_CLAIMS, body)
 
     def release(self, member: Member) -> None:
         """The member is no longer on its way to its node."""

@@ -20,6 +20,7 @@ from k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     COSCHEDULING_POD_GROUPS,
     DEPLOYMENTS,
+    DEVICE_CLASSES,
     GPU_CLAIMS,
     GPU_NODE_STATUSES,
     JOB_SETS,
@@ -32,6 +33,8 @@ from k8s_bridge.cluster.kinds import (
     PRIORITY_CLASSES,
     RAY_CLUSTERS,
     REPLICA_SETS,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
     STATEFUL_SETS,
     VOLCANO_POD_GROUPS,
     Kind,
@@ -72,6 +75,9 @@ SUBJECTS = (
     VOLCANO_POD_GROUPS,
     GPU_CLAIMS,
     GPU_NODE_STATUSES,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
+    DEVICE_CLASSES,
 )
 """What a plan depends on, wherever it is."""
 

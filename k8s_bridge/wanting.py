@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from itertools import repeat
 from types import MappingProxyType
 
-from k8s_bridge.device_choice import choose
+from k8s_bridge.claiming import Claiming
+from k8s_bridge.free_devices import free_on
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.commit import Dropped, Wanted
 from k8s_bridge.ledger.pods import PodSeen
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.observed import Observed
+from model.devices.shares import shares
 from model.gang import Gang, GangKey
 from model.plan import Placement, Plan
 from model.resources import Resources, counted, fits, given_back, minus
@@ -126,12 +128,20 @@ def _with_devices(
         for asked in [_requests(gangs[placement.gang])]
         for pod, node in placement.pods
     ]
-    choice = choose(seats, observed.reading().snapshot, book, observed)
-    devices = iter(choice.devices)
+    reading = observed.reading()
+    nodes = {node for node, _ in seats}
+    dealt = shares(seats, free_on(nodes, reading.snapshot, book, observed))
+    devices = iter(dealt.devices)
+    claiming = Claiming(reading, book) if observed.config.spec.devices.mode == "dra" else None
     wanted, late = [], []
     for placement, pods in placed:
         members = _members(placement, pods, devices)
-        short = sorted(choice.short & {node for _, node in placement.pods})
+        if claiming is not None:
+            members, why = claiming.claimed(placement.gang, members)
+            if why:
+                late.append(Dropped(placement.gang, why, conflict=True))
+                continue
+        short = sorted(dealt.short & {node for _, node in placement.pods})
         if short:
             why = f"devices of node {short[0]} have been taken meanwhile"
             late.append(Dropped(placement.gang, why, conflict=True))

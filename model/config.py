@@ -22,6 +22,7 @@ BUILT_IN_TERMS = (
 )
 
 Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False)]
+DeviceClassName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
 Bandwidth = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?(Mb|Gb|Tb)$")]
 
 
@@ -149,10 +150,11 @@ class Devices(Section):
 
     `env`: the scheduler does, and says so to the pod by an annotation. `count`: the kubelet's
     device plugin does, and the scheduler counts. `dra`: the scheduler does, and writes it into
-    the pod's ResourceClaims.
+    the pod's ResourceClaims, of which it honours those of `device_classes`.
     """
 
     mode: Literal["env", "count", "dra"] = "env"
+    device_classes: tuple[DeviceClassName, ...] = ("gpu.nvidia.com", "gpu.amd.com")
 
 
 class Spec(Section):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from model.devices.names import DeviceName
 from model.resources import Resources
 
 
@@ -25,6 +26,8 @@ class Node:
     node's network bandwidth in Mbit/s, `None` where nobody stated it.
     `failure_permille` is the decayed failure rate of the node in thousandths. `held_back` says
     why nobody may come here although the node is ready: its devices are not known for sure.
+    `device_names` are those that drivers give its devices, in the order of their numbers, where
+    devices are claimed.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Node:
     ready: bool = True
     cordoned: bool = False
     held_back: str = ""
+    device_names: tuple[DeviceName, ...] = ()
 
     @property
     def schedulable(self) -> bool:

@@ -130,12 +130,12 @@ def total(requests: Sequence[Resources]) -> Resources:
 def fits(free: Resources, request: Resources) -> int:
     """How many pods that each ask for `request` fit into `free` at once."""
     count = free.pods
-    if request.gpus:
-        count = min(count, free.gpus // request.gpus)
-    if request.cpu and free.cpu is not None:
-        count = min(count, free.cpu // request.cpu)
-    if request.memory and free.memory is not None:
-        count = min(count, free.memory // request.memory)
+    if request.gpus and count * request.gpus > free.gpus:
+        count = free.gpus // request.gpus
+    if request.cpu and free.cpu is not None and count * request.cpu > free.cpu:
+        count = free.cpu // request.cpu
+    if request.memory and free.memory is not None and count * request.memory > free.memory:
+        count = free.memory // request.memory
     for name, amount in request.extra:
         if amount:
             listed = dict(free.extra)

@@ -24,7 +24,8 @@ class RunningPod:
     `gang` is set where it belongs to one. `bandwidth` in Mbit/s is what its gang asked
     for on each node. `ends` is when it is expected to end, in seconds since the epoch, `None`
     where nobody says. `devices` are the numbers of its devices, none where they are not known;
-    `claim` is the GpuClaim that it names.
+    `claim` is the GpuClaim that it names, `resource_claims` the ResourceClaims that hold its
+    devices.
     """
 
     namespace: str
@@ -38,6 +39,7 @@ class RunningPod:
     ends: float | None = None
     devices: tuple[int, ...] = ()
     claim: str = ""
+    resource_claims: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -79,7 +81,7 @@ class Snapshot:
         }
         if self.demanding:
             for name in used.keys() & left.keys():
-                left[name] = replace(left[name], devices=self._devices_left(name))
+                left[name] = replace(left[name], devices=self.devices_left(name))
         return left
 
     @cached_property
@@ -91,16 +93,26 @@ class Snapshot:
             for role in gang.roles
         )
 
-    def _devices_left(self, name: str) -> FreeDevices:
+    @cached_property
+    def wishing(self) -> bool:
+        """Whether a gang prefers linked devices."""
+        return self.demanding and any(
+            role.request.wants is not None and role.request.wants.prefers is not None
+            for gang in self.gangs
+            for role in gang.roles
+        )
+
+    def devices_left(self, name: str) -> FreeDevices:
+        """The devices of a node that are known to be free."""
         free = free_devices(self.fabric.nodes[name].allocatable)
-        held = self._held.get(name, ())
-        if self.used[name].gpus > len(held):
+        held = self.held.get(name, ())
+        if name in self.used and self.used[name].gpus > len(held):
             # Some pods there hold devices of which nobody knows the numbers.
             return FreeDevices(free.layout, 0)
         return free.without(held)
 
     @cached_property
-    def _held(self) -> Mapping[str, tuple[int, ...]]:
+    def held(self) -> Mapping[str, tuple[int, ...]]:
         """Node name -> the devices that pods are known to hold there."""
         held: dict[str, tuple[int, ...]] = {}
         for pod in self.running:

@@ -52,7 +52,7 @@ def solve(
     located = locate(view, units, phantom_units(view, factory), scorer, clock, chosen.refined)
 
     if located is None:
-        placed = chosen.anywhere()
+        placed = [replace(one, unit=factory.of(one.gang)) for one in chosen.anywhere]
         plan = assemble(view, scorer, selection, placed, (), chosen.stages, PlanStatus.FEASIBLE)
         stage = Stage("where", False, plan.objective, ceiling(view, chosen.gangs), 0.0)
         on_stage(stage)

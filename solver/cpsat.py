@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
+from ortools.sat.python.cp_model_helper import IntegerVariableProto
 
 from solver.program import Answer, Program, Terms, collect
 
@@ -15,13 +16,23 @@ CONFLICTS = 10
 """Counting halves the span of the objective in steps of so many conflicts: answers that are
 better by one each would take thousands of steps."""
 
+ROOT = 10_000
+"""Steps of the first LP, enough to end it at 10,000 nodes: what follows rests on its prices."""
+
+IDLE = 20
+"""Rows of the LP go after so many solves in which they did nothing."""
+
+MANY = 10_000
+"""So many variables take so long before any answer is found that an answer comes first."""
+
 
 class CpSat:
     """One program, solved for one objective after another.
 
     One worker and a fixed seed make the answers the same each time, as long as no limit is
     reached. The other parameters are the ones that measured best (docs/decisions/0003):
-    where places are `scored`, the whole LP with all its cuts from the start; where gangs are
+    where places are `scored`, the whole LP with all its cuts from the start, and the objective
+    approached from its bound, which makes most of the variables fixed; where gangs are
     only counted, the LP grown lazily and without cuts, unless `cuts` asks for them: where gangs
     that stand may move, they save most of the search. `presolve` pays where all pods that are
     counted have one size.
@@ -40,9 +51,10 @@ class CpSat:
         self._scored = scored
         self._presolve = presolve
         self._cuts = cuts
-        add_variable = self._model.proto.variables.add
-        for high in program.high:
-            add_variable().domain.extend((0, high))
+        ranges = {high: IntegerVariableProto() for high in set(program.high)}
+        for high, variable in ranges.items():
+            variable.domain.extend((0, high))
+        self._model.proto.variables.extend([ranges[high] for high in program.high])
         add_row = self._model.proto.constraints.add
         for variables, coefficients, least, most in program.rows:
             linear = add_row().linear
@@ -86,6 +98,11 @@ class CpSat:
         if self._scored:
             parameters.add_lp_constraints_lazily = False
             parameters.add_zero_half_cuts = False
+            parameters.use_sat_inprocessing = False
+            parameters.root_lp_iterations = ROOT
+            if len(costs) < MANY:
+                parameters.use_objective_lb_search = True
+                parameters.max_consecutive_inactive_count = IDLE
         else:
             parameters.linearization_level = 2
             parameters.cut_level = int(self._cuts)

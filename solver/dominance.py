@@ -128,7 +128,7 @@ def _floor(party: int, classes: list[Usable], quiet: list[list[int]], rivals: in
         least + group.worth[party]
         for group, some in zip(classes, quiet, strict=True)
         if party in group.worth
-        for least in some
+        for least in some[: rivals + 1]
     ]
     if rivals >= len(values):
         return -(1 << 62)
@@ -138,23 +138,24 @@ def _floor(party: int, classes: list[Usable], quiet: list[list[int]], rivals: in
 
 def _options(view: View, scorer: Scorer, unit: Unit, group: Usable) -> list[Option]:
     """One option per place and comfort for gangs of one pod, else one for the whole leaf."""
-    room = view.room(unit.kind).by_node[0]
     table = scorer.node_points(unit, 0)
-    comfort_id, in_leaf = view.comfort_id, view.ground.in_leaf
+    comforts = view.open_comforts(unit.kind)
     counts: Counts = unit.kind.sizes
     weight = scorer.new_weight(unit)
+    room, in_leaf = view.room(unit.kind).by_node[0], view.ground.in_leaf
     options: list[Option] = []
     for place, _ in group.places:
         leaf = place.takes[0][0]
         base = scorer.leaf_points(unit, leaf, counts, False)
-        nodes = [i for i in in_leaf[leaf] if room[i]]
-        comforts = [comfort_id[i] for i in nodes]
+        here = comforts[leaf]
         if counts == (1,):
-            for comfort in dict.fromkeys(comforts):
+            for comfort, nodes in here.items():
                 points = base + weight * table[comfort]
-                options.append((leaf, comfort, points, points, comforts.count(comfort)))
+                options.append((leaf, comfort, points, points, nodes))
             continue
-        values = [weight * table[comfort] for comfort in comforts]
-        blockers = len(nodes) - counts[0] + 1 if all(room[i] == 1 for i in nodes) else 1
+        values = [weight * table[comfort] for comfort in here]
+        blockers = 1
+        if max(room[in_leaf[leaf].start : in_leaf[leaf].stop]) == 1:
+            blockers = sum(here.values()) - counts[0] + 1
         options.append((leaf, -1, base + min(values), base + max(values), blockers))
     return options

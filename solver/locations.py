@@ -56,6 +56,11 @@ class Locations:
         return self._whole_spines()
 
     @cached_property
+    def of_one_leaf(self) -> bool:
+        """Whether each of `required` is a single leaf."""
+        return all(place.leaves == 1 for place in self.required)
+
+    @cached_property
     def demands(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
         """For each of `required`, its (role, leaf, pods)."""
         return tuple(

@@ -52,6 +52,8 @@ class Scorer:
             ),
             historical_performance.NAME: historical_performance.value(facts),
         }
+        if request.wants is not None:
+            values[topology_alignment.NAME] = topology_alignment.links(view.free[node], request)
         for term in self._node_terms:
             values[term.name] = term.value(gang, gang.roles[role], facts, view.free[node])
         return {name: weights.get(name, 0) * value // 1000 for name, value in values.items()}
@@ -170,7 +172,8 @@ class Scorer:
             for (leaf, kind), pods in alike.items():
                 node = self.view.of_comfort[kind]
                 points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
-                points[topology_alignment.NAME] = compact + self.preference(gang, leaf)
+                links = points.get(topology_alignment.NAME, 0)
+                points[topology_alignment.NAME] = compact + self.preference(gang, leaf) + links
                 for name, value in points.items():
                     total[name] = total.get(name, 0) + pods * weight * value
         return total
@@ -187,6 +190,7 @@ class NodePoints(dict[int, int]):
         self._plain = plain
         weights = scorer.weights(gang)
         self._availability = weights.get(resource_availability.NAME, 0)
+        self._alignment = weights.get(topology_alignment.NAME, 0)
         self._history = weights.get(historical_performance.NAME, 0)
         self._known: dict[tuple[int, int], int] = {}
 
@@ -195,7 +199,10 @@ class NodePoints(dict[int, int]):
         node = view.of_comfort[comfort]
         if self._plain:
             failures = historical_performance.value(view.ground.nodes[node])
+            request = self._gang.roles[self._role].request
+            links = topology_alignment.links(view.free[node], request)
             points = self._available(node) + self._history * failures // 1000
+            points += self._alignment * links // 1000
         else:
             points = sum(self._scorer.node_terms(self._gang, self._role, node).values())
         self[comfort] = points

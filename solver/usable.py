@@ -9,12 +9,13 @@ place by place, and only inside that domain.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from solver.locations import Location, Locations
 from solver.scorer import Scorer
 from solver.units import Unit
-from solver.view import View
+from solver.view import Merged, View
 
 
 @dataclass(slots=True)
@@ -38,17 +39,7 @@ def usable(view: View, unit: Unit, scorer: Scorer | None) -> list[Usable]:
     groups: dict[int, _Group] = {}
     for number, party in enumerate(unit.parties):
         groups.setdefault(id(party.locations), _Group(party.locations)).parties.append(number)
-    found: dict[int, tuple[Location, int]] = {}
-    members: dict[int, int] = {}
-    for position, group in enumerate(groups.values()):
-        bit = 1 << position
-        for place, fit in _open(view, unit, group):
-            number = place.number
-            if number in found:
-                members[number] |= bit
-            else:
-                found[number] = (place, fit)
-                members[number] = bit
+    found, members = _merged(view, unit, groups)
     special = _special(unit, scorer, groups, found) if scorer else {}
     classes: dict[tuple[int, int, tuple[tuple[int, int], ...]], Usable] = {}
     most = unit.most
@@ -62,6 +53,28 @@ def usable(view: View, unit: Unit, scorer: Scorer | None) -> list[Usable]:
             known = classes[key] = Usable(_worth(unit, scorer, inside, used, dict(extra)))
         known.places.append((place, min(fit, most)))
     return list(classes.values())
+
+
+def _merged(view: View, unit: Unit, groups: Mapping[int, _Group]) -> Merged:
+    """The places of all groups, worked out once for units that may go wherever there is room."""
+    alone = unit.stand is not None or bool(unit.bound) or unit.within is not None
+    key = tuple(groups)
+    if not alone and key in view.merged:
+        return view.merged[key]
+    found: dict[int, tuple[Location, int]] = {}
+    members: dict[int, int] = {}
+    for position, group in enumerate(groups.values()):
+        bit = 1 << position
+        for place, fit in _open(view, unit, group):
+            number = place.number
+            if number in found:
+                members[number] |= bit
+            else:
+                found[number] = (place, fit)
+                members[number] = bit
+    if not alone:
+        view.merged[key] = (found, members)
+    return found, members
 
 
 def _open(view: View, unit: Unit, group: _Group) -> list[tuple[Location, int]]:

@@ -13,6 +13,9 @@ from solver.ground import Ground
 from solver.kinds import Kind
 from solver.locations import Location, Locations
 
+Merged = tuple[dict[int, tuple[Location, int]], dict[int, int]]
+"""Place number -> (place, gangs that fit), and which of several `Locations` have it, as bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Room:
@@ -58,7 +61,10 @@ class View:
             self.free_id.append(known)
         self._rooms: dict[int, Room] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
+        self.merged: dict[tuple[int, ...], Merged] = {}
+        """By the identities of several `Locations`: kept for units that share them."""
         self._open: dict[int, list[tuple[Location, int]]] = {}
+        self._comforts: dict[int, list[dict[int, int]]] = {}
         self._slots: dict[int, list[int]] = {}
         self._bind: dict[tuple[int, int], bool] = {}
 
@@ -103,15 +109,32 @@ class View:
         known = self._open.get(id(locations))
         if known is None:
             room = self.room(kind).by_leaf
-            known = self._open[id(locations)] = []
-            for place, demands in zip(locations.required, locations.demands, strict=True):
-                if len(demands) == 1:
-                    ((role, leaf, count),) = demands
-                    fit = room[role][leaf] // count
-                else:
-                    fit = min([room[role][leaf] // count for role, leaf, count in demands])
-                if fit:
-                    known.append((place, fit))
+            demanded = zip(locations.required, locations.demands, strict=True)
+            if locations.of_one_leaf and len(room) == 1:
+                known = [
+                    (place, fit)
+                    for place, ((_, leaf, count),) in demanded
+                    if (fit := room[0][leaf] // count)
+                ]
+            else:
+                known = [
+                    (place, fit)
+                    for place, demands in demanded
+                    if (fit := min([room[role][leaf] // count for role, leaf, count in demands]))
+                ]
+            self._open[id(locations)] = known
+        return known
+
+    def open_comforts(self, kind: Kind) -> list[dict[int, int]]:
+        """Leaf -> how many nodes of each comfort have room for a pod of the first role."""
+        by_node = self.room(kind).by_node[0]
+        known = self._comforts.get(id(by_node))
+        if known is None:
+            comfort = self.comfort_id
+            known = self._comforts[id(by_node)] = [{} for _ in self.ground.in_leaf]
+            for leaf, i, room in zip(self.ground.leaf_of, comfort, by_node, strict=True):
+                if room:
+                    known[leaf][i] = known[leaf].get(i, 0) + 1
         return known
 
     def slots(self, size: int) -> list[int]:
@@ -167,7 +190,8 @@ class View:
                 node, free = ground.nodes[i], self.free[i]
                 full = node.allocatable
                 amounts = (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods)
-                key = (amounts, node.failure_permille)
+                devices = free.devices if self.snapshot.wishing else None
+                key = (amounts, node.failure_permille, devices)
                 known = by_amounts[alike] = ids.setdefault(key, len(ids))
             out.append(known)
         return out

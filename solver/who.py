@@ -15,15 +15,30 @@ from model.gang import Gang
 from model.plan import Stage
 from model.weights import age_step, placed_value
 from solver.clock import Clock
-from solver.decode import PlacedGang, decode, misfits
+from solver.decode import PlacedGang, decode
 from solver.laws.quota import add_quotas, new_gpus, quota_left
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout
+from solver.leftover import Leftover, demand, plain
 from solver.program import Program, Terms
 from solver.scorer import Scorer
 from solver.tiers import GangClass, Tiers
 from solver.units import Unit, gang_order
 from solver.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The gangs to place; `refined` are the leaves whose nodes had to be modelled singly.
+
+    `anywhere` is a placement of them that obeys every law, whatever it is worth. Its units tell
+    apart where gangs may go, not what a place is worth to them.
+    """
+
+    gangs: list[Gang]
+    anywhere: list[PlacedGang]
+    stages: tuple[Stage, ...]
+    refined: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +51,6 @@ class _Attempt:
     stages: tuple[Stage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The gangs to place; `refined` are the leaves whose nodes had to be modelled singly."""
-
-    gangs: list[Gang]
-    attempt: _Attempt
-    refined: frozenset[int]
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """What is known of each tier."""
-        return self.attempt.stages
-
-    def anywhere(self) -> list[PlacedGang]:
-        """A placement of the gangs that obeys every law, whatever it is worth."""
-        return decode(self.attempt.layout, self.attempt.values, _placed(self.attempt.classes)).gangs
-
-
 def choose(
     view: View,
     units: list[Unit],
@@ -63,39 +60,77 @@ def choose(
 ) -> Chosen | None:
     """The gangs to place, or `None` where the solver found nothing in time."""
     refined: frozenset[int] = frozenset()
+    scarce = [unit for unit in units if not plain(unit)]
+    plenty = sorted([unit for unit in units if plain(unit)], key=demand, reverse=True)
     while True:
-        attempt = _attempt(view, units, scorer, clock, refined)
+        attempt = _attempt(view, scarce, plenty, scorer, clock, refined)
         if attempt is None:
             return None
-        failed = misfits(attempt.layout, attempt.values)
-        if not failed:
+        decoded = decode(attempt.layout, attempt.values, _placed(attempt.classes))
+        if decoded.misfits:
+            refined |= decoded.misfits
+            continue
+        seated = _seat(view, attempt.classes, len(scarce), plenty, decoded.gangs)
+        if seated is not None:
             for stage in attempt.stages:
                 on_stage(stage)
             gangs = [g for c in attempt.classes for g in c.gangs[: c.count]]
-            return Chosen(sorted(gangs, key=gang_order), attempt, refined)
-        refined |= failed
+            return Chosen(sorted(gangs, key=gang_order), seated, attempt.stages, refined)
+        scarce, plenty = [*scarce, *plenty], []
+
+
+def _seat(
+    view: View,
+    classes: list[GangClass],
+    scarce: int,
+    plenty: list[Unit],
+    placed: list[PlacedGang],
+) -> list[PlacedGang] | None:
+    """All gangs on nodes; `None` where some in plenty find no room beside those `placed`."""
+    counted = _placed(classes)
+    left = Leftover(view, placed)
+    everyone = list(placed)
+    for position, unit in enumerate(plenty):
+        number = scarce + position
+        gangs = {i: counted.get((number, i), []) for i in range(len(unit.parties))}
+        seated = left.seat(unit, gangs)
+        if seated is None:
+            return None
+        everyone += seated
+    return everyone
 
 
 def _attempt(
-    view: View, units: list[Unit], scorer: Scorer, clock: Clock, refined: frozenset[int]
+    view: View,
+    scarce: list[Unit],
+    plenty: list[Unit],
+    scorer: Scorer,
+    clock: Clock,
+    refined: frozenset[int],
 ) -> _Attempt | None:
+    """Count all gangs, those of the units in plenty as if they did not need room."""
     program = Program()
-    layout = Layout(program, view, units, refined)
+    layout = Layout(program, view, scarce, refined)
     add_uplinks(layout, scorer)
-    classes = _classes(view, units)
+    classes = _classes(view, [*scarce, *plenty])
     totals: dict[tuple[int, int], Terms] = defaultdict(list)
     quotas: dict[str, Terms] = defaultdict(list)
     for group in classes:
-        group.variable = program.variable(len(group.gangs))
+        most = len(group.gangs)
+        if group.unit >= len(scarce):
+            party = plenty[group.unit - len(scarce)].parties[group.party]
+            most *= bool(view.open_places(party.kind, party.locations))
+        group.variable = program.variable(most)
         totals[group.unit, group.party].append((-1, group.variable))
         gang = group.gangs[0]
         if new_gpus(gang):
             quotas[gang.key.namespace].append((new_gpus(gang), group.variable))
-    for (unit, party), total in totals.items():
-        program.equal([*layout.units[unit].placed(party), *total], 0)
+    for (unit, number), total in totals.items():
+        if unit < len(scarce):
+            program.equal([*layout.units[unit].placed(number), *total], 0)
     add_quotas(program, view, quotas)
-    sizes = {request.gpus for unit in units for request in unit.kind.requests}
-    tiers = Tiers(program, classes, view.spec.solver.seed, uniform=len(sizes) == 1)
+    sizes = {request.gpus for unit in scarce for request in unit.kind.requests}
+    tiers = Tiers(program, classes, view.spec.solver.seed, uniform=len(sizes) <= 1)
     values = tiers.solve(clock)
     if values is None:
         return None

@@ -76,7 +76,7 @@ class _Own:
         view = scorer.view
         units, rooms = factory.for_where(chosen.gangs), phantom_units(view, factory)
         located = locate(view, units, rooms, scorer, self._clock, chosen.refined)
-        placed = chosen.anywhere() if located is None else located.decoded.gangs
+        placed = chosen.anywhere if located is None else located.decoded.gangs
         return placement_of(view, scorer, placed[0])
 
     def fewest(self, snapshot: Snapshot) -> tuple[GangKey, ...] | None:

@@ -1,1 +1,1 @@
-"""The admission server: checks and completes pods and claims."""
+"""Admission of pods and claims: what is added to them, and what is refused before it exists."""

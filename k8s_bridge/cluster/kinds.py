@@ -33,6 +33,7 @@ NODES = Kind("", "v1", "nodes", "Node", namespaced=False)
 PODS = Kind("", "v1", "pods", "Pod")
 NAMESPACES = Kind("", "v1", "namespaces", "Namespace", namespaced=False)
 CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap")
+SECRETS = Kind("", "v1", "secrets", "Secret")
 EVENTS = Kind("events.k8s.io", "v1", "events", "Event")
 LEASES = Kind("coordination.k8s.io", "v1", "leases", "Lease")
 PRIORITY_CLASSES = Kind(
@@ -54,3 +55,16 @@ GPU_NODE_STATUSES = Kind(
     "gpu.scheduling", "v1", "gpunodestatuses", "GpuNodeStatus", namespaced=False
 )
 VOLCANO_POD_GROUPS = Kind("scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup")
+RESOURCE_CLAIMS = Kind("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim")
+RESOURCE_SLICES = Kind("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False)
+DEVICE_CLASSES = Kind("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False)
+RESOURCE_CLAIM_TEMPLATES = Kind(
+    "resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate"
+)
+_ADMISSION = "admissionregistration.k8s.io"
+VALIDATING_WEBHOOKS = Kind(
+    _ADMISSION, "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", False
+)
+MUTATING_WEBHOOKS = Kind(
+    _ADMISSION, "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", False
+)

@@ -58,17 +58,23 @@ class Cluster(Protocol):
     """
 
     async def list(
-        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
     ) -> Listing:
         """All objects of `kind`; those with `labels` (a selector) and in `namespace` where given.
 
+        `fields` selects by fields, such as `spec.nodeName=n1`, those that the kind lets select.
         The answer is as new as the newest write (a quorum read), unless `cached` allows one
         that the server has at hand. Objects carry no apiVersion and kind of their own.
         """
         ...
 
     def watch(
-        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[Event]:
         """What happens after `version`, bookmarks included, until the server ends it.
 
@@ -90,6 +96,17 @@ class Cluster(Protocol):
 
     async def patch(self, kind: Kind, target: Target, patch: Body, subresource: str = "") -> Body:
         """Apply a JSON merge patch; with `target.version` or `.uid`, only to that one."""
+        ...
+
+    async def apply(
+        self, kind: Kind, target: Target, body: Body, manager: str, subresource: str = ""
+    ) -> Body:
+        """Apply `body` server-side as `manager`, taking fields that others manage.
+
+        What the manager applied before and no longer names goes away. The object is made where
+        there is none, but not through a subresource: `NotFound`. With `target.uid`, only that
+        one, else `Conflict`. What changes nothing makes no new version.
+        """
         ...
 
     async def delete(self, kind: Kind, target: Target) -> None:

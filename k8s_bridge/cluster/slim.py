@@ -26,6 +26,7 @@ from k8s_bridge.cluster.kinds import (
     PODS,
     RAY_CLUSTERS,
     REPLICA_SETS,
+    RESOURCE_SLICES,
     STATEFUL_SETS,
     Kind,
 )
@@ -127,6 +128,8 @@ def trimmed(kind: Kind, body: Body) -> Body:
         _share(body.get("spec"), ("taints",))
         _share(status, ("allocatable", "capacity", "daemonEndpoints"))
         _share_conditions(status)
+    elif kind == RESOURCE_SLICES:
+        _share_devices(body.get("spec"))
     elif kind in _OWNERS:
         _trim_metadata(metadata)
         for key in ("spec", "status"):
@@ -178,6 +181,16 @@ def _share_conditions(status: Any) -> None:
     conditions = status.get("conditions") if isinstance(status, dict) else None
     if isinstance(conditions, list):
         status["conditions"] = [_shared(one) for one in conditions]
+
+
+def _share_devices(spec: Any) -> None:
+    """Share what the devices of a fleet have in common: most values of most attributes."""
+    devices = spec.get("devices") if isinstance(spec, dict) else None
+    for device in devices if isinstance(devices, list) else ():
+        _share(device, ("capacity", "taints"))
+        attributes = device.get("attributes") if isinstance(device, dict) else None
+        if isinstance(attributes, dict):
+            _share(attributes, tuple(attributes))
 
 
 def _share(body: Any, keys: tuple[str, ...]) -> None:

@@ -56,16 +56,21 @@ class GatedCluster:
         self._turns = asyncio.Semaphore(at_once)
 
     async def list(
-        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
     ) -> Listing:
         """List, ungated."""
-        return await self._cluster.list(kind, namespace, labels, cached)
+        return await self._cluster.list(kind, namespace, labels, cached, fields)
 
     def watch(
-        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[Event]:
         """Watch, ungated."""
-        return self._cluster.watch(kind, version, namespace, labels)
+        return self._cluster.watch(kind, version, namespace, labels, fields)
 
     async def get(self, kind: Kind, target: Target) -> Body:
         """Get, ungated."""
@@ -88,6 +93,14 @@ class GatedCluster:
         async with self._turns:
             self._gate.check()
             return await self._cluster.patch(kind, target, patch, subresource)
+
+    async def apply(
+        self, kind: Kind, target: Target, body: Body, manager: str, subresource: str = ""
+    ) -> Body:
+        """Apply, where the gate is open."""
+        async with self._turns:
+            self._gate.check()
+            return await self._cluster.apply(kind, target, body, manager, subresource)
 
     async def delete(self, kind: Kind, target: Target) -> None:
         """Delete, where the gate is open."""

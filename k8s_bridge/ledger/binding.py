@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from k8s_bridge.backoff import Backoff
@@ -18,6 +18,7 @@ from k8s_bridge.cluster.errors import (
 )
 from k8s_bridge.cluster.kinds import PODS
 from k8s_bridge.cluster.protocol import Binding, Cluster, Target
+from k8s_bridge.ledger.claims import Allocator, Drivers, Impossible, NoDrivers, Revoked
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.names import COMMIT
 from k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
@@ -60,17 +61,29 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """Binds members. Repeats what may not have arrived; never binds what it was not told."""
+    """Binds members. Repeats what may not have arrived; never binds what it was not told.
+
+    Claims of a member get their devices first, as far as `drivers` still have them.
+    """
 
     cluster: Cluster
     pods: Pods
     clock: Clock
+    drivers: Drivers = field(default_factory=NoDrivers)
+
+    @property
+    def allocator(self) -> Allocator:
+        """Who writes the claims of members."""
+        return Allocator(self.cluster, self.drivers, self.clock)
 
     async def bind(self, commit: str, member: Member, stands: Stands) -> Answer:
         """Bind `member` for `commit`, however long that takes.
 
         Where the pod has changed since it was planned, it is bound only if the commit `stands`.
         """
+        answer = await self._allocate(commit, member, stands)
+        if answer is not None:
+            return answer
         backoff = Backoff(self.clock)
         pod = member.pod
         until: float | None = None
@@ -106,6 +119,23 @@ class Binder:
                 fenced = Answer(member, Bound.FENCED, f"commit {commit} no longer stands")
                 return judged(commit, member, await self._read(pod, backoff)) or fenced
             pod = seen.pod
+
+    async def _allocate(self, commit: str, member: Member, stands: Stands) -> Answer | None:
+        """Give the claims of a member their devices; an answer where that is its end."""
+        if not member.claims:
+            return None
+        if not self.pods.usable(member.node):
+            return await self._impossible(commit, member, f"node {member.node} is not ready")
+        try:
+            await self.allocator.allocate(commit, member, stands)
+        except Impossible as why:
+            return await self._impossible(commit, member, str(why))
+        except Revoked as why:
+            fenced = Answer(member, Bound.FENCED, str(why))
+            return (
+                judged(commit, member, await self._read(member.pod, Backoff(self.clock))) or fenced
+            )
+        return None
 
     async def _impossible(self, commit: str, member: Member, why: str) -> Answer:
         """That it cannot be bound, unless it is by now, or has gone and need not be."""

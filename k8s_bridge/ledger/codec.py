@@ -11,7 +11,8 @@ from k8s_bridge.cluster.protocol import Body, Target
 from k8s_bridge.ledger.fence import epoch_read
 from k8s_bridge.ledger.names import CONTENT, GANG, PAGE, RECORD, page_name
 from k8s_bridge.ledger.ranges import numbers, ranges
-from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from k8s_bridge.ledger.records import ClaimAllocation, Entry, GangLease, Member, Page, Phase
+from model.devices.names import DeviceName
 from model.gang import GangKey
 
 LARGEST = 250 * 1024
@@ -32,18 +33,46 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
 
-_Row = tuple[str, str, str, str, str]
+_Numbered = tuple[str, str, str, str, str]
 """A member: pod, UID, version, node, devices as numbers and ranges (`0-3,6`)."""
+_Group = tuple[str, str, str, list[str]]
+"""Devices of one request: its name, their driver, pool and names."""
+_Claim = tuple[str, str, str, list[_Group]]
+"""A ResourceClaim: name, UID, version, devices."""
+_Claiming = tuple[str, str, str, str, str, list[_Claim]]
+"""A member whose devices are claimed."""
+_Row = _Numbered | _Claiming
 
 
 def _row(member: Member) -> _Row:
     pod = member.pod
-    return (pod.name, pod.uid, pod.version, member.node, ranges(member.devices))
+    row = (pod.name, pod.uid, pod.version, member.node, ranges(member.devices))
+    return (*row, [_claim(one) for one in member.claims]) if member.claims else row
+
+
+def _claim(allocation: ClaimAllocation) -> _Claim:
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for request, name in allocation.devices:
+        groups.setdefault((request, name.driver, name.pool), []).append(name.device)
+    claim = allocation.claim
+    listed = [(*key, names) for key, names in groups.items()]
+    return (claim.name, claim.uid, claim.version, listed)
 
 
 def _member(namespace: str, row: _Row) -> Member:
-    pod, uid, version, node, devices = row
-    return Member(Target(namespace, pod, uid, version), node, numbers(devices))
+    pod, uid, version, node, devices, *claims = row
+    allocations = tuple(_allocation(namespace, one) for listed in claims for one in listed)
+    return Member(Target(namespace, pod, uid, version), node, numbers(devices), allocations)
+
+
+def _allocation(namespace: str, claim: _Claim) -> ClaimAllocation:
+    name, uid, version, groups = claim
+    devices = tuple(
+        (request, DeviceName(driver, pool, device))
+        for request, driver, pool, names in groups
+        for device in names
+    )
+    return ClaimAllocation(Target(namespace, name, uid, version), devices)
 
 
 class _Entry(_Strict):

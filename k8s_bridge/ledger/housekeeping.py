@@ -30,6 +30,9 @@ from k8s_bridge.ledger.takeover import find
 from k8s_bridge.ledger.tidy import is_settled, tidied
 from k8s_bridge.ledger.writes import Records
 
+CLAIMED = "/claims"
+"""Ends the fence of a pod whose claims have yet to be freed."""
+
 FORBIDDEN_FOR = 2.0
 """Seconds after which a disruption budget that forbade an eviction is asked again, at least."""
 
@@ -39,6 +42,10 @@ class Listener(Protocol):
 
     def took(self, body: Body) -> None:
         """A pod as a write of ours left it."""
+        ...
+
+    def took_claim(self, body: Body) -> None:
+        """A ResourceClaim as a write of ours left it."""
         ...
 
     def bound(self, commit: Commit, member: Member) -> None:
@@ -211,10 +218,8 @@ class Housekeeping:
         try:
             if is_bound(self.pods, member):
                 await self.cluster.evict(member.pod)
-            else:
-                target = replace(member.pod, version="")
-                patch: Body = {"metadata": {"annotations": {FENCE: commit.name}}}
-                self.listener.took(await self.cluster.patch(PODS, target, patch))
+            elif not member.claims or await self._release(commit, member):
+                await self._mark(member, commit.name)
         except Throttled as error:
             # a disruption budget forbids it for now
             return max(FORBIDDEN_FOR, error.retry_after or 0.0)
@@ -224,6 +229,27 @@ class Housekeeping:
         except ClusterError as error:
             self._log.warning("not_let_go", pod=str(member.pod), why=str(error))
         return 0.0
+
+    async def _release(self, commit: Commit, member: Member) -> bool:
+        """Free the claims of an unbound member; False where it turns out to be bound.
+
+        The pod changes first, so that nobody binds it meanwhile to a node where its claims are
+        no longer good. Its fence comes last: it says that nothing of the commit is left.
+        """
+        body = await self._mark(member, f"{commit.name}{CLAIMED}")
+        if (body.get("spec") or {}).get("nodeName"):
+            return False
+        for claim in await self.binder.allocator.release(commit.name, member):
+            self.listener.took_claim(claim)
+        return True
+
+    async def _mark(self, member: Member, text: str) -> Body:
+        """Write a fence to the pod of a member; the pod as it is then."""
+        target = replace(member.pod, version="")
+        patch: Body = {"metadata": {"annotations": {FENCE: text}}}
+        body = await self.cluster.patch(PODS, target, patch)
+        self.listener.took(body)
+        return body
 
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from k8s_bridge.cluster.protocol import Target
+from model.devices.names import DeviceName
 from model.gang import GangKey
 
 
@@ -22,12 +23,28 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimAllocation:
+    """A ResourceClaim, at the version that was planned with, and the device of each request.
+
+    Devices go by the names of their drivers, which outlast any numbering. A request for several
+    stands there several times.
+    """
+
+    claim: Target
+    devices: tuple[tuple[str, DeviceName], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
-    """A pod of a commit: which one, at which version, on which node, with which devices."""
+    """A pod of a commit: which one, at which version, on which node, with which devices.
+
+    The devices are numbers, or those of `claims`.
+    """
 
     pod: Target
     node: str
     devices: tuple[int, ...] = ()
+    claims: tuple[ClaimAllocation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

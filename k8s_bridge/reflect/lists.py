@@ -37,7 +37,9 @@ async def list_anew(context: Context, kind: Kind, seen: Seen, cached: bool) -> L
 async def _list(context: Context, kind: Kind, cached: bool) -> Listing:
     subject, most = context.subject, context.patience.list_within
     async with Watchdog(context.clock, most) as watchdog:
-        asked = context.cluster.list(kind, subject.namespace, subject.labels, cached)
+        asked = context.cluster.list(
+            kind, subject.namespace, subject.labels, cached, subject.fields
+        )
         try:
             return await watchdog.wait(asked)
         except TimeoutError as error:

@@ -46,7 +46,7 @@ async def mirror(
         except Refused as error:
             if str(error) != complaint:
                 complaint = str(error)
-                log.warning("refused", why=complaint, advice="check the scheduler's ClusterRole")
+                log.warning("refused", why=complaint, advice="check the account's ClusterRole")
             context.pulse.refused(error)
             if context.clock.monotonic() - followed >= context.patience.steady_after:
                 forbidden = context.patience.refused_first

@@ -16,7 +16,9 @@ async def stream(context: Context, kind: Kind, version: int) -> AsyncGenerator[E
     Raises `ClusterError`, and `TimeoutError` where it is silent for `stall_after` seconds.
     """
     subject = context.subject
-    events = context.cluster.watch(kind, str(version), subject.namespace, subject.labels)
+    events = context.cluster.watch(
+        kind, str(version), subject.namespace, subject.labels, subject.fields
+    )
     try:
         async with Watchdog(context.clock, context.patience.stall_after) as watchdog:
             while (event := await watchdog.wait(anext(events, None))) is not None:

@@ -11,8 +11,8 @@ from k8s_bridge.cluster.kinds import Kind
 class Subject:
     """Objects of `kind`, or of the first of `alternatives` where the cluster does not serve it.
 
-    Only those in `namespace` and with `labels` (a selector), where given. `cached` allows a
-    first list that is not a quorum read.
+    Only those in `namespace`, with `labels` and with `fields` (selectors), where given. `cached`
+    allows a first list that is not a quorum read.
     """
 
     kind: Kind
@@ -20,6 +20,7 @@ class Subject:
     namespace: str = ""
     labels: str = ""
     cached: bool = False
+    fields: str = ""
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -149,7 +149,8 @@ class Scene:
         found: dict[str, list[tuple[str, Resources]]] = defaultdict(list)
         for pod in self.reading.snapshot.running:
             if pod.node in nodes:
-                uid = self.reading.uids[pod.namespace, pod.name]
+                # A claim that outlasts its pod goes by no UID, and is about to be freed.
+                uid = self.reading.uids.get((pod.namespace, pod.name), str(pod))
                 found[pod.node].append((uid, pod.request))
         return found
 

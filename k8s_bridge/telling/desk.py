@@ -15,7 +15,7 @@ from k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
 from k8s_bridge.cluster.protocol import Body, Cluster
 from k8s_bridge.election.gate import NotLeader
 from k8s_bridge.telling.lane import Counts, Lane, Pace, never
-from k8s_bridge.telling.series import NewEvent, Series
+from k8s_bridge.telling.series import CONTROLLER, NewEvent, Series
 from k8s_bridge.telling.tells import EventTell, StatusTell, Tell
 
 EVENT_PACE = Pace(waiting=5_000, rate=25.0, burst=250.0)
@@ -33,7 +33,7 @@ class Paces:
 
 
 class Desk:
-    """Takes tells and writes them to `cluster`, as `instance`.
+    """Takes tells and writes them to `cluster`, as `instance` of `controller`.
 
     `took` is shown each object whose status was written, as the write left it: bindings need
     its new version before the watch brings it. Nothing is written while `held` says so.
@@ -47,12 +47,13 @@ class Desk:
         took: Callable[[Kind, Body], None] | None = None,
         paces: Paces | None = None,
         held: Callable[[], bool] = never,
+        controller: str = CONTROLLER,
     ) -> None:
         paces = paces or Paces()
         self._took = took
         self._cluster = cluster
         self._clock = clock
-        self._series = Series(instance)
+        self._series = Series(instance, controller)
         self._events: Lane[EventTell] = Lane("events", clock, paces.events, self._write_event, held)
         self._statuses: Lane[StatusTell] = Lane(
             "statuses", clock, paces.statuses, self._write_status, held

@@ -48,12 +48,13 @@ class Recount:
 
 
 class Series:
-    """Remembers the events of the last ten minutes. `instance` names this process.
+    """Remembers the events of the last ten minutes. `instance` names this `controller`'s process.
 
     The count in the cluster lags by what happens within a minute of its last write.
     """
 
-    def __init__(self, instance: str) -> None:
+    def __init__(self, instance: str, controller: str = CONTROLLER) -> None:
+        self._controller = controller
         self._instance = clipped(instance, _INSTANCE_BYTES)
         self._runs: OrderedDict[Hashable, _Run] = OrderedDict()
         self._number = 0
@@ -78,7 +79,7 @@ class Series:
 
     def _start(self, event: EventTell, now: float) -> NewEvent:
         self._number += 1
-        body = event_body(event, self._instance, now, self._number)
+        body = event_body(event, self._instance, now, self._number, self._controller)
         metadata = body["metadata"]
         target = Target(metadata["namespace"], metadata["name"])
         self._runs[event.key] = _Run(target, 1, now, now)
@@ -88,7 +89,9 @@ class Series:
         return NewEvent(target.namespace, body)
 
 
-def event_body(event: EventTell, instance: str, now: float, number: int) -> Body:
+def event_body(
+    event: EventTell, instance: str, now: float, number: int, controller: str = CONTROLLER
+) -> Body:
     """The Event as events.k8s.io/v1 takes it; `number` tells those of one moment apart."""
     about = event.regarding
     stem = about.name.encode()[:_NAME_BYTES].decode(errors="ignore").rstrip("-.")
@@ -100,7 +103,7 @@ def event_body(event: EventTell, instance: str, now: float, number: int) -> Body
             "namespace": about.namespace or "default",
         },
         "eventTime": microsecond(now),
-        "reportingController": CONTROLLER,
+        "reportingController": controller,
         "reportingInstance": instance,
         "action": event.action,
         "reason": event.reason,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from model.crds.api import Condition, Number, Part
+from model.quantity import in_bytes
 
 CLAIM = "gpu.scheduling/claim"
 """Annotation of a pod, or of its owner: the name of its claim."""
@@ -82,6 +83,14 @@ class ClaimSelector(Part):
         max_length=32,
         description="Labels of the node, all of these, besides the pod's own nodeSelector.",
     )
+
+    @field_validator("min_memory")
+    @classmethod
+    def _is_an_amount(cls, text: str | None) -> str | None:
+        """Refuse what the pattern lets pass and no amount of memory can be."""
+        if text is not None:
+            in_bytes(text)
+        return text
 
 
 class ClaimSpec(Part):

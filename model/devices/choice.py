@@ -132,13 +132,14 @@ def _fails(layout: DeviceLayout, free: int, asks: tuple[Ask, ...]) -> bool:
 
 
 def _suitable(layout: DeviceLayout, demand: DeviceDemand) -> int:
-    if not (demand.products or demand.memory):
+    if not (demand.products or demand.memory or demand.device_class):
         return layout.everything
     return bits(
         device.number
         for device in layout.devices
         if (not demand.products or device.product in demand.products)
         and device.memory >= demand.memory
+        and (not demand.device_class or demand.device_class in device.classes)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model.crds.claim import MOST_DEVICES
 from model.devices.choice import Ask, assign, packs
@@ -24,6 +24,11 @@ class FreeDevices:
     def holds(self, count: int, demand: DeviceDemand) -> int:
         """How many pods that ask for `count` devices of this demand find theirs at once."""
         return packs(self.layout, self.mask, count, demand)
+
+    def grants(self, count: int, demand: DeviceDemand) -> bool:
+        """Whether a pod alone could have the links that it prefers."""
+        strict = replace(demand, linked=demand.prefers, prefers=None)
+        return self.holds(count, strict) > 0
 
     def without(self, held: Sequence[int]) -> FreeDevices:
         """What is free once the devices `held` are not."""

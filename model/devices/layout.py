@@ -12,11 +12,15 @@ Link = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One device by its number. `memory` in MiB, 0 where nobody says."""
+    """One device by its number. `memory` in MiB, 0 where nobody says.
+
+    `classes` are the DeviceClasses that it belongs to, where devices are claimed.
+    """
 
     number: int
     product: str = ""
     memory: int = 0
+    classes: tuple[str, ...] = ()
 
 
 class DeviceLayout:

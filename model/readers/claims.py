@@ -28,10 +28,14 @@ class Objects(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What a claim gives each pod: how many devices, which of them do, on which nodes."""
+    """What a claim gives each pod: how many devices, which of them do, on which nodes.
+
+    Whoever names a claim is told the numbers of its devices, so even a demand that any devices
+    meet keeps pods off nodes where nobody knows which are free.
+    """
 
     count: int
-    demand: DeviceDemand | None
+    demand: DeviceDemand
     selector: tuple[tuple[str, str], ...]
 
 
@@ -74,7 +78,7 @@ def apply_claim(pod: Pod, objects: Objects, chooses: bool) -> None:
             "Ask for as many GPUs as the claim has devices, or for none.",
         )
         return
-    if claimed.demand is not None and not chooses:
+    if claimed.demand != DeviceDemand() and not chooses:
         manifest.error(
             field,
             name,
@@ -82,7 +86,8 @@ def apply_claim(pod: Pod, objects: Objects, chooses: bool) -> None:
             "Set spec.devices.mode to env, or let the claim name a count alone.",
         )
         return
-    pod.request = replace(pod.request, gpus=claimed.count, wants=claimed.demand)
+    wants = claimed.demand if chooses else None
+    pod.request = replace(pod.request, gpus=claimed.count, wants=wants)
     pod.claimed = claimed.selector
 
 
@@ -130,4 +135,4 @@ def claimed_by(spec: ClaimSpec) -> Claimed:
         prefers=least if not required and spec.devices.count > 1 else None,
     )
     labels = tuple(sorted(selector.node_selector.items())) if selector else ()
-    return Claimed(spec.devices.count, None if demand == DeviceDemand() else demand, labels)
+    return Claimed(spec.devices.count, demand, labels)

@@ -170,8 +170,6 @@ def _other_unsupported(manifest: Manifest, spec: Body) -> str:
             manifest.choice(named, f"{path}.whenUnsatisfiable", allowed)
             if named == "DoNotSchedule":
                 return manifest.prefix + path
-    if manifest.listing(spec.get("resourceClaims"), "spec.resourceClaims"):
-        return f"{manifest.prefix}spec.resourceClaims"
     return ""
 
 

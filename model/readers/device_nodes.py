@@ -24,7 +24,7 @@ _ADVICE = "See what the agent of the node reports; it publishes anew when that c
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Host:
     """What a node says of itself: its UID and boot ("" where it does not), and its GPUs."""
 
     uid: str
@@ -33,7 +33,7 @@ class Standing:
 
 
 @dataclass(slots=True)
-class Devices:
+class DevicesRead:
     """The healthy devices of a node and the UUIDs of all, or why they are not believed."""
 
     free: FreeDevices | None = None
@@ -41,7 +41,7 @@ class Devices:
     fault: str = ""
     manifest: Manifest | None = None
 
-    def on(self, report: Report) -> Devices:
+    def on(self, report: Report) -> DevicesRead:
         """The same devices, whose doubts go to `report` and leave this one as it is."""
         return replace(self, manifest=self.manifest and self.manifest.on(report))
 
@@ -52,9 +52,9 @@ class Devices:
             self.manifest.warn(field, value, message, _ADVICE)
 
 
-def read_devices(manifest: Manifest, node: Standing) -> Devices:
+def read_devices(manifest: Manifest, node: Host) -> DevicesRead:
     """The devices that an inventory gives the node, as far as it agrees with the node."""
-    found = Devices(manifest=manifest)
+    found = DevicesRead(manifest=manifest)
     status = _status(manifest, found)
     if status is None or _disagrees(status, node, found):
         return found
@@ -67,7 +67,7 @@ def read_devices(manifest: Manifest, node: Standing) -> Devices:
     return found
 
 
-def _status(manifest: Manifest, found: Devices) -> NodeDevices | None:
+def _status(manifest: Manifest, found: DevicesRead) -> NodeDevices | None:
     said = manifest.body.get("status")
     version = said.get("format", FORMAT) if isinstance(said, dict) else FORMAT
     if isinstance(version, int) and version > FORMAT:
@@ -85,7 +85,7 @@ def _status(manifest: Manifest, found: Devices) -> NodeDevices | None:
     return status
 
 
-def _disagrees(status: NodeDevices, node: Standing, found: Devices) -> bool:
+def _disagrees(status: NodeDevices, node: Host, found: DevicesRead) -> bool:
     """Whether the inventory contradicts the node or itself; `found` then doubts it."""
     said_no = [one for one in status.conditions if one.type == "Ready" and one.status != "True"]
     healthy = sum(gpu.healthy for gpu in status.gpus)
@@ -118,9 +118,9 @@ def _twice(values: Iterable[object]) -> list[object]:
     return [value for value, times in Counter(values).items() if times > 1]
 
 
-def doubt_twins(nodes: Iterable[tuple[str, Devices]]) -> None:
+def doubt_twins(nodes: Iterable[tuple[str, DevicesRead]]) -> None:
     """Believe no inventory that names a device which another node names as well."""
-    owners: dict[str, list[tuple[str, Devices]]] = defaultdict(list)
+    owners: dict[str, list[tuple[str, DevicesRead]]] = defaultdict(list)
     for name, devices in nodes:
         for uuid in devices.uuids:
             owners[uuid].append((name, devices))

@@ -9,12 +9,11 @@ from model.readers.clock import created_at
 from model.readers.groups import JOB_SET_NAME, LWS_GROUP, LWS_NAME, RAY_CLUSTER
 from model.readers.manifest import EMPTY, Body, Manifest
 from model.readers.owners import Chain, OwnerRef, Owners, owner_ref
+from model.readers.pod_index import JOB_INDEX, WORKER_INDEX
 from model.readers.pods import (
     DEFAULT_SCHEDULER,
-    JOB_INDEX,
     JOBSET_JOB_INDEX,
     RAY_NODE_TYPE,
-    WORKER_INDEX,
     Pod,
     read_pod,
 )

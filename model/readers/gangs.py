@@ -18,7 +18,7 @@ from model.readers.holds import (
     share_gpus,
 )
 from model.readers.manifest import Manifest
-from model.readers.naming import Identity, Names
+from model.readers.naming import Identity, Names, key_of_one
 from model.readers.pods import Pod, Rank
 from model.readers.sizes import Need, Sizes
 from model.reasons import ReasonKind
@@ -71,7 +71,8 @@ class Gangs:
         done = sum(1 for pod in members if pod.phase == "Succeeded")
         need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])
         if waiting:
-            refuse_strangers(waiting[0], live, self._spec.scheduler_names)
+            strangers = refuse_strangers(waiting[0], live, self._spec.scheduler_names)
+            need = replace(need, hold=need.hold or strangers)
         present = len(waiting) + len(bound) + done
         share_gpus(waiting + bound, need.minimum or present)
         if need.basic:
@@ -98,8 +99,7 @@ class Gangs:
         return drafts
 
     def _alone(self, identity: Identity, pod: Pod, need: Need, hold: Hold | None) -> Draft:
-        whole = self._names.key_of(identity)
-        key = GangKey(whole.namespace, f"{whole.name}+{pod.name}")
+        key = key_of_one(self._names.key_of(identity), pod.name)
         hold = hold_of([pod], (), replace(need, minimum=1), 1, 1) or hold
         return self._draft(key, identity, [pod], [], need, hold)
 
@@ -123,7 +123,7 @@ class Gangs:
         if need.basic:
             return [
                 self._stands(
-                    GangKey(key.namespace, f"{key.name}+{pod.name}"),
+                    key_of_one(key, pod.name),
                     identity,
                     [pod] if pod in lost else [],
                     [pod] if pod in bound else [],

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 
-from model.readers.pods import JOB_INDEX, Pod
-from model.readers.wishes import GANG
+from model.readers.device_map import DEVICE_MAP
+from model.readers.pod_index import JOB_INDEX
+from model.readers.pods import Pod
+from model.readers.wishes import GANG, field_of
 
 
 class Dialect(StrEnum):
@@ -20,6 +23,7 @@ class Dialect(StrEnum):
     RAY = "ray"
     JOB = "job"
     OURS = "gang"
+    MAP = "map"
     SINGLE = "pod"
 
 
@@ -34,6 +38,9 @@ LWS_SIZE = "leaderworkerset.sigs.k8s.io/size"
 RAY_CLUSTER = "ray.io/cluster"
 
 Membership = tuple[Dialect, str]
+
+LONGEST = 253
+"""Characters of a gang's name, as of any object's."""
 
 
 def membership(pod: Pod) -> Membership:
@@ -51,7 +58,7 @@ def membership(pod: Pod) -> Membership:
             return Dialect.COSCHEDULING, labels[key]
     volcano = pod.annotation(VOLCANO_GROUP)
     if volcano:
-        return Dialect.VOLCANO, volcano
+        return _bounded(pod, VOLCANO_GROUP, Dialect.VOLCANO, volcano)
     if labels.get(KUEUE_GROUP):
         return Dialect.KUEUE, labels[KUEUE_GROUP]
     return _by_owner(pod) or _by_annotation(pod)
@@ -88,4 +95,29 @@ def _starts_together(pod: Pod) -> bool:
 
 def _by_annotation(pod: Pod) -> Membership:
     name = pod.annotation(GANG)
-    return (Dialect.OURS, name) if name else (Dialect.SINGLE, pod.name)
+    if name:
+        return _bounded(pod, GANG, Dialect.OURS, name)
+    lines = pod.annotation(DEVICE_MAP)
+    if lines is None or pod.index is not None:
+        return Dialect.SINGLE, pod.name
+    return Dialect.MAP, _sharers(pod, lines)
+
+
+def _bounded(pod: Pod, key: str, dialect: Dialect, name: str) -> Membership:
+    """The gang that an annotation names; a pod alone where the name is too long for any object."""
+    if len(name) <= LONGEST:
+        return dialect, name
+    advice = f"Give the gang a name of at most {LONGEST} characters."
+    pod.manifest.error(field_of(key), name, f"has {len(name):,} characters", advice)
+    return Dialect.SINGLE, pod.name
+
+
+def _sharers(pod: Pod, lines: str) -> str:
+    """The name of those that share out a device map: its pods say not which line is whose."""
+    owners = pod.owners
+    name = owners.named("apps", "Deployment") or owners.named("apps", "ReplicaSet")
+    if name:
+        return name
+    if owners.refs:
+        return owners.refs[-1].name
+    return f"map-{hashlib.sha256(lines.encode()).hexdigest()[:10]}"

@@ -25,8 +25,7 @@ def hold_of(
 ) -> Hold | None:
     """What keeps a gang back: first what cannot be honoured, then missing members, then gates."""
     for pod in waiting:
-        if pod.wants.unsupported:
-            field = pod.wants.unsupported
+        if field := pod.wants.unsupported or pod.unsupported:
             return Hold(
                 ReasonKind.UNSUPPORTED,
                 f"{pod.manifest.title}: {field} cannot be honoured",
@@ -63,16 +62,16 @@ def invalid(members: Sequence[Pod], need: Need) -> Hold | None:
     return Hold(ReasonKind.INVALID, faults[0]) if faults else None
 
 
-def refuse_strangers(first: Pod, live: Sequence[Pod], ours: tuple[str, ...]) -> None:
-    """Report members that another scheduler would place."""
+def refuse_strangers(first: Pod, live: Sequence[Pod], ours: tuple[str, ...]) -> Hold | None:
+    """Report members that another scheduler would place; they hold the gang back."""
+    advice = "Give all members of a gang the same schedulerName."
+    hold = None
     for pod in live:
         if pod.waits and pod.scheduler not in ours:
-            pod.manifest.error(
-                "spec.schedulerName",
-                pod.scheduler,
-                f"differs from {first.scheduler} of {first.name}, a member of the same gang",
-                "Give all members of a gang the same schedulerName.",
-            )
+            message = f"differs from {first.scheduler} of {first.name}, a member of the same gang"
+            pod.manifest.error("spec.schedulerName", pod.scheduler, message, advice)
+            hold = hold or Hold(ReasonKind.INVALID, pod.fault, (), (advice,))
+    return hold
 
 
 def refuse_surplus(members: Sequence[Pod], present: int, minimum: int) -> Hold:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from model.config import CONFIG_MAP, KINDS, Metadata, Spec
+from model.readers.dra.api import CLAIM, DEVICE_CLASS, SLICE
 from model.readers.jsontext import BadText
 from model.readers.manifest import Body, Manifest
 from model.readers.report import Report
@@ -14,7 +15,9 @@ from model.readers.sources import Source, documents
 
 OUR_SCHEDULERS = Spec().scheduler_names
 """What a stranger is checked against, before the config is known."""
-CLUSTER_SCOPED = frozenset({"Node", "PriorityClass", "GpuNodeStatus"})
+CLUSTER_SCOPED = frozenset(
+    {"Node", "PriorityClass", "GpuNodeStatus", "ResourceSlice", "DeviceClass"}
+)
 DEFAULT_NAMESPACE = "default"
 CONFIG_NAMESPACE = Metadata().namespace
 KNOWN = frozenset(
@@ -35,6 +38,9 @@ KNOWN = frozenset(
         ("scheduling.k8s.io", "PriorityClass"),
         ("gpu.scheduling", "GpuClaim"),
         ("gpu.scheduling", "GpuNodeStatus"),
+        CLAIM,
+        SLICE,
+        DEVICE_CLASS,
         *(("topology.scheduler", kind) for kind in KINDS),
     }
 )

@@ -9,11 +9,12 @@ from model.config import Spec
 from model.crds.claim import CLAIM
 from model.readers.claims import apply_claim
 from model.readers.constraints import warn_about_volumes
-from model.readers.device_map import DEVICE_MAP, apply_map
+from model.readers.device_map import DEVICE_MAP, apply_maps
+from model.readers.dra.pods import Claimables, apply_claims, refuse_shared_claims
 from model.readers.durations import ends_of
 from model.readers.gangs import Draft, Gangs, by_rank
 from model.readers.groups import Dialect, membership
-from model.readers.naming import Identity, Names
+from model.readers.naming import Identity, Names, key_of_one
 from model.readers.objects import Objects
 from model.readers.pods import Pod, Requests
 from model.readers.priorities import Priorities
@@ -23,12 +24,15 @@ from model.resources import counted
 from model.snapshot import RunningPod
 from model.standing import StandingGang
 
+_CLAIMS = "spec.resourceClaims"
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What the reading of every gang depends on; `now` in seconds since the epoch.
 
-    `objects` knows the GpuClaims.
+    `objects` knows the GpuClaims and the ResourceClaims, `claimables` what the latter are read
+    against.
     """
 
     spec: Spec
@@ -38,6 +42,7 @@ class Situation:
     mixed: bool
     now: float
     objects: Objects
+    claimables: Claimables
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +78,14 @@ def read_gang(
     members = by_rank(pods)
     for pod in members:
         _fill(pod, situation)
+    if situation.spec.devices.mode == "dra":
+        _claim_devices(members, situation)
+    else:
+        _ask_for_devices(members, situation)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
-    return GangRead(tuple(drafts), tuple(_running(identity, members, situation)))
+    singly = _starts_singly(identity, members, sizes)
+    return GangRead(tuple(drafts), tuple(_running(identity, members, situation, singly)))
 
 
 def stand_of(
@@ -143,23 +153,58 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
-    chooses = situation.spec.devices.mode != "count"
-    if ours and pod.annotation(DEVICE_MAP) is not None:
-        apply_map(pod, chooses)
-    if ours and pod.annotation(CLAIM) is not None:
-        apply_claim(pod, situation.objects, chooses)
     if ours and pod.waits:
         warn_about_volumes(pod.manifest, pod.spec)
 
 
+def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
+    """Let members ask for what their device map or their claim says."""
+    chooses = situation.spec.devices.mode != "count"
+    ours = _live(members, situation)
+    for pod in ours:
+        if pod.waits and pod.manifest.listing(pod.spec.get("resourceClaims"), _CLAIMS):
+            pod.unsupported = pod.manifest.prefix + _CLAIMS
+    mapped = [pod for pod in ours if pod.annotation(DEVICE_MAP) is not None]
+    if mapped:
+        apply_maps(mapped, chooses)
+    for pod in ours:
+        if pod.annotation(CLAIM) is not None:
+            apply_claim(pod, situation.objects, chooses)
+
+
+def _claim_devices(members: Sequence[Pod], situation: Situation) -> None:
+    """Let members ask for what their ResourceClaims are for."""
+    ours = _live(members, situation)
+    for pod in ours:
+        apply_claims(pod, situation.objects, situation.claimables)
+    refuse_shared_claims(ours)
+
+
+def _live(members: Sequence[Pod], situation: Situation) -> list[Pod]:
+    """The members of ours that have not ended."""
+    names = situation.spec.scheduler_names
+    return [pod for pod in members if pod.scheduler in names and not pod.finished]
+
+
+def _starts_singly(identity: Identity, members: Sequence[Pod], sizes: Sizes) -> bool:
+    """Whether each pod of a group is a gang of its own."""
+    namespace, dialect, name = identity
+    if dialect is Dialect.NATIVE:
+        return sizes.of(dialect, namespace, name, members).basic
+    return dialect is Dialect.MAP
+
+
 def _running(
-    identity: Identity, members: Iterable[Pod], situation: Situation
+    identity: Identity, members: Iterable[Pod], situation: Situation, singly: bool
 ) -> Iterator[tuple[Pod, RunningPod]]:
     for pod in members:
         if not pod.running:
             continue
         ours = pod.scheduler in situation.spec.scheduler_names
-        alone = identity[1] is Dialect.SINGLE
+        key = situation.names.key_of(identity)
+        alone = identity[1] in (Dialect.SINGLE, Dialect.MAP)
+        if singly:
+            key = key_of_one(key, pod.name)
         if pod.has_anti_affinity:
             # Read here, so that what is wrong with it is told whether or not a gang minds.
             _ = pod.wants
@@ -170,12 +215,13 @@ def _running(
                 name=pod.name,
                 node=pod.node,
                 request=counted(pod.request),
-                gang=None if alone and not ours else situation.names.key_of(identity),
+                gang=None if alone and not ours else key,
                 priority=pod.priority,
                 bandwidth=pod.wishes.bandwidth if ours else None,
                 ours=ours,
                 ends=ends_of(pod, ours),
                 devices=pod.devices,
                 claim=(pod.annotation(CLAIM) or "") if ours else "",
+                resource_claims=tuple(one.name for one in pod.resource_claims),
             ),
         )

@@ -13,6 +13,11 @@ Identity = tuple[str, Dialect, str]
 _ORDER = {dialect: number for number, dialect in enumerate(Dialect)}
 
 
+def key_of_one(whole: GangKey, pod: str) -> GangKey:
+    """The key of a pod that starts by itself, though others share the name `whole` with it."""
+    return GangKey(whole.namespace, f"{whole.name}+{pod}")
+
+
 class Names:
     """The names of all gangs.
 

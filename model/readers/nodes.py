@@ -12,7 +12,9 @@ from model.node import Node, Taint
 from model.quantity import BadQuantity, mbits
 from model.readers.amounts import amounts, as_offer, gpu_resource
 from model.readers.config import ConfigRead
-from model.readers.device_nodes import STATUS, Devices, Standing, doubt_twins, read_devices
+from model.readers.device_nodes import STATUS, DevicesRead, Host, doubt_twins, read_devices
+from model.readers.dra.devices import Claimable
+from model.readers.dra.published import Published, published
 from model.readers.manifest import Body, Manifest
 from model.readers.objects import Objects
 from model.readers.report import Report
@@ -48,22 +50,33 @@ class NodeRead:
     manifest: Manifest
     node: Node
     gpu_name: str
-    devices: Devices = field(default_factory=Devices)
+    devices: DevicesRead = field(default_factory=DevicesRead)
 
 
-def read_nodes(objects: Objects, config: SchedulerConfig) -> list[NodeRead]:
-    """All nodes whose manifests are sound."""
+def read_nodes(
+    objects: Objects, config: SchedulerConfig, drivers: Published | None = None
+) -> list[NodeRead]:
+    """All nodes whose manifests are sound, with what `drivers` publish where that is known."""
+    drivers = drivers or published(config.spec, objects)
     found = []
     for manifest in objects.of("", "Node"):
         status = objects.get(*STATUS, "", manifest.name)
-        node = read_node(manifest, config.spec, status)
+        node = read_node(manifest, config.spec, status, drivers.on(manifest.name))
         if not manifest.broken:
             found.append(node)
     return found
 
 
-def read_node(manifest: Manifest, spec: Spec, inventory: Manifest | None = None) -> NodeRead:
-    """One node with its inventory; its manifest is marked as broken where it cannot be used."""
+def read_node(
+    manifest: Manifest,
+    spec: Spec,
+    inventory: Manifest | None = None,
+    claimable: Claimable | None = None,
+) -> NodeRead:
+    """One node with its inventory; its manifest is marked as broken where it cannot be used.
+
+    Where devices are `claimable`, those are what it has.
+    """
     body = manifest.body
     metadata = manifest.mapping(body.get("metadata"), "metadata")
     labels = manifest.strings(metadata.get("labels"), "metadata.labels")
@@ -87,15 +100,28 @@ def read_node(manifest: Manifest, spec: Spec, inventory: Manifest | None = None)
         ready=_ready(manifest, status),
         cordoned=cordoned or metadata.get("deletionTimestamp") is not None,
     )
+    if claimable is not None:
+        return _with_claimable(manifest, node, claimable)
     if inventory is None or spec.devices.mode == "count":
         return NodeRead(manifest, node, gpu_name)
     info = manifest.mapping(status.get("nodeInfo"), "status.nodeInfo")
-    standing = Standing(
+    host = Host(
         manifest.text(metadata.get("uid"), "metadata.uid"),
         manifest.text(info.get("bootID"), "status.nodeInfo.bootID"),
         node.allocatable.gpus,
     )
-    return NodeRead(manifest, node, gpu_name, read_devices(inventory, standing))
+    return NodeRead(manifest, node, gpu_name, read_devices(inventory, host))
+
+
+def _with_claimable(manifest: Manifest, node: Node, claimable: Claimable) -> NodeRead:
+    devices = DevicesRead(claimable.free, manifest=manifest)
+    if claimable.fault:
+        devices.free, devices.fault = None, claimable.fault
+        advice = "See what the driver on the node publishes; it may be about to do so anew."
+        manifest.warn("metadata.name", None, f"takes nobody: {claimable.fault}", advice)
+    offered = replace(node.allocatable, gpus=len(claimable.names))
+    node = replace(node, allocatable=offered, device_names=claimable.names)
+    return NodeRead(manifest, node, "", devices)
 
 
 def with_devices(read: NodeRead) -> Node:

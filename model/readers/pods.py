@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -12,18 +11,17 @@ from model.devices.held import DEVICES, devices_in
 from model.readers.amounts import Amounts, RequestReader, as_request, gpu_resource
 from model.readers.clock import created_at
 from model.readers.constraints import Wants, narrowed, read_wants
+from model.readers.dra.claims import ClaimAsk
 from model.readers.manifest import Body, Manifest
 from model.readers.nodes import GPU_RESOURCE_LABEL
 from model.readers.owners import Chain, Owners
+from model.readers.pod_index import index_of, whole_number
 from model.readers.report import Report
 from model.readers.wishes import NO_WISHES, Layer, Wishes, read_wishes
 from model.resources import Resources
 from model.topology import NaturalKey, natural_key
 
 DEFAULT_SCHEDULER = "default-scheduler"
-JOB_INDEX = "batch.kubernetes.io/job-completion-index"
-POD_INDEX = "apps.kubernetes.io/pod-index"
-WORKER_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 JOBSET_JOB_INDEX = "jobset.sigs.k8s.io/job-global-index"
 RAY_NODE_TYPE = "ray.io/node-type"
 
@@ -33,7 +31,6 @@ NOTHING = Resources()
 
 NO_INDEX = 2**62
 """The number of a pod that has none."""
-_TRAILING = re.compile(r"([0-9]{1,18})$", re.ASCII)
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +41,9 @@ class Pod:
     none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
     that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
     has been read; `request` what its gang makes of it. `devices` are the numbers of those it
-    has; `claimed` the labels that its claim demands of the node. A `stale` pod is to be read
+    has; `claimed` the labels that its claim demands of the node. `resource_claims` are the
+    ResourceClaims whose devices it asks for, `unsupported` names what of them cannot be honoured,
+    "" where there is nothing. A `stale` pod is to be read
     anew before it counts again: something that is wrong with it was found when nobody listened.
     """
 
@@ -72,6 +71,8 @@ class Pod:
     stale: bool = False
     devices: tuple[int, ...] = ()
     claimed: tuple[tuple[str, str], ...] = ()
+    resource_claims: tuple[ClaimAsk, ...] = ()
+    unsupported: str = ""
 
     @property
     def namespace(self) -> str:
@@ -82,6 +83,11 @@ class Pod:
     def rank(self) -> Rank:
         """Where the pod stands among the members of its gang: by index, else by name."""
         return rank_of(self.name, self.labels, self.annotations)
+
+    @property
+    def index(self) -> int | None:
+        """The number that the pod carries, None where it has none."""
+        return index_of(self.name, self.labels, self.annotations)
 
     @property
     def finished(self) -> bool:
@@ -122,6 +128,7 @@ class Pod:
         for owner in self.owners.manifests:
             owner.report = report
         self.pinned, self.claimed = "", ()
+        self.resource_claims, self.unsupported = (), ""
         if self.asked is not None:
             self.request = self.asked
 
@@ -176,23 +183,16 @@ class Pod:
         return constraint
 
 
-def _number(text: str | None) -> int:
-    if text is not None and text.isascii() and text.isdigit() and len(text) < 18:
-        return int(text)
-    return NO_INDEX
-
-
 def rank_of(name: str, labels: dict[str, str], annotations: dict[str, str]) -> Rank:
     """Where a pod stands among the members of its gang: by index, else by name."""
-    index = annotations.get(JOB_INDEX) or labels.get(JOB_INDEX)
-    index = index or labels.get(WORKER_INDEX) or labels.get(POD_INDEX)
-    job = _number(labels.get(JOBSET_JOB_INDEX)) if JOBSET_JOB_INDEX in labels else 0
-    number = _number(index)
-    if number == NO_INDEX:
-        trailing = _TRAILING.search(name)
-        number = int(trailing[1]) if trailing else NO_INDEX
+    number = index_of(name, labels, annotations)
+    job = _or_none(whole_number(labels[JOBSET_JOB_INDEX])) if JOBSET_JOB_INDEX in labels else 0
     head = 0 if labels.get(RAY_NODE_TYPE) == "head" else 1
-    return (head, job, number, natural_key(name))
+    return (head, job, _or_none(number), natural_key(name))
+
+
+def _or_none(number: int | None) -> int:
+    return NO_INDEX if number is None else number
 
 
 def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None = None) -> Pod:

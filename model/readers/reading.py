@@ -10,6 +10,10 @@ from model.problems import BadInput, Problem
 from model.readers.across import side_by_side
 from model.readers.clock import created_at
 from model.readers.config import in_force, read_config
+from model.readers.dra.api import CLAIM
+from model.readers.dra.holders import Places, holders
+from model.readers.dra.pods import Claimables
+from model.readers.dra.published import published
 from model.readers.expansion import Expansion
 from model.readers.inventory import Inventory
 from model.readers.manifest import Body
@@ -104,7 +108,8 @@ def _decoded(
     report = inventory.report
     config = read_config(inventory) if given is None else in_force(given)
     spec = config.config.spec
-    nodes = read_nodes(inventory, config.config)
+    drivers = published(spec, inventory)
+    nodes = read_nodes(inventory, config.config, drivers)
     fabric = read_fabric(report, nodes, config)
     owners = Owners(inventory)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
@@ -115,7 +120,11 @@ def _decoded(
     priorities = Priorities(inventory)
     sizes = Sizes(inventory, priorities)
     mixed = mixed_gpu_names(nodes)
-    situation = Situation(spec, priorities, Requests(spec), Names(gangs), mixed, moment, inventory)
+    on_node = {one.node.name: one.node.device_names for one in nodes if one.node.device_names}
+    claimables = Claimables(spec.devices.device_classes, drivers.classes, on_node)
+    situation = Situation(
+        spec, priorities, Requests(spec), Names(gangs), mixed, moment, inventory, claimables
+    )
     found = []
     for identity, members in gangs.items():
         own_owners(members)
@@ -126,9 +135,11 @@ def _decoded(
         fabric,
         report,
     )
+    running = tuple(running for one in found for _, running in one.running)
+    claims = (((one.namespace, one.name), one.body) for one in inventory.of(*CLAIM))
     snapshot = Snapshot(
         fabric=fabric,
-        running=tuple(running for one in found for _, running in one.running),
+        running=(*running, *holders(claims, running, Places(on_node))),
         gangs=tuple(draft.gang for draft in drafts),
         config=config.config,
         now=moment,

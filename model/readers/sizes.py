@@ -93,6 +93,8 @@ class Sizes:
                 return self._stated(members, GANG_SIZE)
             case Dialect.SINGLE:
                 return Need(minimum=1)
+            case Dialect.MAP:
+                return Need(minimum=1, basic=True)
             case _:
                 return self._from_owner(dialect, members)
 

@@ -24,6 +24,8 @@ MOVABLE = PREFIX + "movable"
 MOVE_COST = PREFIX + "move-cost"
 REPAIR_POLICY = PREFIX + "repair-policy"
 DURATION = PREFIX + "expected-duration"
+MOST_UNKNOWN = 16
+"""After so many annotations that nobody knows, the rest of a pod's is not looked at."""
 KNOWN = frozenset(
     {
         GPU_COUNT,
@@ -87,13 +89,16 @@ def field_of(key: str) -> str:
 
 def read_wishes(layers: Sequence[Layer]) -> Wishes:
     """Decode the annotations of one pod and its owners, and refuse unknown names."""
-    present = False
+    present, unknown = False, 0
     for manifest, of_it in layers:
         for key in of_it:
             if key.startswith(PREFIX):
                 present = True
                 if key not in KNOWN:
                     _refuse_unknown(manifest, key, of_it[key])
+                    unknown += 1
+                    if unknown == MOST_UNKNOWN:
+                        return NO_WISHES
     if not present:
         return NO_WISHES
     domain = stated(layers, PREFERRED_DOMAIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from model.devices.demand import DeviceDemand
@@ -35,6 +36,15 @@ def device_breaches(snapshot: Snapshot, placed: Sequence[Placed]) -> Iterator[Br
         if not _can_share(devices, speeds, free, wishes, plain):
             detail = f"{len(wishes)} pods do not find the devices that they demand"
             yield Breach(Law.DEVICES, None, name, detail)
+
+
+def links_granted(snapshot: Snapshot, node: Node, request: Resources) -> bool:
+    """Whether a pod alone could have the links that it prefers, if it prefers any."""
+    wants = request.wants
+    if wants is None or wants.prefers is None:
+        return True
+    wish = (request.gpus, replace(wants, linked=wants.prefers))
+    return _can_share(_known(node), _speeds(node), _free(snapshot, node), [wish], 0)
 
 
 def _known(node: Node) -> dict[int, Device]:

@@ -12,6 +12,7 @@ from model.mix import likely_gangs
 from model.plan import Plan
 from model.resources import Resources
 from model.snapshot import Snapshot
+from model.validator.devices import links_granted
 from model.validator.facts import facts_of
 from model.validator.standing import Placed, stand
 from model.validator.uplinks import demand, uplink_of
@@ -85,6 +86,8 @@ def _node_points(
     yield "resourceAvailability", weights.get("resourceAvailability", 0) * left // SCALE
     history = weights.get("historicalPerformance", 0)
     yield "historicalPerformance", history * (SCALE - node.failure_permille) // SCALE
+    if not links_granted(snapshot, node, member.request):
+        yield "topologyAlignment", weights.get("topologyAlignment", 0) * -HALF // SCALE
     for term in extensions.node_terms:
         if weights.get(term.name):
             value = term.value(gang, member, node, free)

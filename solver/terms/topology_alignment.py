@@ -2,10 +2,13 @@
 
 Half of it is compactness: min(500, 500 * F // (leaves + spines used)), F the fewest
 possible. The other half is 500 for a pod in the preferred domain, or where the gang names
-none, else 0.
+none, else 0. A pod that prefers linked devices loses 500 on a node where no free devices have
+such links.
 """
 
 from __future__ import annotations
+
+from model.resources import Resources, free_devices
 
 NAME = "topologyAlignment"
 HALF = 500
@@ -19,3 +22,10 @@ def compactness(fewest: int, used: int) -> int:
 def preference(met: bool) -> int:
     """The second half for a pod: 500 where its domain is the preferred one, or none is named."""
     return HALF if met else 0
+
+
+def links(free: Resources, request: Resources) -> int:
+    """What a pod loses on a node whose free devices cannot have the links that it prefers."""
+    if request.wants is None or request.wants.prefers is None:
+        return 0
+    return 0 if free_devices(free).grants(request.gpus, request.wants) else -HALF

@@ -97,7 +97,7 @@ def test_everything_placed_ends_with_zero(run: Run) -> None:
     result = run("plan", "-f", "-", "-o", "json", input=manifest)
     assert result.exit_code == 0, result.output
     assert document(result)["gangs"][0]["pods"] == [
-        {"name": "p", "node": "n0", "gpus": 8, "devices": []}
+        {"name": "p", "node": "n0", "gpus": 8, "devices": [0, 1, 2, 3, 4, 5, 6, 7]}
     ]
 
 

@@ -97,7 +97,7 @@ def test_placed_gang_lists_pods_in_rank_order() -> None:
         "name": "mixtral-sft-worker-1-3",
         "node": "gpu-51",
         "gpus": 8,
-        "devices": [],
+        "devices": [0, 1, 2, 3, 4, 5, 6, 7],
     }
 
 

@@ -30,6 +30,7 @@ ROLES = {
         Role("admin", "fourleaf:admin", (MASTERS,)),
         Role("scheduler-a", "fourleaf:scheduler-a", ("fourleaf:scheduler",)),
         Role("scheduler-b", "fourleaf:scheduler-b", ("fourleaf:scheduler",)),
+        Role("webhook", "fourleaf:webhook", ("fourleaf:webhook",)),
         Role("tenant", "fourleaf:tenant", ("fourleaf:tenant",)),
         Role("kube-controller-manager", "system:kube-controller-manager"),
         Role("kube-scheduler", "system:kube-scheduler"),

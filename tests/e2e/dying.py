@@ -1,7 +1,7 @@
 """A scheduler that kills itself at a chosen write: `python -m tests.e2e.dying KUBECONFIG WHEN N`.
 
-WHEN is `before` or `after`. Only writes of a commit count: Leases other than the leader's, and
-bindings. It prints a line for each.
+WHEN is `before` or `after`. Only writes of a commit count: Leases other than the leader's,
+ResourceClaims, and bindings. It prints a line for each.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from k8s_bridge.clock import SystemClock
-from k8s_bridge.cluster.kinds import LEASES, Kind
+from k8s_bridge.cluster.kinds import LEASES, RESOURCE_CLAIMS, Kind
 from k8s_bridge.cluster.live import LiveCluster, connect
 from k8s_bridge.cluster.protocol import Binding, Body, Target
 from k8s_bridge.election.election import Timing
@@ -58,6 +58,11 @@ class Dying(LiveCluster):
     async def delete(self, kind: Kind, target: Target) -> None:
         """Delete, perhaps for the last time."""
         await self._last(super().delete(kind, target), kind is LEASES, "delete")
+
+    async def patch(self, kind: Kind, target: Target, patch: Body, subresource: str = "") -> Body:
+        """Patch, perhaps for the last time."""
+        write = super().patch(kind, target, patch, subresource)
+        return await self._last(write, kind is RESOURCE_CLAIMS, f"claim {subresource}".strip())
 
     async def bind(self, binding: Binding, dry_run: bool = False) -> None:
         """Bind, perhaps for the last time."""

@@ -125,4 +125,4 @@ def test_a_commit_that_goes_back_evicts_whom_a_later_one_has_bound() -> None:
 def test_late_records_stay_without_a_sweep() -> None:
     """A record that was made after the takeover is known to nobody who would delete it."""
     with patch.object(Shelf, "sweep", _unchecked):
-        assert "at rest there is still" in breach_of(REPAIR, IN_TURN)
+        assert "at rest there is still" in breach_of(RETURNED, IN_TURN)

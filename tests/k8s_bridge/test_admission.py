@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.admission import VALIDATING, somebody_looks_at_bindings
+from k8s_bridge.admission import somebody_looks_at_bindings
+from k8s_bridge.cluster.kinds import VALIDATING_WEBHOOKS
 from k8s_bridge.cluster.memory import MemoryCluster
 
 
@@ -24,7 +25,7 @@ async def test_rules(rule: dict[str, Any], looks: bool) -> None:
     """Only a rule for creating pods/binding counts, wildcards included."""
     cluster = MemoryCluster()
     body = {"metadata": {"name": "hook"}, "webhooks": [{"name": "a.b.c", "rules": [rule]}]}
-    await cluster.create(VALIDATING, "", body)
+    await cluster.create(VALIDATING_WEBHOOKS, "", body)
     assert await somebody_looks_at_bindings(cluster) is looks
 
 

@@ -112,6 +112,8 @@ async def test_a_claim_is_met_and_says_by_whom(bench: Bench) -> None:
     for name in ("p-0", "p-1"):
         numbers = [int(n) for n in got[name][1].split(",")]
         assert numbers == list(range(numbers[0], numbers[0] + 4))
+    held = [(node, n) for node, numbers in got.values() for n in numbers.split(",")]
+    assert len(held) == len(set(held)) == 9
     status = (await bench.cluster.get(GPU_CLAIMS, Target(TEAM, "four")))["status"]
     assert status["allocated"] == 2
     assert [one["pod"] for one in status["allocations"]] == ["p-0", "p-1"]

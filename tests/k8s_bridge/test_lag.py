@@ -22,10 +22,10 @@ class Withholding(MemoryCluster):
     withheld: Callable[[Body], bool] = staticmethod(lambda body: False)
 
     async def watch(
-        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[Event]:
         """Everything else that happens."""
-        async with aclosing(super().watch(kind, version, namespace, labels)) as events:
+        async with aclosing(super().watch(kind, version, namespace, labels, fields)) as events:
             async for event in events:
                 if kind is not PODS or not self.withheld(event.object):
                     yield event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import NODES, PODS
+from k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
 from k8s_bridge.cluster.memory.actors import Kubelets, gang, pod
 from k8s_bridge.cluster.memory.jobs import INDEX as JOB_INDEX
 from k8s_bridge.cluster.memory.records import Record
@@ -17,6 +17,11 @@ BACK_AFTER = 1.0
 """Seconds between two looks at what is missing."""
 LOST_AFTER = 5.0
 """Seconds after which the pods of a node that is gone are removed."""
+
+
+def row(count: int) -> str:
+    """The name of the claim for so many devices in a row."""
+    return f"row-of-{count}"
 
 
 @dataclass(slots=True)
@@ -84,6 +89,12 @@ class Jobs:
         self.kubelets = Kubelets(store)
         self._store = store
         self._orphans: dict[str, float] = {}
+
+    def claims(self) -> None:
+        """Create the claims that jobs may name."""
+        for count in (1, 2, 4):
+            spec = {"devices": {"count": count, "policy": "contiguous"}}
+            self._store.create(GPU_CLAIMS, TEAM, {"metadata": {"name": row(count)}, "spec": spec})
 
     def submit(self, job: Job) -> None:
         """Create its pods."""

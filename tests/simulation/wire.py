@@ -56,7 +56,12 @@ class Wire:
         """Nothing more to sign."""
 
     async def list(
-        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
     ) -> Listing:
         """See `Cluster.list`; a reflection's may be old."""
         old = self._age(kind, cached)
@@ -65,16 +70,16 @@ class Wire:
             if listing is not None:
                 self._world.story.struck("stale list", f"{kind.plural} as {old} s ago")
                 return await self._ask("list", kind, Target(namespace, ""), _given(listing))
-        send = lambda: self._server.list(kind, namespace, labels)  # noqa: E731
+        send = lambda: self._server.list(kind, namespace, labels, fields=fields)  # noqa: E731
         return await self._ask("list", kind, Target(namespace, ""), send)
 
     async def watch(
-        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[Event]:
         """See `Cluster.watch`."""
         target = Target(namespace, "", version=version)
         await self._ask("watch", kind, target, _given(None))
-        events = self._server.watch(kind, version, namespace, labels)
+        events = self._server.watch(kind, version, namespace, labels, fields)
         earlier: Event | None = None
         assert isinstance(events, AsyncGenerator)
         async with aclosing(events):
@@ -112,6 +117,13 @@ class Wire:
         """See `Cluster.patch`."""
         send = lambda: self._server.patch(kind, target, patch, subresource)  # noqa: E731
         return await self._ask("patch", kind, target, send, patch, subresource)
+
+    async def apply(
+        self, kind: Kind, target: Target, body: Body, manager: str, subresource: str = ""
+    ) -> Body:
+        """See `Cluster.apply`."""
+        send = lambda: self._server.apply(kind, target, body, manager, subresource)  # noqa: E731
+        return await self._ask("apply", kind, target, send, body, subresource)
 
     async def delete(self, kind: Kind, target: Target) -> None:
         """See `Cluster.delete`."""

@@ -91,6 +91,7 @@ class World:
             body = {"metadata": {"name": name}, "value": value, "preemptionPolicy": policy}
             self.store.create(PRIORITY_CLASSES, "", body)
         config.write(self, config.GOOD[0])
+        self.jobs.claims()
         for body in self.fleet.values():
             self.store.create(NODES, "", body)
 

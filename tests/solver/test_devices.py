@@ -171,6 +171,44 @@ def test_places_as_much_as_can_be(world: Snapshot) -> None:
     assert validate(world, greedy_plan(world)) == ()
 
 
+@settings(max_examples=60, deadline=None)
+@given(worlds())
+def test_a_wish_for_links_counts_as_the_validator_says(world: Snapshot) -> None:
+    """With wishes for links the objective is what the validator computes, and proven."""
+    wish = DeviceDemand(prefers=150)
+    gangs = tuple(
+        replace(
+            one, roles=tuple(replace(r, request=replace(r.request, wants=wish)) for r in one.roles)
+        )
+        for one in world.gangs
+    )
+    wishing = replace(world, gangs=gangs)
+    plan = solve(wishing)
+    assert plan is not None
+    assert plan.status is PlanStatus.OPTIMAL
+    assert validate(wishing, plan) == ()
+
+
+def test_a_gang_that_prefers_links_goes_where_they_are() -> None:
+    """Of two nodes alike in all else, the one whose free devices are linked."""
+    bare = layout_of([Device(n) for n in range(4)])
+    pairs = layout_of([Device(n) for n in range(4)], [(2, 3, 450_000)])
+    for order in ((bare, pairs), (pairs, bare)):
+        nodes = [
+            node(
+                f"a{i}",
+                "a",
+                allocatable=Resources(4, 9000, 9 * GIB, 8, devices=FreeDevices(layout, 0b1111)),
+            )
+            for i, layout in enumerate(order)
+        ]
+        wish = Resources(gpus=2, wants=DeviceDemand(prefers=300_000))
+        plan = solve(snapshot(one_leaf(*nodes), gang("g", 1, request=wish)))
+        assert plan is not None
+        ((_, where),) = plan.placements[0].pods
+        assert where == f"a{order.index(pairs)}"
+
+
 def test_demands_that_differ_share_a_node() -> None:
     """A pair in a row, a linked pair: only one way to serve both, and it is found."""
     layout = layout_of([Device(n) for n in range(4)], [(0, 2, 100)])

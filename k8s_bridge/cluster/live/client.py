@@ -16,7 +16,7 @@ from k8s_bridge.cluster.live.credentials import Credentials
 from k8s_bridge.cluster.live.lines import lines
 from k8s_bridge.cluster.live.protobuf.frames import PROTOBUF, frames, pod_event_of
 from k8s_bridge.cluster.live.traffic import Traffic
-from k8s_bridge.cluster.live.transport import JSON, MERGE_PATCH, Transport
+from k8s_bridge.cluster.live.transport import APPLY_PATCH, JSON, MERGE_PATCH, Transport
 from k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
 from k8s_bridge.cluster.slim import event_of, page_of
 
@@ -52,10 +52,15 @@ class LiveCluster:
         self._transport = Transport(credentials, connections, self.traffic)
 
     async def list(
-        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
     ) -> Listing:
         """All objects of `kind`; see `Cluster.list`. Read in pages of `PAGE` unless cached."""
-        query = {"labelSelector": labels} if labels else {}
+        query = _selectors(labels, fields)
         if cached:
             return await self._pages(kind, namespace, query | {"resourceVersion": "0"})
         try:
@@ -78,7 +83,7 @@ class LiveCluster:
                 return Listing(items, page.version)
 
     async def watch(
-        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[Event]:
         """What happens after `version`; see `Cluster.watch`. A broken connection ends it."""
         seconds = random.randint(*WATCH_SECONDS)  # noqa: S311 - to spread them, not to hide them
@@ -87,9 +92,8 @@ class LiveCluster:
             "allowWatchBookmarks": "true",
             "resourceVersion": version,
             "timeoutSeconds": str(seconds),
+            **_selectors(labels, fields),
         }
-        if labels:
-            query["labelSelector"] = labels
         path = _with(kind.path(namespace), query)
         accept = PODS_WATCHED if kind == PODS else JSON
         async with self._transport.stream("watch", kind.plural, path, accept) as answer:
@@ -134,6 +138,16 @@ class LiveCluster:
             patch = {**patch, "metadata": {**(patch.get("metadata") or {}), **identity}}
         path = kind.path(target.namespace, target.name, subresource)
         return await self._write("patch", kind, "PATCH", path, patch, subresource, MERGE_PATCH)
+
+    async def apply(
+        self, kind: Kind, target: Target, body: Body, manager: str, subresource: str = ""
+    ) -> Body:
+        """Apply `body` server-side; see `Cluster.apply`."""
+        metadata = {**(body.get("metadata") or {}), **_identity(target), "name": target.name}
+        body = {"apiVersion": kind.api_version, "kind": kind.name, **body, "metadata": metadata}
+        query = {"fieldManager": manager, "force": "true"}
+        path = _with(kind.path(target.namespace, target.name, subresource), query)
+        return await self._write("apply", kind, "PATCH", path, body, subresource, APPLY_PATCH)
 
     async def delete(self, kind: Kind, target: Target) -> None:
         """Delete the object; see `Cluster.delete`."""
@@ -189,6 +203,11 @@ class LiveCluster:
 
 def _with(path: str, query: dict[str, str]) -> str:
     return f"{path}?{urlencode(query)}" if query else path
+
+
+def _selectors(labels: str, fields: str) -> dict[str, str]:
+    found = {"labelSelector": labels, "fieldSelector": fields}
+    return {key: value for key, value in found.items() if value}
 
 
 def _identity(target: Target) -> dict[str, str]:

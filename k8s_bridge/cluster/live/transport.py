@@ -16,6 +16,8 @@ from k8s_bridge.cluster.live.traffic import Traffic
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+"""Any JSON is YAML, and goes by this name to servers of every age."""
 USER_AGENT = "fourleaf"
 CONNECT = 10.0
 """Seconds to get a connection."""

@@ -8,10 +8,11 @@ from typing import Any
 
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.memory import pods, rules
+from k8s_bridge.cluster.memory import applying, pods
 from k8s_bridge.cluster.memory.merge import merged
+from k8s_bridge.cluster.memory.refusals import invalid
 from k8s_bridge.cluster.memory.requests import Interceptor, Request
-from k8s_bridge.cluster.memory.selectors import Selector, parse
+from k8s_bridge.cluster.memory.selection import Selection, selection
 from k8s_bridge.cluster.memory.store import MemoryStore
 from k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
 
@@ -39,38 +40,43 @@ class MemoryCluster:
         return MemoryCluster(self.store, identity=identity, interceptors=interceptors)
 
     async def list(
-        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
     ) -> Listing:
         """All objects of `kind`; see `Cluster.list`. What is cached here is never old."""
         request = self._request("list", kind, Target(namespace, "", version="0" if cached else ""))
         await self._before(request)
-        selector = parse(labels)
-        found = (r for r in self.store.records(kind, namespace) if selector(r.labels))
+        selects = selection(kind, labels, fields)
+        found = (r for r in self.store.records(kind, namespace) if selects(r))
         listing = Listing([r.listed() for r in found], str(self.store.version))
         await self._after(request, listing)
         return listing
 
     async def watch(
-        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[Event]:
         """What happens after `version`; "" or "0" start with what is there, as `ADDED`."""
         request = self._request("watch", kind, Target(namespace, "", version=version))
         await self._before(request)
-        selector = parse(labels)
+        selects = selection(kind, labels, fields)
         start = int(version or 0)
         journal = self.store.journal(kind)
         if not start:
             start = self.store.version
-            for event in self._present(kind, namespace, selector):
+            for event in self._present(kind, namespace, selects):
                 await self._after(request, event)
                 yield event
-        async for event in journal.events(start, namespace, selector):
+        async for event in journal.events(start, namespace, selects):
             await self._after(request, event)
             yield event
 
-    def _present(self, kind: Kind, namespace: str, selector: Selector) -> Sequence[Event]:
+    def _present(self, kind: Kind, namespace: str, selects: Selection) -> Sequence[Event]:
         found = self.store.records(kind, namespace)
-        return [Event("ADDED", r.listed()) for r in found if selector(r.labels)]
+        return [Event("ADDED", r.listed()) for r in found if selects(r)]
 
     async def get(self, kind: Kind, target: Target) -> Body:
         """The object; see `Cluster.get`."""
@@ -95,7 +101,7 @@ class MemoryCluster:
         await self._before(request)
         if not target.version:
             why = "must be specified for an update"
-            raise rules.invalid(target.name, "metadata.resourceVersion", why)
+            raise invalid(target.name, "metadata.resourceVersion", why)
         record = self.store.find_exact(kind, target)
         made = self.store.update(kind, record, body).whole()
         await self._after(request, made)
@@ -108,6 +114,16 @@ class MemoryCluster:
         record = self.store.find_exact(kind, target)
         body = merged(record.body, patch)
         made = self.store.update(kind, record, body, subresource).whole()
+        await self._after(request, made)
+        return made
+
+    async def apply(
+        self, kind: Kind, target: Target, body: Body, manager: str, subresource: str = ""
+    ) -> Body:
+        """Apply `body` server-side; see `Cluster.apply`."""
+        request = self._request("apply", kind, target, subresource, body)
+        await self._before(request)
+        made = applying.apply(self.store, kind, target, body, manager, subresource).whole()
         await self._after(request, made)
         return made
 

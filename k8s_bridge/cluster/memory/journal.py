@@ -11,7 +11,7 @@ from operator import attrgetter
 from k8s_bridge.cluster.errors import Gone
 from k8s_bridge.cluster.kinds import Kind
 from k8s_bridge.cluster.memory.records import Change, Record
-from k8s_bridge.cluster.memory.selectors import Selector
+from k8s_bridge.cluster.memory.selection import Selection
 from k8s_bridge.cluster.protocol import Event
 
 
@@ -52,7 +52,7 @@ class Journal:
             event.set()
 
     async def events(
-        self, version: int, namespace: str, selector: Selector
+        self, version: int, namespace: str, selects: Selection
     ) -> AsyncIterator[Event]:
         """What happens after `version`, until `end`. Raises `Gone`."""
         if version < self.compacted:
@@ -71,17 +71,17 @@ class Journal:
                 change = self._changes[position - self._first]
                 position += 1
                 version = change.version
-                event = self._event(change, namespace, selector)
+                event = self._event(change, namespace, selects)
                 if event is not None:
                     yield event
         finally:
             self._waiting.pop(wake, None)
 
-    def _event(self, change: Change, namespace: str, selector: Selector) -> Event | None:
+    def _event(self, change: Change, namespace: str, selects: Selection) -> Event | None:
         def seen(record: Record | None) -> bool:
             if record is None or (namespace and record.namespace != namespace):
                 return False
-            return selector(record.labels)
+            return selects(record)
 
         if change.before is None and change.after is None:
             return bookmark(change.version)

@@ -13,8 +13,8 @@ from k8s_bridge.cluster.protocol import Target
 class Request:
     """One request: who asks for what.
 
-    `verb` is one of list, watch, get, create, update, patch, delete; a Binding is a create of
-    pods/binding, an eviction one of pods/eviction. `body` is what was sent, not a copy.
+    `verb` is one of list, watch, get, create, update, patch, apply, delete; a Binding is a create
+    of pods/binding, an eviction one of pods/eviction. `body` is what was sent, not a copy.
     """
 
     identity: str

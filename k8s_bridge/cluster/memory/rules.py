@@ -7,19 +7,41 @@ from typing import Any
 from k8s_bridge.cluster.errors import Refused
 from k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
+    DEVICE_CLASSES,
     EVENTS,
     LEASES,
+    MUTATING_WEBHOOKS,
     NODES,
     PODS,
     PRIORITY_CLASSES,
+    RESOURCE_CLAIM_TEMPLATES,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
+    SECRETS,
+    VALIDATING_WEBHOOKS,
     Kind,
 )
+from k8s_bridge.cluster.memory.claims import check_claim_update
+from k8s_bridge.cluster.memory.refusals import invalid
 from k8s_bridge.cluster.protocol import Body
 
 ANNOTATION_BYTES = 256 * 1024
 """How long all keys and values of an object's annotations may be together."""
 
-_WITHOUT_STATUS = frozenset({CONFIG_MAPS, EVENTS, LEASES, PRIORITY_CLASSES})
+_WITHOUT_STATUS = frozenset(
+    {
+        CONFIG_MAPS,
+        DEVICE_CLASSES,
+        EVENTS,
+        LEASES,
+        MUTATING_WEBHOOKS,
+        PRIORITY_CLASSES,
+        RESOURCE_CLAIM_TEMPLATES,
+        RESOURCE_SLICES,
+        SECRETS,
+        VALIDATING_WEBHOOKS,
+    }
+)
 _OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _MAY_CHANGE = ("tolerations", "activeDeadlineSeconds", "terminationGracePeriodSeconds")
 _MAY_CHANGE_GATED = ("nodeSelector", "affinity")
@@ -75,6 +97,8 @@ def updated(kind: Kind, old: Body, new: Body, subresource: str) -> Body:
             result["status"] = old["status"]
     if kind == PODS and not subresource:
         _check_pod_update(old, result)
+    if kind == RESOURCE_CLAIMS:
+        check_claim_update(old, result)
     check_annotations(result)
     return result
 
@@ -111,8 +135,3 @@ def check_annotations(body: Body) -> None:
     if size > ANNOTATION_BYTES:
         why = f"Too long: may not be more than {ANNOTATION_BYTES} bytes"
         raise invalid(metadata["name"], "metadata.annotations", why)
-
-
-def invalid(name: str, field: str, why: str) -> Refused:
-    """The refusal of an object that breaks a rule of its kind."""
-    return Refused(f'"{name}" is invalid: {field}: {why}', 422, "Invalid")

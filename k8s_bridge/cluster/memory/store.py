@@ -11,6 +11,7 @@ from k8s_bridge.cluster.memory import rules
 from k8s_bridge.cluster.memory.journal import Journal
 from k8s_bridge.cluster.memory.names import Names
 from k8s_bridge.cluster.memory.records import Change, Record, copied
+from k8s_bridge.cluster.memory.refusals import invalid
 from k8s_bridge.cluster.protocol import Body, Target
 
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -20,6 +21,7 @@ _SYSTEM_PRIORITIES = {"system-cluster-critical": 2000000000, "system-node-critic
 class MemoryStore:
     """What etcd and the registries of the apiserver hold. Each method is one atomic write.
 
+    `applied` is what was applied last, by the object's UID, the manager and the subresource.
     `clock` gives creation times; `seed` determines the UIDs; of each kind the last `keep`
     changes can be watched from; `missing` are kinds that the cluster does not know.
     """
@@ -39,6 +41,7 @@ class MemoryStore:
         self._objects: dict[Kind, dict[tuple[str, str], Record]] = {}
         self._journals: dict[Kind, Journal] = {}
         self._compacted = 0
+        self.applied: dict[tuple[str, str, str], Body] = {}
         for name in FIRST_NAMESPACES:
             self.create(NAMESPACES, "", {"metadata": {"name": name}})
 
@@ -87,7 +90,7 @@ class MemoryStore:
             raise Refused(message, 400, "BadRequest")
         if not metadata.get("name"):
             if not metadata.get("generateName"):
-                raise rules.invalid("", "metadata.name", "Required value")
+                raise invalid("", "metadata.name", "Required value")
             metadata["name"] = metadata["generateName"] + self._names.suffix()
         key = (self._namespace(kind, namespace, metadata), metadata["name"])
         if key in self._objects.get(kind, {}):

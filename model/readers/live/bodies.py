@@ -38,10 +38,13 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
         case "Pod":
             ends = metadata.get("deletionTimestamp") is not None
             status = {} if body.get("status") is None else body["status"]
-            runs = _some(status, "phase", "startTime")
+            runs = _some(status, "phase", "startTime", "resourceClaimStatuses")
             return (spec, *runs, ends, *_some(metadata, *_POD))
         case "PodGroup":
             return (spec,)
+        case "ResourceClaim":
+            ends = metadata.get("deletionTimestamp") is not None
+            return (spec, body.get("status"), ends, metadata.get("uid"))
         case "PriorityClass":
             return tuple(_some(body, "value", "globalDefault"))
         case "Job":

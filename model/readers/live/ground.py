@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from model.config import SchedulerConfig
+from model.devices.names import DeviceName
 from model.fabric import Fabric
 from model.node import Node
 from model.problems import Problem
 from model.readers.config import in_force
 from model.readers.device_nodes import STATUS
+from model.readers.dra.holders import Places
+from model.readers.dra.pods import Claimables
+from model.readers.dra.published import Published
 from model.readers.live.bodies import SOURCE
 from model.readers.manifest import Body, Manifest
 from model.readers.nodes import NodeRead, mixed_gpu_names, read_fabric, read_node
@@ -21,6 +25,10 @@ from model.readers.report import Report
 class _Known:
     read: NodeRead
     problems: tuple[Problem, ...]
+
+    @property
+    def device_names(self) -> tuple[DeviceName, ...]:
+        return () if self.read.manifest.broken else self.read.node.device_names
 
     def says_the_same_as(self, other: _Known) -> bool:
         return (
@@ -33,15 +41,23 @@ class _Known:
 
 
 class Ground:
-    """All nodes. `fabric`, `mixed` and `problems` are as of the last `settle`."""
+    """All nodes. `fabric`, `mixed` and `problems` are as of the last `settle`.
+
+    `renewed` is set where devices that can be claimed have come, gone or got other numbers, or
+    belong to other classes: what pods hold and ask for is to be read again.
+    """
 
     def __init__(self, config: SchedulerConfig) -> None:
         self.fabric = Fabric(())
         self.mixed = False
+        self.renewed = False
         self.problems: tuple[Problem, ...] = ()
         self._config = config
         self._nodes: dict[str, _Known] = {}
         self._inventories: dict[str, Body] = {}
+        self._published = Published(config.spec)
+        self._device_names: dict[str, tuple[DeviceName, ...]] = {}
+        self._places: Places | None = None
         self._withheld: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
         self._stale = True
@@ -55,6 +71,7 @@ class Ground:
         """Take a node as it is now; whether that says anything new."""
         known, new = self._nodes.get(name), self._read(name, body)
         self._nodes[name] = new
+        self._name_devices(name, new.device_names)
         changed = known is None or not new.says_the_same_as(known)
         self._stale = self._stale or changed
         return changed
@@ -62,6 +79,7 @@ class Ground:
     def remove(self, name: str) -> bool:
         """Forget a node; whether it was known."""
         known = self._nodes.pop(name, None) is not None
+        self._name_devices(name, ())
         self._stale = self._stale or known
         return known
 
@@ -79,6 +97,75 @@ class Ground:
         """Forget the inventory of a node; whether that says anything new."""
         return self._inventories.pop(name, None) is not None and self._read_again(name)
 
+    @property
+    def slices(self) -> list[str]:
+        """The names of all ResourceSlices."""
+        return self._published.pools.names
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of all DeviceClasses."""
+        return self._published.class_names
+
+    def put_slice(self, name: str, body: Body) -> bool:
+        """Take a ResourceSlice as it is now; whether that says anything new."""
+        return self._publish(self._published.pools.put(name, body))
+
+    def remove_slice(self, name: str) -> bool:
+        """Forget a ResourceSlice; whether that says anything new."""
+        return self._publish(self._published.pools.remove(name))
+
+    def put_class(self, name: str, body: Body) -> bool:
+        """Take a DeviceClass as it is now; whether that says anything new."""
+        return self._published.put_class(name, body) and self._read_all()
+
+    def remove_class(self, name: str) -> bool:
+        """Forget a DeviceClass; whether that says anything new."""
+        return self._published.remove_class(name) and self._read_all()
+
+    @property
+    def claimables(self) -> Claimables:
+        """What ResourceClaims are to be read against."""
+        names = self._config.spec.devices.device_classes
+        return Claimables(names, self._published.classes, self._device_names)
+
+    @property
+    def places(self) -> Places:
+        """Where devices are that can be claimed."""
+        if self._places is None:
+            self._places = Places(self._device_names)
+        return self._places
+
+    def device_names(self, node: str) -> tuple[DeviceName, ...]:
+        """The devices of a node that can be claimed, by their numbers."""
+        return self._device_names.get(node, ())
+
+    def lacks(self, node: str, names: Iterable[DeviceName]) -> str:
+        """The first of `names` that is not listed, "" where all are or a list is incomplete."""
+        pools = list(self._published.pools.on(node))
+        if any(pool.fault for pool in pools):
+            return ""
+        there = {name for pool in pools for name, _ in pool.devices}
+        return next((str(name) for name in names if name not in there), "")
+
+    def _name_devices(self, node: str, names: tuple[DeviceName, ...]) -> None:
+        if self._device_names.get(node, ()) == names:
+            return
+        self._device_names.pop(node, None)
+        if names:
+            self._device_names[node] = names
+        self.renewed, self._places = True, None
+
+    def _publish(self, nodes: set[str]) -> bool:
+        changed = [self._read_again(name) for name in sorted(nodes)]
+        return any(changed)
+
+    def _read_all(self) -> bool:
+        self.renewed = True
+        for name in list(self._nodes):
+            self._read_again(name)
+        return True
+
     def _read_again(self, name: str) -> bool:
         known = self._nodes.get(name)
         return known is not None and self.put(name, known.read.manifest.body)
@@ -86,9 +173,12 @@ class Ground:
     def configure(self, config: SchedulerConfig) -> None:
         """Read all nodes by another config."""
         self._config, self._stale = config, True
+        self._published.configure(config.spec)
         self._nodes = {
             name: self._read(name, one.read.manifest.body) for name, one in self._nodes.items()
         }
+        for name, one in self._nodes.items():
+            self._name_devices(name, one.device_names)
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
         """Let nobody use the nodes `withheld`, whatever they say; whether that says anything new.
@@ -139,5 +229,6 @@ class Ground:
         manifest = Manifest(report, SOURCE, "", "Node", "", name, body)
         status = self._inventories.get(name)
         inventory = status and Manifest(report, SOURCE, *STATUS, "", name, status)
-        read = read_node(manifest, self._config.spec, inventory or None)
+        published = self._published.on(name)
+        read = read_node(manifest, self._config.spec, inventory or None, published)
         return _Known(read, report.problems)

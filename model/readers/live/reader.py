@@ -7,10 +7,13 @@ from dataclasses import replace
 
 from model.config import SchedulerConfig
 from model.crds.api import GROUP
+from model.devices.names import DeviceName
 from model.gang import Gang, GangKey
 from model.problems import Problem
 from model.readers.across import side_by_side
 from model.readers.claims import KIND
+from model.readers.dra.api import CLAIM
+from model.readers.dra.holders import holders
 from model.readers.gangs import Draft
 from model.readers.inventory import namespace_in
 from model.readers.live.bodies import (
@@ -60,6 +63,7 @@ class LiveReader:
         self._priorities = Priorities(View(self._bodies, Report()))
         self._priority_problems: tuple[Problem, ...] = ()
         self._priorities_are_stale = False
+        self._claims_changed = False
         self._reading: LiveReading | None = None
 
     def put(self, group: str, kind: str, body: Body) -> bool:
@@ -74,6 +78,10 @@ class LiveReader:
                 return self._table.put(at, body)
             case ("gpu.scheduling", "GpuNodeStatus"):
                 return self._ground.put_inventory(at[1], body)
+            case ("resource.k8s.io", "ResourceSlice"):
+                return self._ground.put_slice(at[1], body)
+            case ("resource.k8s.io", "DeviceClass"):
+                return self._ground.put_class(at[1], body)
         return _is_kept(group, kind) and self._put_other(group, kind, at, body)
 
     def remove(self, group: str, kind: str, namespace: str, name: str) -> bool:
@@ -86,6 +94,10 @@ class LiveReader:
                 return self._table.remove(at)
             case ("gpu.scheduling", "GpuNodeStatus"):
                 return self._ground.remove_inventory(name)
+            case ("resource.k8s.io", "ResourceSlice"):
+                return self._ground.remove_slice(name)
+            case ("resource.k8s.io", "DeviceClass"):
+                return self._ground.remove_class(name)
         known = _is_kept(group, kind) and self._bodies.of(group, kind).pop(at, None) is not None
         if known:
             self._spread(group, kind, at, True)
@@ -117,6 +129,17 @@ class LiveReader:
             self._config = config
             self._ground.configure(config)
             self._table.read_all_anew()
+
+    def device_names(self, node: str) -> tuple[DeviceName, ...]:
+        """The devices of a node that can be claimed, by their numbers."""
+        return self._ground.device_names(node)
+
+    def lacks(self, node: str, names: Iterable[DeviceName]) -> str:
+        """The first device that its driver has taken from the node, "" where there is none.
+
+        A driver that is about to publish anew has taken nothing yet.
+        """
+        return self._ground.lacks(node, names)
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
         """Let nobody use the nodes `withheld`; whether that says anything new.
@@ -155,7 +178,7 @@ class LiveReader:
         if last is None or now != last.snapshot.now:
             table.dirty.update(self._standing.undated)
         changed = self._settle_ground()
-        changed = self._settle_priorities() or changed
+        changed = any([changed, self._settle_priorities(), self._settle_claims()])
         table.settle()
         if last is None or changed or table.dirty or last.snapshot.config is not self._config:
             reading = self._compose(now, self._read_gangs(now))
@@ -172,6 +195,13 @@ class LiveReader:
         changed = self._ground.settle()
         if self._ground.mixed != mixed:
             self._table.dirty.update(self._standing.drafted)
+        return changed
+
+    def _settle_claims(self) -> bool:
+        changed = self._claims_changed or self._ground.renewed
+        if self._ground.renewed:
+            self._table.read_all_anew()
+        self._claims_changed = self._ground.renewed = False
         return changed
 
     def _settle_priorities(self) -> bool:
@@ -202,6 +232,7 @@ class LiveReader:
             self._ground.mixed,
             now,
             View(self._bodies, Report()),
+            self._ground.claimables,
         )
 
     def _read(self, identity: Identity, situation: Situation) -> Kept:
@@ -248,9 +279,11 @@ class LiveReader:
         if runners is None:
             standing = self._standing
             runners = Runners(tuple(standing.running.values()), dict(standing.uids))
+        claims = self._bodies.of(*CLAIM).items()
+        others = holders(claims, runners.running, self._ground.places) if claims else ()
         snapshot = Snapshot(
             fabric=self._ground.fabric,
-            running=runners.running,
+            running=(*runners.running, *others) if claims else runners.running,
             gangs=gangs if last is None else _kept(last.snapshot.gangs, gangs),
             config=self._config,
             now=now,
@@ -281,7 +314,7 @@ class LiveReader:
         return changed
 
     def _spread(self, group: str, kind: str, at: Address, comes_or_goes: bool) -> None:
-        """Mark what depends on an owner, a PodGroup, a GpuClaim or a PriorityClass."""
+        """Mark what depends on an owner, a PodGroup, a claim or a PriorityClass."""
         namespace, name = at
         if is_owner(group, kind):
             self._table.owner_changed(at, OwnerRef(group, kind, name))
@@ -293,6 +326,9 @@ class LiveReader:
             self._table.dirty.add((namespace, dialect, name))
         elif kind == KIND:
             self._table.read_anew(namespace)
+        elif (group, kind) == CLAIM:
+            self._claims_changed = True
+            self._table.owner_changed(at, OwnerRef(group, kind, name))
         else:
             self._priorities_are_stale = True
 
@@ -304,12 +340,16 @@ class LiveReader:
                 return self._table.addresses
             case ("gpu.scheduling", "GpuNodeStatus"):
                 return [("", name) for name in self._ground.inventories]
+            case ("resource.k8s.io", "ResourceSlice"):
+                return [("", name) for name in self._ground.slices]
+            case ("resource.k8s.io", "DeviceClass"):
+                return [("", name) for name in self._ground.classes]
         return list(self._bodies.of(group, kind)) if _is_kept(group, kind) else []
 
 
 def _is_kept(group: str, kind: str) -> bool:
     pod_group = kind == "PodGroup" and group in GROUP_KINDS
-    return pod_group or (group, kind) in (PRIORITY_CLASS, GPU_CLAIM) or is_owner(group, kind)
+    return pod_group or (group, kind) in (PRIORITY_CLASS, GPU_CLAIM, CLAIM) or is_owner(group, kind)
 
 
 def _kept(before: Iterable[Gang], now: Iterable[Gang]) -> tuple[Gang, ...]:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from model.gang import GangKey
 from model.problems import Problem
+from model.readers.dra.claims import ClaimAsk
 from model.readers.gangs import Draft
 from model.readers.groups import Dialect
 from model.readers.live.bodies import Address
@@ -20,12 +21,16 @@ from model.snapshot import RunningPod, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A pod that waits, by all that a Binding must name; `version` is its resourceVersion."""
+    """A pod that waits, by all that a Binding must name; `version` is its resourceVersion.
+
+    `claims` are the ResourceClaims that need devices before it.
+    """
 
     namespace: str
     name: str
     uid: str
     version: str
+    claims: tuple[ClaimAsk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,7 @@ def _facts(draft: Draft) -> GangFacts:
 def _member(pod: Pod) -> Member:
     version = pod.manifest.body["metadata"].get("resourceVersion")
     version = version if isinstance(version, str) else ""
-    return Member(pod.namespace, pod.name, uid_of(pod), version)
+    return Member(pod.namespace, pod.name, uid_of(pod), version, pod.resource_claims)
 
 
 def _name(member: Member) -> str:

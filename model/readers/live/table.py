@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from model.readers.dra.api import CLAIM
+from model.readers.dra.pods import claims_named
 from model.readers.groups import Dialect
 from model.readers.live.bodies import SOURCE, Address, Bodies, View, is_owner, what_counts
 from model.readers.manifest import Body, Manifest
@@ -19,7 +21,8 @@ from model.readers.report import Report
 class Known:
     """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
 
-    `asked` are the owners that its gang depends on; `pod` is None where it must be read anew.
+    `asked` are the owners and claims that its gang depends on; `pod` is None where it must be
+    read anew.
     """
 
     body: Body
@@ -27,6 +30,18 @@ class Known:
     identity: Identity | None = None
     asked: tuple[OwnerRef, ...] = ()
     pod: Pod | None = None
+
+
+def _claims_of(pod: Pod) -> Iterable[OwnerRef]:
+    """The ResourceClaims that a pod depends on, each once."""
+    if not pod.spec.get("resourceClaims"):
+        return ()
+    named = claims_named(pod.manifest.on(Report()))
+    return dict.fromkeys(OwnerRef(*CLAIM, name) for _, name, _ in named)
+
+
+def _is_followed(ref: OwnerRef) -> bool:
+    return is_owner(ref.group, ref.kind) or (ref.group, ref.kind) == CLAIM
 
 
 class PodTable:
@@ -137,7 +152,7 @@ class PodTable:
             self._stale.add(self._by_uid[uid])
 
     def owner_changed(self, at: Address, ref: OwnerRef) -> None:
-        """An owner came, went or says something new."""
+        """An owner or a ResourceClaim came, went or says something new."""
         self._stale |= self._dependents.get((at[0], ref), set())
 
     def settle(self) -> None:
@@ -147,7 +162,7 @@ class PodTable:
             known = self._pods[at]
             known.pod = None
             pod = self.read(at, Report(), owners)
-            self._watch(at, known, pod.owners.asked)
+            self._watch(at, known, (*pod.owners.asked, *_claims_of(pod)))
             identity = identity_of(pod)
             if identity != known.identity:
                 self._leave(at, known)
@@ -173,13 +188,13 @@ class PodTable:
         if asked == known.asked:
             return
         for ref in known.asked:
-            if is_owner(ref.group, ref.kind):
+            if _is_followed(ref):
                 key = (at[0], ref)
                 self._dependents[key].discard(at)
                 if not self._dependents[key]:
                     del self._dependents[key]
         for ref in asked:
-            if is_owner(ref.group, ref.kind):
+            if _is_followed(ref):
                 self._dependents.setdefault((at[0], ref), set()).add(at)
         known.asked = asked
 

@@ -296,6 +296,9 @@ class Leader:
         self.end = "fenced" if isinstance(error, Fenced) else f"failed: {error}"
         self.main.cancel()
 
+    def took_claim(self, body: Any) -> None:
+        """There are no claims."""
+
     def took(self, body: Body) -> None:
         """The view knows."""
 

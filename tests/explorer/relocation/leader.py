@@ -178,6 +178,9 @@ class TermLeader(Leader):
         )
         return super()._known() + repr(more).encode()
 
+    def took_claim(self, body: Any) -> None:
+        """There are no claims."""
+
     def took(self, body: Any) -> None:
         """A pod as a write of ours left it."""
         self.view.took(body)

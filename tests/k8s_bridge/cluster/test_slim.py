@@ -10,7 +10,15 @@ import pytest
 
 from benchmarks.read.cluster import cluster, node, pod
 from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, LEADER_WORKER_SETS, NODES, PODS, Kind
+from k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    JOBS,
+    LEADER_WORKER_SETS,
+    NODES,
+    PODS,
+    RESOURCE_SLICES,
+    Kind,
+)
 from k8s_bridge.cluster.slim import LAST_APPLIED, event_of, object_of, page_of
 from model.readers import Reading, Source, read
 from tests.model.readers import objects
@@ -134,11 +142,13 @@ def test_what_nobody_reads_goes() -> None:
 
 
 def test_nodes() -> None:
-    """A node keeps labels, amounts, addresses and conditions without heartbeats; no images."""
+    """A node keeps labels, amounts, addresses, boot, conditions without heartbeats; no images."""
     body = node(0)
     slim = _slim(NODES, copy.deepcopy(body))
     assert slim["metadata"]["labels"] == body["metadata"]["labels"]
-    assert set(slim["status"]) == {"addresses", "allocatable", "capacity", "conditions"}
+    kept = {"addresses", "allocatable", "capacity", "conditions", "nodeInfo"}
+    assert set(slim["status"]) == kept
+    assert set(slim["status"]["nodeInfo"]) <= {"bootID"}
     assert all("lastHeartbeatTime" not in one for one in slim["status"]["conditions"])
 
 
@@ -192,3 +202,21 @@ def test_what_is_no_object(kind: Kind, content: bytes) -> None:
         page_of(kind, content)
     with pytest.raises(ClusterError):
         event_of(kind, content)
+
+
+def test_slices() -> None:
+    """Devices say what they said; values that are alike are one object, whatever their names."""
+    devices = [
+        {
+            "name": f"gpu-{i}",
+            "attributes": {"uuid": {"string": f"GPU-{i}"}, "productName": {"string": "H100"}},
+            "capacity": {"memory": {"value": "80Gi"}},
+        }
+        for i in range(2)
+    ]
+    slim = _slim(RESOURCE_SLICES, {"spec": {"devices": copy.deepcopy(devices)}})
+    first, second = slim["spec"]["devices"]
+    assert [first, second] == devices
+    assert first["attributes"]["productName"] is second["attributes"]["productName"]
+    assert first["capacity"] is second["capacity"]
+    assert _slim(RESOURCE_SLICES, {"spec": {"devices": "none"}})["spec"]["devices"] == "none"

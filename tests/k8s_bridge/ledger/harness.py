@@ -63,6 +63,7 @@ class Death:
     after: bool = False
     writes: list[str] = field(default_factory=list)
     dead: bool = False
+    last: Request | None = None
 
     async def before(self, request: Request) -> None:
         """Count a write, and die where it is time."""
@@ -70,13 +71,15 @@ class Death:
             raise Killed
         if request.writes:
             self.writes.append(f"{request.verb} {request.kind.plural}/{request.subresource}")
-            if len(self.writes) == self.at and not self.after:
-                self.dead = True
-                raise Killed
+            if len(self.writes) == self.at:
+                self.last = request
+                self.dead = not self.after
+                if self.dead:
+                    raise Killed
 
     async def after_(self, request: Request) -> None:
         """Die with the write done and its answer unread."""
-        if request.writes and len(self.writes) == self.at and self.after:
+        if request is self.last:
             self.dead = True
             raise Killed
 
@@ -268,12 +271,17 @@ class Leader:
         """Wait for the members that are being bound; raises what their tasks raised."""
         while self.tasks:
             await self.tasks.pop()
+        # Whoever waits for the end of a task hears of it only now.
+        await asyncio.sleep(0)
 
     async def stop(self) -> None:
         """Cancel what still runs."""
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
+
+    def took_claim(self, body: Body) -> None:
+        """There are no claims."""
 
     def took(self, body: Body) -> None:
         """The true pods know."""

@@ -93,12 +93,17 @@ class OldCache(MemoryCluster):
     """A server that answers reads from its cache with nothing: it has only just started."""
 
     async def list(
-        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
     ) -> Listing:
         """An empty list, unless a quorum read is asked for."""
         if cached:
             return Listing([], "1")
-        return await super().list(kind, namespace, labels)
+        return await super().list(kind, namespace, labels, fields=fields)
 
 
 async def test_a_pod_of_the_same_name_is_not_bound_in_its_place(world: World) -> None:

@@ -36,7 +36,12 @@ class Faulty:
         self._past: dict[Kind, list[Listing]] = {}
 
     async def list(
-        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
     ) -> Listing:
         """The list, one of the past, a failure, or no answer."""
         if self._strikes("list failed", 0.3):
@@ -44,17 +49,18 @@ class Faulty:
         if self._strikes("list hung", 0.05):
             await asyncio.get_running_loop().create_future()
         past = self._past.setdefault(kind, [])
-        past.append(await self.cluster.list(kind, namespace, labels, cached))
+        past.append(await self.cluster.list(kind, namespace, labels, cached, fields))
         return self.chance.choice(past) if self._strikes("list stale", 0.3) else past[-1]
 
     async def watch(
-        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[Event]:
         """The events, until something goes wrong."""
         if self._strikes("watch failed", 0.3):
             raise self.chance.choice(FAILURES)
         sent: list[Event] = []
-        async with aclosing(self.cluster.watch(kind, version, namespace, labels)) as events:
+        watch = self.cluster.watch(kind, version, namespace, labels, fields)
+        async with aclosing(watch) as events:
             async for event in events:
                 if self._strikes("watch cut", 0.03):
                     raise self.chance.choice(FAILURES)

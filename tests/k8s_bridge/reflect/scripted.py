@@ -59,7 +59,12 @@ class Scripted:
         return [asked.version for asked in self.asked if asked.verb == WATCH]
 
     async def list(
-        self, kind: Kind, namespace: str = "", labels: str = "", cached: bool = False
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
     ) -> Listing:
         """The next list of the script."""
         self.asked.append(Asked(self.clock.monotonic(), LIST, cached=cached))
@@ -68,13 +73,13 @@ class Scripted:
         answer = lists.pop(0) if len(lists) > 1 else lists[0]
         if isinstance(answer, float):
             await self._silence(answer)
-            return await self.list(kind, namespace, labels, cached)
+            return await self.list(kind, namespace, labels, cached, fields)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
     async def watch(
-        self, kind: Kind, version: str, namespace: str = "", labels: str = ""
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> AsyncIterator[Event]:
         """The next watch of the script."""
         self.asked.append(Asked(self.clock.monotonic(), WATCH, version))

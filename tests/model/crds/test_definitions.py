@@ -61,3 +61,11 @@ def test_a_count_is_a_number_of_devices(count: object) -> None:
     """Nothing but a whole number from 1 up to what a node can have is a count."""
     with pytest.raises(ValidationError):
         GpuClaim.model_validate({"spec": {"devices": {"count": count}}}, strict=True)
+
+
+@pytest.mark.parametrize("memory", ["9" * 32, "9" * 30 + "Ti"])
+def test_more_memory_than_there_can_be_is_no_demand(memory: str) -> None:
+    """It matches the pattern, and is still no amount: a claim that says so is invalid."""
+    spec = {"devices": {"count": 1}, "selector": {"minMemory": memory}}
+    with pytest.raises(ValidationError, match="too large"):
+        GpuClaim.model_validate({"spec": spec})

@@ -9,7 +9,9 @@ from typing import Any
 from model.config import SchedulerConfig
 from model.devices.held import DEVICES
 from model.readers import Reading, Source, read
+from model.readers.dra.holders import STANDS_IN
 from model.readers.live import LiveReader, LiveReading
+from tests.model.readers import live_claims as claims
 from tests.model.readers import objects
 from tests.model.readers.objects import Body
 
@@ -20,7 +22,8 @@ Key = tuple[str, str, str, str]
 SPACES = ("ml", "ops")
 NODES = tuple(f"n{i}" for i in range(4))
 GANGS = ("a", "b")
-PODS = tuple(f"{gang}-{i}" for gang in GANGS for i in range(3))
+PODS = (*(f"{gang}-{i}" for gang in GANGS for i in range(3)), "x-a", "x-b", "x-c")
+"""The last of them have no numbers, so that they share out the lines of device maps."""
 GROUP = {"scheduling.k8s.io": "v1beta1", "scheduling.x-k8s.io": "v1", "scheduling.volcano.sh": "v1"}
 OWNERS = {
     ("batch", "Job"): "batch/v1",
@@ -55,6 +58,9 @@ CONFIGS: tuple[Body, ...] = (
     {"topology": {"unlabelled": "isolate"}},
     {"network": {"uplinks": {"leaf-9": "100Gb"}}},
     {"devices": {"mode": "count"}},
+    {"devices": {"mode": "dra"}},
+    {"devices": {"mode": "dra"}},
+    {"devices": {"mode": "dra", "deviceClasses": ["gpu.amd.com"]}},
 )
 
 
@@ -141,6 +147,7 @@ class World:
         assert live.uids == {
             (pod.namespace, pod.name): self._metadata_of("Pod", pod.namespace, pod.name)[0]
             for pod in plain.snapshot.running
+            if not pod.name.endswith(STANDS_IN)
         }
         self._check_standing(plain)
         return live
@@ -288,6 +295,8 @@ def be_special(pick: Pick, body: Body, gang: str) -> None:
             spec["activeDeadlineSeconds"] = pick((600, 7200, "x"))
         case 8:
             spec["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+    if pick((True, False, False)):
+        claims.ask(pick, body)
 
 
 def a_pod(world: World) -> None:
@@ -465,5 +474,7 @@ EVENTS: tuple[Callable[[World], None], ...] = (
     *(a_node, gone) * 3,
     *(bound, assumed, phased, relabelled) * 2,
     *(an_inventory, a_claim) * 2,
+    *(claims.a_slice, claims.a_resource_claim) * 3,
+    claims.a_device_class,
     *(released, ending, a_class, a_heartbeat, configured, listed_again, later),
 )

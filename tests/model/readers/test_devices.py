@@ -149,11 +149,11 @@ def test_a_claim_selects_devices_and_nodes() -> None:
     assert role.constraint.selector == (("pool", "big"),)
 
 
-def test_a_plain_claim_demands_nothing_but_a_number() -> None:
-    """One device, exclusive."""
+def test_a_plain_claim_demands_any_devices() -> None:
+    """One device, exclusive, any; but its number has to be known."""
     spec = {"devices": {"count": 1, "exclusivity": "Exclusive"}}
     (role,) = gang_of(node(), pod(gpus=1, annotations={CLAIM: "c"}), claim(**spec)).roles
-    assert (role.request.gpus, role.request.wants) == (1, None)
+    assert (role.request.gpus, role.request.wants) == (1, DeviceDemand())
 
 
 @pytest.mark.parametrize(

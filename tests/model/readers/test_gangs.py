@@ -157,6 +157,18 @@ def test_basic_groups_start_pod_by_pod() -> None:
     assert all(gang.hold is None for gang in found.snapshot.gangs)
 
 
+def test_a_pod_of_a_basic_group_keeps_its_name_once_it_runs() -> None:
+    """What runs, what waits and what a repair would move go by the same kind of name."""
+    runs = in_native("a-0", nodeName="n1")
+    basic = group("g", NATIVE, schedulingPolicy={"basic": {}})
+    found = reading(node("n1"), runs, in_native("a-1"), basic)
+    assert [str(one.gang) for one in found.snapshot.running] == ["ml/g+a-0"]
+    assert [str(one.gang.key) for one in found.standing({"n1"}, False)] == [
+        "ml/g+a-0",
+        "ml/g+a-1",
+    ]
+
+
 def test_surplus_waits_for_the_gang() -> None:
     """Of four pods and minMember 2 the two of lowest rank are the gang; the others wait."""
     bodies = [in_native(f"a-{i}") for i in (10, 3, 2, 1)]
@@ -407,3 +419,19 @@ def test_now_is_the_newest_creation() -> None:
     moments = [gang.created - 1_767_225_600 for gang in found.snapshot.gangs]
     assert moments == [0, 3600, 3600]
     assert found.snapshot.now == 1_767_229_200
+
+
+def test_a_gang_has_a_name_that_fits_into_records() -> None:
+    """A longer one holds the pod by itself and says so; nothing is recorded under that name."""
+    said = {"topology.scheduler/gang": "g" * 254, "topology.scheduler/gang-size": "2"}
+    (gang,) = reading(node(), pod("p", annotations=said), strict=False).snapshot.gangs
+    assert (gang.key.name, gang.hold and gang.hold.kind) == ("p", "Invalid")
+    assert "has 254 characters" in str(gang.hold)
+
+
+def test_a_flood_of_unknown_annotations_is_looked_at_in_part() -> None:
+    """Sixteen are told by name, the rest is left."""
+    said = {f"topology.scheduler/x{i}": "" for i in range(5000)}
+    found = reading(node(), pod("p", annotations=said), strict=False)
+    assert len(found.problems) == 16
+    assert found.snapshot.gangs[0].hold is not None

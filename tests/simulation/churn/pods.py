@@ -12,7 +12,8 @@ from k8s_bridge.cluster.memory import pods as binding
 from k8s_bridge.cluster.memory.actors import GANG_SIZE, pod, target
 from k8s_bridge.cluster.memory.records import Record
 from k8s_bridge.cluster.protocol import Binding, Target
-from tests.simulation.jobs import TEAM, Job, bound, ended
+from model.crds.claim import CLAIM
+from tests.simulation.jobs import TEAM, Job, bound, ended, row
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -41,16 +42,22 @@ def submit(world: World, chance: random.Random) -> bool:
         case 0:
             job = Job(name, 1, chance.choice((1, 2, 4, 8)), True, **_ways(chance))
         case 1:
-            job = Job(name, chance.randint(2, 6), chance.choice((1, 2, 4)), **_ways(chance))
+            gpus = chance.choice((1, 2, 4))
+            job = Job(name, chance.randint(2, 6), gpus, **_ways(chance, _demands(chance, gpus)))
         case _:
             job = Job(name, chance.choice((1, 2, 2, 3, 4, 4, 5, 8)), 8, **_ways(chance))
     world.jobs.submit(job)
     return True
 
 
-def _ways(chance: random.Random) -> dict[str, Any]:
+def _demands(chance: random.Random, gpus: int) -> dict[str, str]:
+    """A claim for so many devices in a row, now and then."""
+    return {CLAIM: row(gpus)} if chance.random() < 0.3 else {}
+
+
+def _ways(chance: random.Random, demands: dict[str, str] | None = None) -> dict[str, Any]:
     """How important a job is, and on which terms its pods go elsewhere."""
-    terms = {"topology.scheduler/repair-policy": chance.choice(_POLICIES)}
+    terms = {"topology.scheduler/repair-policy": chance.choice(_POLICIES), **(demands or {})}
     if chance.random() < 0.5:
         terms["topology.scheduler/movable"] = "true"
     priority = chance.choice(("", "", "", "low", "high", "meek"))

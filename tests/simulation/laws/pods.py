@@ -9,6 +9,7 @@ from k8s_bridge.cluster.memory.records import Change, Record
 from k8s_bridge.ledger.names import COMMIT
 from k8s_bridge.ledger.pods import PodSeen, pod_seen
 from k8s_bridge.ledger.records import Phase
+from model.crds.claim import CLAIM
 from tests.simulation.laws.records import Books
 from tests.simulation.store import WatchedStore
 from tests.simulation.story import Story
@@ -20,9 +21,10 @@ DEVICES = 8
 class LivePods:
     """The pods on each node, judged before `Books` see a change.
 
-    Laws: no device in two live pods. No node with more than it ever had. A binding belongs to
-    a commit that counts, for this pod, node and devices, and never to one that has fenced it.
-    A pod is evicted by us only where its commit goes back, or a relocation says that it goes.
+    Laws: no device in two live pods. Devices that a claim wants in a row are in a row. No node
+    with more than it ever had. A binding belongs to a commit that counts, for this pod, node and
+    devices, and never to one that has fenced it. A pod is evicted by us only where its commit
+    goes back, or a relocation says that it goes.
     """
 
     def __init__(
@@ -58,6 +60,11 @@ class LivePods:
             why = self._unfounded(commit, was, now)
             if why:
                 self._story.broken("a binding belongs to its commit", why)
+            if _in_a_row(after) and now.devices:
+                self._story.did("bound by a claim")
+            if _in_a_row(after) and not _follow(now.devices):
+                what = f"{now.pod} got {now.devices} of {now.node}"
+                self._story.broken("who claims devices in a row gets such", what)
         if now.deleting and not was.deleting:
             self._story.did("evicted", f"{now.pod}")
             if self._books.leaves(now.pod.uid):
@@ -107,6 +114,15 @@ def _own_gpus(record: Record) -> int:
         return 0
     limits = record.body["spec"]["containers"][0]["resources"]["limits"]
     return int(limits.get("nvidia.com/gpu", 0))
+
+
+def _in_a_row(record: Record) -> bool:
+    return CLAIM in (record.metadata.get("annotations") or {})
+
+
+def _follow(devices: tuple[int, ...]) -> bool:
+    """Whether there are devices, and their numbers follow each other."""
+    return bool(devices) and devices[-1] - devices[0] == len(devices) - 1
 
 
 def _commit(record: Record) -> str:

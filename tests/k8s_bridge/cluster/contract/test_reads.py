@@ -124,3 +124,16 @@ async def test_kind_paths() -> None:
     grouped = Kind("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
     assert grouped.path("ns") == "/apis/policy/v1/namespaces/ns/poddisruptionbudgets"
     assert NODES.path("", "n1", "status") == "/api/v1/nodes/n1/status"
+
+
+async def test_lists_by_field(bench: Bench) -> None:
+    """Pods of one node are listed alone; a field that nobody can select by is refused."""
+    await make_pod(bench, "a", nodeName="n1")
+    await make_pod(bench, "b", nodeName="n2")
+    await make_pod(bench, "c")
+    listing = await bench.cluster.list(PODS, bench.namespace, fields="spec.nodeName=n1")
+    assert [item["metadata"]["name"] for item in listing.items] == ["a"]
+    listing = await bench.cluster.list(PODS, bench.namespace, fields="spec.nodeName!=n1")
+    assert [item["metadata"]["name"] for item in listing.items] == ["b", "c"]
+    with pytest.raises(Refused):
+        await bench.cluster.list(PODS, bench.namespace, fields="spec.nodeSelector=x")

@@ -140,3 +140,14 @@ async def test_bookmark_and_end(bench: Bench) -> None:
     await _create(bench, "n")
     (event,) = await watched(bench, CONFIG_MAPS, reached, 1)
     assert event.object["metadata"]["name"] == "n"
+
+
+async def test_a_watch_by_field(bench: Bench) -> None:
+    """A pod comes into view when it is bound to the node that is watched, and others never do."""
+    made = await make_pod(bench, "a")
+    await make_pod(bench, "b", nodeName="n2")
+    await bench.cluster.bind(Binding(target(made), "n1"))
+    events = bench.cluster.watch(PODS, version_of(made), bench.namespace, fields="spec.nodeName=n1")
+    async with closing(events) as stream:
+        event = await asyncio.wait_for(anext(stream), PATIENCE)
+    assert (event.type, event.object["metadata"]["name"]) == ("ADDED", "a")

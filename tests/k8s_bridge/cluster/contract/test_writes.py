@@ -7,7 +7,17 @@ import re
 import pytest
 
 from k8s_bridge.cluster.errors import AlreadyExists, Conflict, NotFound, Refused
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES, PODS, PRIORITY_CLASSES
+from k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    LEASES,
+    MUTATING_WEBHOOKS,
+    NODES,
+    PODS,
+    PRIORITY_CLASSES,
+    SECRETS,
+    VALIDATING_WEBHOOKS,
+    Kind,
+)
 from k8s_bridge.cluster.protocol import Body, Target
 from tests.k8s_bridge.cluster.contract.bench import (
     Bench,
@@ -257,3 +267,45 @@ async def test_annotations_end_at_256_kib(bench: Bench, size: int, fits: bool) -
     with pytest.raises(Refused) as caught:
         await _lease(bench, annotations)
     assert caught.value.status == 422
+
+
+async def test_secrets_are_swapped_like_leases(bench: Bench) -> None:
+    """Their content is replaced whole, under the version that was read, and only then."""
+    body = {"metadata": {"name": "s"}, "type": "Opaque", "data": {"a": "MQ==", "b": "Mg=="}}
+    made = await bench.cluster.create(SECRETS, bench.namespace, body)
+    made["data"] = {"a": "Mw=="}
+    second = await bench.cluster.replace(SECRETS, target(made, uid=True, version=True), made)
+    assert second["data"] == {"a": "Mw=="}
+    with pytest.raises(Conflict):
+        await bench.cluster.replace(SECRETS, target(made, version=True), made)
+
+
+@pytest.mark.parametrize(
+    "kind", [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS], ids=lambda kind: str(kind.name)
+)
+async def test_webhook_configurations_are_swapped_like_leases(bench: Bench, kind: Kind) -> None:
+    """A caBundle takes under the version that was read, and a second one under it conflicts."""
+    hook = {
+        "name": "a.b.example",
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "failurePolicy": "Ignore",
+        "clientConfig": {"url": "https://127.0.0.1:1/"},
+        "rules": [
+            {
+                "apiGroups": ["a.example"],
+                "apiVersions": ["v1"],
+                "operations": ["CREATE"],
+                "resources": ["x"],
+            }
+        ],
+    }
+    body = {"metadata": {"name": f"hook-{bench.namespace}"}, "webhooks": [hook]}
+    made = await bench.cluster.create(kind, "", body)
+    made["webhooks"][0]["clientConfig"]["caBundle"] = ""
+    made["metadata"]["annotations"] = {"gpu.scheduling/ca-generation": "1"}
+    second = await bench.cluster.replace(kind, target(made, uid=True, version=True), made)
+    assert second["metadata"]["annotations"] == {"gpu.scheduling/ca-generation": "1"}
+    with pytest.raises(Conflict):
+        await bench.cluster.replace(kind, target(made, version=True), made)
+    await bench.cluster.delete(kind, target(made))

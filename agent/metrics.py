@@ -1,0 +1,91 @@
+"""Metrics of an agent, with a registry of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from agent.reading import Reading
+from k8s_bridge.clock import Clock
+
+
+class AgentMetrics:
+    """One method for each thing that happens."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.registry = CollectorRegistry()
+        self._clock = clock
+        self._read_at: float | None = None
+        own = self.registry
+        self._devices = Gauge(
+            "fourleaf_agent_devices", "Devices of the node, by health.", ["health"], registry=own
+        )
+        self._ready = Gauge(
+            "fourleaf_agent_ready", "1 where the inventory can be relied on.", registry=own
+        )
+        self._mismatches = Gauge(
+            "fourleaf_agent_mismatches",
+            "Devices that a pod uses without a grant, each pod counted.",
+            registry=own,
+        )
+        self._rounds = Counter(
+            "fourleaf_agent_rounds_total", "Times that the node was looked at.", registry=own
+        )
+        self._writes = Counter(
+            "fourleaf_agent_publishes_total", "Writes of the inventory.", registry=own
+        )
+        self._errors = Counter(
+            "fourleaf_agent_publish_errors_total",
+            "Attempts to publish that failed, by HTTP status (0: no answer).",
+            ["status"],
+            registry=own,
+        )
+        age = Gauge(
+            "fourleaf_agent_last_read_age_seconds",
+            "Seconds since the devices were last read; -1 before the first time.",
+            registry=own,
+        )
+        age.set_function(self.read_age)
+        self._requests = Counter(
+            "fourleaf_agent_api_requests_total",
+            "Requests to the API server, by verb, kind and HTTP status (0: no answer).",
+            ["verb", "kind", "status"],
+            registry=own,
+        )
+        self._requested: dict[tuple[str, str, int], int] = {}
+
+    def read_age(self) -> float:
+        """Seconds since the last reading without a fault of its own, -1 before the first."""
+        return -1.0 if self._read_at is None else self._clock.monotonic() - self._read_at
+
+    def read(self, reading: Reading) -> None:
+        """The devices were read."""
+        if reading.fault is None:
+            self._read_at = self._clock.monotonic()
+        healthy = sum(gpu.healthy for gpu in reading.gpus)
+        self._devices.labels("healthy").set(healthy)
+        self._devices.labels("unhealthy").set(len(reading.gpus) - healthy)
+
+    def judged(self, ready: bool, mismatches: Sequence[object]) -> None:
+        """The inventory was looked at, and what runs was compared with what was granted."""
+        self._rounds.inc()
+        self._ready.set(ready)
+        self._mismatches.set(len(mismatches))
+
+    def published(self, writes: int) -> None:
+        """The inventory was published with so many writes."""
+        self._writes.inc(writes)
+
+    def failed(self, status: int) -> None:
+        """An attempt to publish has failed."""
+        self._errors.labels(str(status)).inc()
+
+    def requests(self, totals: Mapping[tuple[str, str, int], int]) -> None:
+        """So many requests since the start, by verb, kind (and subresource) and HTTP status."""
+        for key, total in totals.items():
+            more = total - self._requested.get(key, 0)
+            if more > 0:
+                verb, kind, status = key
+                self._requests.labels(verb, kind, str(status)).inc(more)
+        self._requested = dict(totals)

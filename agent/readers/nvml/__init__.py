@@ -1,0 +1,5 @@
+"""NVIDIA's devices, through NVML."""
+
+from agent.readers.nvml.reader import NvmlReader
+
+__all__ = ["NvmlReader"]

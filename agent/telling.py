@@ -1,0 +1,32 @@
+"""Events for the pods that use what they were not granted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.matching import Mismatch
+from k8s_bridge.telling.tells import EventTell, Regarding
+from k8s_bridge.telling.words import clipped
+
+REASON = "DevicesNotGranted"
+ACTION = "Comparing"
+
+
+def news(before: Iterable[Mismatch], now: Iterable[Mismatch]) -> list[EventTell]:
+    """An event on the pod for each mismatch that was not there before.
+
+    Pods that the cluster does not know have no object to tell on.
+    """
+    known = set(before)
+    return [
+        EventTell(
+            Regarding.pod(one.pod.target),
+            REASON,
+            clipped(str(one)),
+            ACTION,
+            topic=str(one.gpu),
+            warning=True,
+        )
+        for one in now
+        if one not in known and one.pod is not None
+    ]

@@ -1,0 +1,1 @@
+"""How fast the webhook answers, and what a change of its certificate costs its clients."""

@@ -1,0 +1,1 @@
+"""`fourleaf map`: device maps made, checked and mended."""

@@ -1,0 +1,151 @@
+"""Device maps as tables, documents, patches and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from cli.console import show, write
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from model.maps.fix import Fixed
+    from model.maps.ground import Ground
+    from model.readers.device_map import Pin
+
+
+class MapFormat(StrEnum):
+    """What `-o` of `fourleaf map generate` and `fix` takes."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    ANNOTATION = "annotation"
+    PATCH = "patch"
+    VALUES = "values"
+
+
+def show_map(
+    pins: Mapping[int, Pin], ground: Ground, output: MapFormat, fixed: Fixed | None = None
+) -> None:
+    """Print a map; `fixed` says what became of it."""
+    from cli.text import json_text
+    from model.readers.device_map import DEVICE_MAP, map_text
+
+    text = map_text(pins)
+    match output:
+        case MapFormat.TABLE:
+            show(_lines(pins, ground, fixed))
+        case MapFormat.ANNOTATION:
+            write(text)
+        case MapFormat.PATCH:
+            template = {"metadata": {"annotations": {DEVICE_MAP: text}}}
+            write(_yaml({"spec": {"template": template}}))
+        case MapFormat.VALUES:
+            write(_yaml({"podAnnotations": {DEVICE_MAP: text}}))
+        case MapFormat.JSON:
+            write(json_text(document(pins, ground, fixed)))
+        case _:
+            write(_yaml(document(pins, ground, fixed)))
+
+
+def document(pins: Mapping[int, Pin], ground: Ground, fixed: Fixed | None = None) -> dict[str, Any]:
+    """The map as data; `changes` and `left` where it was mended."""
+    from model.config import API_VERSION
+    from model.readers.device_map import map_text
+
+    lines = [
+        {
+            "index": index,
+            "node": pin.node,
+            "devices": list(pin.devices),
+            "pool": ground.pool_of(pin.node),
+        }
+        for index, pin in pins.items()
+    ]
+    whole: dict[str, Any] = {
+        "apiVersion": API_VERSION,
+        "kind": "DeviceMap",
+        "provider": ground.provider.value,
+        "lines": lines,
+        "annotation": map_text(pins),
+    }
+    if fixed is not None:
+        whole["changes"] = [
+            {"index": one.index, "from": str(one.before), "to": str(one.after)}
+            for one in fixed.changes
+        ]
+        whole["left"] = [
+            {"index": one.index, "line": f"{one.index}={one.pin}", "why": one.why}
+            for one in fixed.left
+        ]
+    return whole
+
+
+def _lines(
+    pins: Mapping[int, Pin], ground: Ground, fixed: Fixed | None
+) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    yield _head(ground)
+    yield _table(pins, ground)
+    for one in fixed.changes if fixed else ():
+        yield Text(f"{one.index}: {one.after} instead of {one.before}", style="green")
+    for left in fixed.left if fixed else ():
+        yield Text(f"{left.index}: {left.pin} stays: {left.why}", style="red")
+
+
+def check_lines(
+    maps: Iterable[tuple[str, Mapping[int, Pin]]], ground: Ground
+) -> Iterator[RenderableType]:
+    """The lines of all `maps`, each given by the title of its object."""
+    from rich.text import Text
+
+    yield _head(ground)
+    for title, pins in maps:
+        yield Text(title)
+        yield _table(pins, ground)
+
+
+def _head(ground: Ground) -> RenderableType:
+    from rich.text import Text
+
+    return Text(f"{ground.provider.value} cluster, {_nodes(ground)}", style="bold")
+
+
+def _table(pins: Mapping[int, Pin], ground: Ground) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(4):
+        # Nothing of a name may be cut off.
+        table.add_column(overflow="fold")
+    table.add_row(*(Text(one, style="dim") for one in ("pod", "node", "devices", "pool")))
+    for index, pin in pins.items():
+        devices = ",".join(map(str, pin.devices))
+        table.add_row(str(index), Text(pin.node), devices, Text(ground.pool_of(pin.node)))
+    return table
+
+
+def _nodes(ground: Ground) -> str:
+    ready = sum(one.usable for one in ground.nodes.values())
+    many = "1 usable GPU node" if ready == 1 else f"{ready} usable GPU nodes"
+    return f"{many} of {len(ground.nodes)}"
+
+
+def _yaml(document: object) -> str:
+    """YAML in which texts of several lines stand as they are, as in manifests."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """A dumper of its own, so that nobody else's changes."""
+
+    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+        style = "|" if "\n" in value else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text)
+    return str(yaml.dump(document, Dumper=Dumper, sort_keys=False, width=100))

@@ -1,0 +1,206 @@
+"""What the verbs about device maps read: nodes, pods and the objects that carry maps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cli.clusters import connected, refused
+from cli.live import CLUSTER
+
+if TYPE_CHECKING:
+    from cli.live import Body, Reach
+    from k8s_bridge.cluster.kinds import Kind
+    from k8s_bridge.cluster.protocol import Cluster
+    from model.maps.ground import Ground
+    from model.maps.stated import StatedMap
+    from model.problems import Problem
+    from model.readers import Source
+
+ALIASES = {
+    "pod": "Pod",
+    "pods": "Pod",
+    "po": "Pod",
+    "statefulset": "StatefulSet",
+    "statefulsets": "StatefulSet",
+    "sts": "StatefulSet",
+    "deployment": "Deployment",
+    "deployments": "Deployment",
+    "deploy": "Deployment",
+    "job": "Job",
+    "jobs": "Job",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The object that the command line names: kind and name, both "" for all of them."""
+
+    kind: str = ""
+    name: str = ""
+    namespace: str | None = None
+
+    def matches(self, stated: StatedMap) -> bool:
+        """Whether it is that object."""
+        one = stated.manifest
+        return (
+            self.kind in ("", one.kind)
+            and self.name in ("", one.name)
+            and self.namespace in (None, one.namespace)
+        )
+
+    def __str__(self) -> str:
+        where = f"{self.namespace or 'default'}/{self.name}" if self.name else "any object"
+        return f"{self.kind} {where}".strip()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The nodes, the maps that are meant, and where both come from."""
+
+    source: str
+    ground: Ground
+    maps: tuple[StatedMap, ...] = ()
+
+
+def wanted_of(text: str | None, namespace: str | None) -> Wanted:
+    """What `text` (KIND/NAME) names; a usage error where it is no kind that carries a map."""
+    import typer
+
+    if text is None:
+        return Wanted(namespace=namespace)
+    kind, slash, name = text.partition("/")
+    if not (slash and name and kind.lower() in ALIASES):
+        raise typer.BadParameter(
+            f"'{text}' is not KIND/NAME with one of {', '.join(ALIASES)}", param_hint="OBJECT"
+        )
+    return Wanted(ALIASES[kind.lower()], name, namespace or "default")
+
+
+def scene_of(reach: Reach, files: Sequence[str] | None, wanted: Wanted) -> Scene:
+    """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
+    from cli.inputs import open_files
+    from model.readers import Source
+
+    if files:
+        return _scene(", ".join(files), open_files(files), wanted)
+    objects = asyncio.run(_observe(reach))
+    return _scene(reach.name, [Source(CLUSTER, objects=objects)], wanted)
+
+
+def _scene(name: str, sources: Sequence[Source], wanted: Wanted) -> Scene:
+    from model.maps.ground import ground_of
+    from model.maps.stated import stated_maps
+    from model.problems import BadInput
+    from model.readers.inventory import Inventory
+    from model.readers.report import Report
+
+    report = Report()
+    inventory = Inventory(report)
+    inventory.take(sources)
+    unreadable = [one for one in report.errors if not one.object or "document" in one.object]
+    if unreadable:
+        raise BadInput(unreadable)
+    maps = tuple(one for one in stated_maps(inventory) if wanted.matches(one))
+    return Scene(name, ground_of(inventory), maps)
+
+
+def need_nodes(scene: Scene) -> None:
+    """Raise `BadInput` where the input holds no node."""
+    if not scene.ground.nodes:
+        advice = "Add them: kubectl get nodes,pods -A -o json > now.json, then -f now.json."
+        raise _bad(scene, "Node", "the input holds no node", advice)
+
+
+def need_maps(scene: Scene, wanted: Wanted) -> None:
+    """Raise `BadInput` where nothing that is meant carries a map."""
+    if not scene.maps:
+        from model.readers.device_map import DEVICE_MAP
+
+        advice = "Name KIND/NAME and its namespace (-n); `fourleaf map generate` makes a map."
+        raise _bad(scene, str(wanted), f"carries no annotation {DEVICE_MAP}", advice)
+
+
+def _bad(scene: Scene, what: str, message: str, advice: str) -> Exception:
+    from model.problems import BadInput, Problem, Severity
+
+    return BadInput([Problem(Severity.ERROR, scene.source, what, "", "", message, advice)])
+
+
+async def _observe(reach: Reach) -> list[Body]:
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        return await read_objects(cluster, reach)
+
+
+async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
+    """Nodes with their inventories, pods, what carries maps, and the scheduler's config.
+
+    Raises `BadInput`.
+    """
+    from k8s_bridge.cluster.errors import ClusterError, NotFound
+    from k8s_bridge.cluster.kinds import (
+        CONFIG_MAPS,
+        GPU_NODE_STATUSES,
+        NODES,
+        PODS,
+        REPLICA_SETS,
+    )
+    from k8s_bridge.cluster.protocol import Target
+    from model.config import CONFIG_MAP
+    from model.problems import BadInput
+
+    kinds = (NODES, PODS, REPLICA_SETS, GPU_NODE_STATUSES, *carriers())
+    answers = await asyncio.gather(*map(cluster.list, kinds), return_exceptions=True)
+    problems: list[Problem] = []
+    found: list[Body] = []
+    for kind, answer in zip(kinds, answers, strict=True):
+        if kind is GPU_NODE_STATUSES and isinstance(answer, NotFound):
+            continue
+        if isinstance(answer, ClusterError):
+            problems.append(refused(answer, reach.name, "list", kind))
+        elif isinstance(answer, BaseException):
+            raise answer
+        else:
+            found += [_named(kind, body) for body in answer.items]
+    if problems:
+        raise BadInput([one for one in problems if not one.object][:1] or problems)
+    try:
+        target = Target(reach.config_namespace, CONFIG_MAP)
+        found.append(_named(CONFIG_MAPS, await cluster.get(CONFIG_MAPS, target)))
+    except NotFound:
+        pass
+    except ClusterError as error:
+        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
+    return found
+
+
+def carriers() -> tuple[Kind, ...]:
+    """The kinds that make pods and may carry a map."""
+    from k8s_bridge.cluster.kinds import DEPLOYMENTS, JOBS, STATEFUL_SETS
+
+    return (STATEFUL_SETS, DEPLOYMENTS, JOBS)
+
+
+def _named(kind: Kind, body: Body) -> Body:
+    return {**body, "apiVersion": kind.api_version, "kind": kind.name}
+
+
+async def put_map(reach: Reach, stated: StatedMap, text: str) -> None:
+    """Write `text` where `stated` stands, only if nobody changed the object. Raises `BadInput`."""
+    from cli.patching import patch_all
+    from k8s_bridge.cluster.kinds import PODS
+    from k8s_bridge.cluster.protocol import Target
+    from model.maps.stated import TEMPLATE
+    from model.readers.device_map import DEVICE_MAP
+
+    one = stated.manifest
+    metadata = one.body["metadata"]
+    target = Target(one.namespace, one.name, metadata["uid"], metadata["resourceVersion"])
+    patch: Body = {"metadata": {"annotations": {DEVICE_MAP: text}}}
+    if stated.prefix == TEMPLATE:
+        patch = {"spec": {"template": patch}}
+    kind = next(kind for kind in (PODS, *carriers()) if kind.name == one.kind)
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        await patch_all(cluster, reach, kind, [target], patch)

@@ -1,0 +1,229 @@
+"""`fourleaf map`: make a device map from nodes, check one in use, replace nodes that are gone."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, print_problems, show, write
+from cli.maps.show import MapFormat, check_lines, show_map
+from cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
+from cli.options import (
+    Apply,
+    ConfigNamespace,
+    Context,
+    Kubeconfig,
+    Output,
+    OutputFormat,
+    PlanFiles,
+)
+
+if TYPE_CHECKING:
+    from cli.maps.source import Scene
+    from model.maps.fix import Fixed
+    from model.maps.stated import StatedMap
+    from model.problems import Problem
+
+app = typer.Typer(help="Make, check and mend device maps.", no_args_is_help=True)
+
+Object = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[KIND/NAME]", help="What carries the map: a pod, StatefulSet, Deployment or Job."
+    ),
+]
+Where = Annotated[
+    str | None, typer.Option("-n", "--namespace", metavar="NAMESPACE", help="Its namespace.")
+]
+Pool = Annotated[str, typer.Option(metavar="NAME", help="Only nodes of this pool.")]
+MapOutput = Annotated[MapFormat, typer.Option("-o", "--output", help="How to print the map.")]
+
+
+@app.command()
+def generate(
+    files: PlanFiles = None,
+    devices: Annotated[
+        int, typer.Option("--devices", metavar="N", min=1, max=1024, help="Devices of each pod.")
+    ] = 1,
+    pods: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, max=100_000, help="Pods; without it, as many as there is room for."
+        ),
+    ] = None,
+    pool: Pool = "",
+    busy: Annotated[
+        bool, typer.Option("--busy", help="Name devices that are in use now, too.")
+    ] = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: MapOutput = MapFormat.TABLE,
+) -> None:
+    """Make a device map from the ready GPU nodes.
+
+    Node after node in natural order, each device once, leaving out what runs of others.
+    `-o annotation` prints the text alone, `-o patch` a patch for kubectl, `-o values` values
+    for a chart.
+
+    Exit code: 0 it is made, 2 bad input, or room for fewer pods.
+    """
+    from cli.live import Reach
+    from model.maps.generate import Demand, NotEnough, generate_map
+    from model.problems import BadInput, Problem, Severity
+
+    scene = scene_of(Reach(kubeconfig, context, config_namespace), files, wanted_of(None, None))
+    need_nodes(scene)
+    try:
+        pins = generate_map(scene.ground, Demand(devices, pods, pool, busy))
+    except NotEnough as short:
+        room = short.room
+        message = str(short)
+    else:
+        room, message = len(pins), "no usable node has devices free"
+    if not room or room < (pods or 0):
+        advice = f"Ask for {room} pods, fewer devices, or another pool."
+        if not room:
+            advice = f"Pools with usable GPU nodes: {', '.join(_pools(scene)) or 'none'}."
+        what = f"pods of {devices} devices"
+        raise BadInput([Problem(Severity.ERROR, scene.source, what, "", "", message, advice)])
+    show_map(pins, scene.ground, output)
+
+
+def _pools(scene: Scene) -> list[str]:
+    nodes = scene.ground.nodes.values()
+    return sorted({one.pool for one in nodes if one.usable and one.pool})
+
+
+@app.command()
+def check(
+    target: Object = None,
+    files: PlanFiles = None,
+    namespace: Where = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Check device maps in use: that of one object, or all of them.
+
+    Every node is there, ready and has the devices; no device is named twice; there is a line
+    for each pod.
+
+    Exit code: 0 all lines can be used, 2 some cannot.
+    """
+    from cli.live import Reach
+    from model.maps.check import check_map
+
+    wanted = wanted_of(target, namespace)
+    scene = scene_of(Reach(kubeconfig, context, config_namespace), files, wanted)
+    need_nodes(scene)
+    need_maps(scene, wanted)
+    problems = [one for stated in scene.maps for one in check_map(stated, scene.ground)]
+    _show_check(scene, problems, output)
+    wrong = any(one.is_error for one in problems)
+    raise typer.Exit(EXIT_BAD_INPUT if wrong else EXIT_OK)
+
+
+def _show_check(scene: Scene, problems: list[Problem], output: OutputFormat) -> None:
+    from dataclasses import asdict
+
+    from cli.text import json_text, yaml_text
+    from model.config import API_VERSION
+    from model.readers.device_map import map_text
+
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        print_problems(problems, to_stdout=True)
+        titled = ((one.manifest.title, one.pins) for one in scene.maps)
+        show(check_lines(titled, scene.ground))
+        return
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": "DeviceMapCheck",
+        "provider": scene.ground.provider.value,
+        "maps": [{"object": one.manifest.title, "map": map_text(one.pins)} for one in scene.maps],
+        "problems": [{**asdict(one), "severity": one.severity.value} for one in problems],
+    }
+    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
+
+
+@app.command()
+def fix(
+    target: Annotated[
+        str, typer.Argument(metavar="KIND/NAME", help="What carries the map, such as sts/web.")
+    ],
+    files: PlanFiles = None,
+    namespace: Where = None,
+    pool: Pool = "",
+    apply: Apply = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: MapOutput = MapFormat.TABLE,
+) -> None:
+    """Replace the nodes of a device map that are gone by ready ones of the same pool.
+
+    All lines whose nodes can be used stay as they are. With --apply the object is changed, so
+    that its controller makes new pods; without, the map is only printed.
+
+    Exit code: 0 all lines can be used now, 2 bad input, 3 some still cannot.
+    """
+    from cli.live import Reach
+    from model.maps.fix import fix_map
+
+    if files and apply:
+        raise typer.BadParameter("nothing can be changed in files", param_hint="--apply")
+    wanted = wanted_of(target, namespace)
+    reach = Reach(kubeconfig, context, config_namespace)
+    scene = scene_of(reach, files, wanted)
+    need_nodes(scene)
+    need_maps(scene, wanted)
+    stated = scene.maps[0]
+    fixed = fix_map(stated.pins, scene.ground, stated.text, pool)
+    problems = _after(scene, stated, fixed)
+    if apply and fixed.changes:
+        from model.readers.device_map import map_text
+
+        _need_changeable(scene, stated)
+        asyncio.run(put_map(reach, stated, map_text(fixed.pins)))
+    show_map(fixed.pins, scene.ground, output, fixed)
+    print_problems(problems)
+    if output is MapFormat.TABLE:
+        write(_said(stated, fixed, apply))
+    raise typer.Exit(EXIT_PENDING if any(one.is_error for one in problems) else EXIT_OK)
+
+
+def _after(scene: Scene, stated: StatedMap, fixed: Fixed) -> list[Problem]:
+    """What is wrong with the map once it is mended. Raises `BadInput` for unreadable lines."""
+    from dataclasses import replace
+
+    from model.maps.check import check_map
+    from model.problems import BadInput
+
+    if stated.bad:
+        raise BadInput(one for one in check_map(stated, scene.ground) if one.is_error)
+    return list(check_map(replace(stated, pins=fixed.pins), scene.ground))
+
+
+def _need_changeable(scene: Scene, stated: StatedMap) -> None:
+    """Raise `BadInput` for a Job: nobody may change the template of its pods."""
+    from model.maps.stated import TEMPLATE
+    from model.problems import BadInput, Problem, Severity
+
+    one = stated.manifest
+    if one.kind == "Job" and stated.prefix == TEMPLATE:
+        message = "cannot be changed: the pod template of a Job is fixed"
+        advice = "Create the Job anew with this map: see -o patch."
+        raise BadInput(
+            [Problem(Severity.ERROR, scene.source, one.title, stated.field, "", message, advice)]
+        )
+
+
+def _said(stated: StatedMap, fixed: Fixed, applied: bool) -> str:
+    if not fixed.changes:
+        return f"{stated.manifest.title}: no line changes"
+    lines = ", ".join(str(one.index) for one in fixed.changes)
+    what = "changed" if applied else "would change; --apply changes them"
+    return f"{stated.manifest.title}: lines {lines} {what}"

@@ -1,0 +1,1 @@
+"""Device maps as a whole: made from nodes, checked against them, and mended."""

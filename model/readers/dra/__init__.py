@@ -1,0 +1,1 @@
+"""Dynamic resource allocation: devices by ResourceSlices, demands by ResourceClaims."""

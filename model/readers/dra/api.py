@@ -1,0 +1,8 @@
+"""The kinds of `resource.k8s.io/v1` that are read."""
+
+from __future__ import annotations
+
+GROUP = "resource.k8s.io"
+CLAIM = (GROUP, "ResourceClaim")
+SLICE = (GROUP, "ResourceSlice")
+DEVICE_CLASS = (GROUP, "DeviceClass")

@@ -1,0 +1,63 @@
+"""DeviceClasses: which devices belong to those that the config names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from model.readers.dra.selectors import Condition, NotUnderstood, conditions
+from model.readers.manifest import EMPTY, Body
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceClass:
+    """What makes a device one of the class; `refused` is a selector that is not understood."""
+
+    name: str
+    conditions: tuple[Condition, ...] = ()
+    refused: str = ""
+
+    def has(self, driver: str, device: Body) -> bool:
+        """Whether a device, as a slice of its driver describes it, belongs to the class."""
+        return not self.refused and all(one(driver, device) for one in self.conditions)
+
+
+@dataclass(frozen=True)
+class DeviceClasses:
+    """The classes of the config that exist."""
+
+    by_name: Mapping[str, DeviceClass] = field(default_factory=dict)
+
+    def of(self, driver: str, device: Body) -> tuple[str, ...]:
+        """The names of all classes that a device belongs to."""
+        return tuple(one.name for one in self.by_name.values() if one.has(driver, device))
+
+
+def read_classes(names: Sequence[str], bodies: Mapping[str, Body]) -> DeviceClasses:
+    """The classes `names`, as far as `bodies` holds them."""
+    found = {name: read_class(name, bodies[name]) for name in sorted(names) if name in bodies}
+    return DeviceClasses(found)
+
+
+def read_class(name: str, body: Body) -> DeviceClass:
+    """One class."""
+    spec = body.get("spec")
+    selectors = spec.get("selectors") if isinstance(spec, dict) else None
+    try:
+        return DeviceClass(name, tuple(all_of(selectors)))
+    except NotUnderstood as error:
+        return DeviceClass(name, (), str(error))
+
+
+def all_of(selectors: object) -> Iterator[Condition]:
+    """What a list of selectors demands, nothing where there is none. Raises `NotUnderstood`."""
+    if selectors is None:
+        return
+    if not isinstance(selectors, list):
+        raise NotUnderstood(str(selectors))
+    for one in selectors:
+        cel = one.get("cel") if isinstance(one, dict) else None
+        expression = (cel if isinstance(cel, dict) else EMPTY).get("expression")
+        if not isinstance(expression, str):
+            raise NotUnderstood(str(one))
+        yield from conditions(expression)

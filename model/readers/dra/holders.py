@@ -1,0 +1,56 @@
+"""Claims that hold devices without a pod of ours that counts with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from model.devices.names import DeviceName
+from model.readers.dra.claims import allocated
+from model.readers.manifest import Body
+from model.resources import Resources
+from model.snapshot import RunningPod
+
+Address = tuple[str, str]
+STANDS_IN = " (claim)"
+"""What follows the name of a claim that stands for a pod; no pod has a space in its name."""
+
+
+class Places:
+    """Where devices are: node and number of each."""
+
+    def __init__(self, on_node: Mapping[str, Sequence[DeviceName]]) -> None:
+        self._at = {
+            name: (node, number)
+            for node, names in on_node.items()
+            for number, name in enumerate(names)
+        }
+
+    def of(self, names: Iterable[DeviceName]) -> dict[str, list[int]]:
+        """Node -> the numbers of `names` there; devices that nobody lists are left out."""
+        found: dict[str, list[int]] = {}
+        for name in names:
+            if name in self._at:
+                node, number = self._at[name]
+                found.setdefault(node, []).append(number)
+        return found
+
+
+def holders(
+    claims: Iterable[tuple[Address, Body]], running: Iterable[RunningPod], places: Places
+) -> Iterator[RunningPod]:
+    """A stand-in for each claim that holds devices where no pod of ours counts with them.
+
+    Whoever made it, and whether or not its pod has started or ended: its devices are taken for
+    as long as it says so.
+    """
+    counted = {(pod.namespace, claim, pod.node) for pod in running for claim in pod.resource_claims}
+    for (namespace, name), body in claims:
+        for node, numbers in places.of(allocated(body)).items():
+            if (namespace, name, node) not in counted:
+                yield RunningPod(
+                    namespace=namespace,
+                    name=f"{name}{STANDS_IN}",
+                    node=node,
+                    request=Resources(gpus=len(numbers), pods=0),
+                    devices=tuple(sorted(numbers)),
+                )

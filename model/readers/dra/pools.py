@@ -1,0 +1,133 @@
+"""ResourceSlices as they change: the newest generation of every pool, and where its devices are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from model.devices.names import DeviceName
+from model.readers.manifest import EMPTY, Body
+
+
+class Pool(NamedTuple):
+    """Devices that a driver describes together, in one slice or several."""
+
+    driver: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    pool: Pool
+    node: str
+    generation: int
+    count: int
+    devices: tuple[Body, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a pool says of one node; `fault` where it cannot be trusted as it stands."""
+
+    pool: Pool
+    devices: tuple[tuple[DeviceName, Body], ...]
+    fault: str = ""
+
+
+class Pools:
+    """All slices whose devices are on one node each; those for several nodes are left out."""
+
+    def __init__(self) -> None:
+        self._slices: dict[str, _Slice] = {}
+        self._pools: dict[Pool, dict[str, _Slice]] = {}
+        self._on_node: dict[str, dict[Pool, int]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all slices."""
+        return list(self._slices)
+
+    def put(self, name: str, body: Body) -> set[str]:
+        """Take a slice as it is now; the nodes of which it may say something new."""
+        new = _read(body)
+        if self._slices.get(name) == new:
+            return set()
+        touched = self.remove(name)
+        if new is None:
+            return touched
+        self._slices[name] = new
+        self._pools.setdefault(new.pool, {})[name] = new
+        pools = self._on_node.setdefault(new.node, {})
+        pools[new.pool] = pools.get(new.pool, 0) + 1
+        return touched | self._nodes(new.pool)
+
+    def remove(self, name: str) -> set[str]:
+        """Forget a slice; the nodes of which it said something."""
+        old = self._slices.pop(name, None)
+        if old is None:
+            return set()
+        touched = self._nodes(old.pool)
+        del self._pools[old.pool][name]
+        if not self._pools[old.pool]:
+            del self._pools[old.pool]
+        pools = self._on_node[old.node]
+        pools[old.pool] -= 1
+        if not pools[old.pool]:
+            del pools[old.pool]
+        if not pools:
+            del self._on_node[old.node]
+        return touched
+
+    def on(self, node: str) -> Iterator[Listed]:
+        """What the pools say of a node."""
+        for pool in sorted(self._on_node.get(node, ())):
+            yield _listed(pool, node, self._pools[pool].values())
+
+    def _nodes(self, pool: Pool) -> set[str]:
+        return {one.node for one in self._pools[pool].values()}
+
+
+def _listed(pool: Pool, node: str, slices: Iterable[_Slice]) -> Listed:
+    every = list(slices)
+    newest = max(one.generation for one in every)
+    current = [one for one in every if one.generation == newest]
+    count = max(one.count for one in current)
+    shown = [one for one in current if one.node == node]
+    if not shown and len(current) != count:
+        # Slices of earlier generations say nothing but what may come back.
+        shown = [one for one in every if one.node == node]
+    devices = tuple(
+        (DeviceName(*pool, str(device.get("name"))), device)
+        for one in shown
+        for device in one.devices
+    )
+    title = f"pool {pool.name} of driver {pool.driver}"
+    fault = ""
+    if len(current) != count:
+        fault = f"{title} is incomplete: {len(current)} of {count} ResourceSlices"
+    elif len({name for name, _ in devices}) < len(devices):
+        fault = f"{title} names a device twice"
+    return Listed(pool, devices, fault)
+
+
+def _read(body: Body) -> _Slice | None:
+    """A slice, None where it is not about one node or makes no sense."""
+    spec = _mapping(body.get("spec"))
+    pool = _mapping(spec.get("pool"))
+    driver, name, node = spec.get("driver"), pool.get("name"), spec.get("nodeName")
+    if not (isinstance(driver, str) and isinstance(name, str) and isinstance(node, str)):
+        return None
+    generation, count = pool.get("generation"), pool.get("resourceSliceCount")
+    devices = spec.get("devices")
+    return _Slice(
+        Pool(driver, name),
+        node,
+        generation if isinstance(generation, int) else 0,
+        count if isinstance(count, int) else 0,
+        tuple(one for one in devices if isinstance(one, dict)) if isinstance(devices, list) else (),
+    )
+
+
+def _mapping(value: Any) -> Body:
+    return value if isinstance(value, dict) else EMPTY

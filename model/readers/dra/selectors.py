@@ -1,0 +1,178 @@
+"""The part of CEL that device selectors are understood in.
+
+Conditions joined by `&&`, each about one device: its driver, an attribute that has or has not a
+value, an attribute that is there, a capacity that is large enough. That covers the classes that
+GPU drivers install. Whatever else a selector says is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from model.quantity import BadQuantity, in_bytes
+from model.readers.manifest import Body
+
+Value = str | bool | int
+
+_TEXT = r"""(?:"([^"\\]*)"|'([^'\\]*)')"""
+_NAME = r"([A-Za-z_][A-Za-z0-9_]*)"
+_OF = rf"\[\s*{_TEXT}\s*\]"
+_DRIVER = re.compile(rf"device\.driver\s*(==|!=)\s*{_TEXT}")
+_ATTRIBUTE = re.compile(
+    rf"device\.attributes{_OF}\.{_NAME}(?:\s*(==|!=)\s*(?:{_TEXT}|(true|false)|(-?[0-9]{{1,18}})))?"
+)
+_PRESENT = re.compile(rf"{_TEXT}\s+in\s+device\.attributes{_OF}")
+_CAPACITY = re.compile(
+    rf"device\.capacity{_OF}\.{_NAME}\.compareTo\(\s*quantity\(\s*{_TEXT}\s*\)\s*\)\s*>=\s*0"
+)
+_VALUES = ("string", "bool", "int")
+
+
+DEEPEST = 16
+"""Parentheses around parentheses that are looked into."""
+
+
+class NotUnderstood(Exception):
+    """A selector that says more than is understood here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Least:
+    """A capacity of `domain` that must be there to at least `amount`."""
+
+    domain: str
+    name: str
+    amount: int
+
+    def __call__(self, driver: str, device: Body) -> bool:
+        """Whether the device has as much."""
+        found = _of(device.get("capacity"), driver, self.domain, self.name)
+        try:
+            return isinstance(found, dict) and in_bytes(found.get("value")) >= self.amount
+        except BadQuantity:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    """An attribute of `domain` that must be there; with `value`, be that or, `negated`, not."""
+
+    domain: str
+    name: str
+    value: Value | None = None
+    negated: bool = False
+
+    def __call__(self, driver: str, device: Body) -> bool:
+        """Whether the device is so; one without the attribute is not."""
+        found = _of(device.get("attributes"), driver, self.domain, self.name)
+        if not isinstance(found, dict):
+            return False
+        value = next((found[key] for key in _VALUES if key in found), None)
+        if self.value is None:
+            return True
+        same = type(value) is type(self.value) and value == self.value
+        return value is not None and same is not self.negated
+
+
+@dataclass(frozen=True, slots=True)
+class OfDriver:
+    """A device of the driver `name` or, `negated`, of any other."""
+
+    name: str
+    negated: bool = False
+
+    def __call__(self, driver: str, _device: Body) -> bool:
+        """Whether the device is."""
+        return (driver == self.name) is not self.negated
+
+
+Condition = Least | Has | OfDriver
+
+
+def _of(held: object, driver: str, domain: str, name: str) -> object:
+    """What a device says under a name, which stands without its domain where that is the driver."""
+    if not isinstance(held, dict):
+        return None
+    found = held.get(f"{domain}/{name}")
+    return held.get(name) if found is None and domain == driver else found
+
+
+@lru_cache(maxsize=1024)
+def conditions(expression: str) -> tuple[Condition, ...]:
+    """What an expression demands. Raises `NotUnderstood`."""
+    return tuple(_condition(part.strip()) for part in _parts(expression))
+
+
+def _parts(expression: str, depth_left: int = DEEPEST) -> list[str]:
+    """The conditions between `&&`, also where one is in parentheses or on a line of its own."""
+    text = expression.strip()
+    while text.startswith("(") and _closes(text):
+        depth_left -= 1
+        if depth_left < 0:
+            raise NotUnderstood(text[:80])
+        text = text[1:-1].strip()
+    parts, depth, quote, start, i = [], 0, "", 0, 0
+    while i < len(text):
+        letter = text[i]
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "()":
+            depth += 1 if letter == "(" else -1
+        elif text.startswith("&&", i) and depth == 0:
+            parts.append(text[start:i])
+            start, i = i + 2, i + 1
+        i += 1
+    parts.append(text[start:])
+    if len(parts) == 1:
+        return parts
+    return [one for part in parts for one in _parts(part, depth_left)]
+
+
+def _closes(text: str) -> bool:
+    """Whether the parenthesis that `text` begins with ends with it."""
+    depth, quote = 0, ""
+    for i, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "()":
+            depth += 1 if letter == "(" else -1
+            if depth == 0:
+                return i == len(text) - 1
+    return False
+
+
+def _condition(part: str) -> Condition:
+    if match := _DRIVER.fullmatch(part):
+        operator, *text = match.groups()
+        return OfDriver(_first(text), operator == "!=")
+    if match := _PRESENT.fullmatch(part):
+        name, domain = _first(match.groups()[:2]), _first(match.groups()[2:])
+        return Has(domain, name)
+    if match := _CAPACITY.fullmatch(part):
+        domain = _first(match.groups()[:2])
+        try:
+            return Least(domain, match[3], in_bytes(_first(match.groups()[3:])))
+        except BadQuantity:
+            raise NotUnderstood(part) from None
+    if match := _ATTRIBUTE.fullmatch(part):
+        domain, name, operator = _first(match.groups()[:2]), match[3], match[4]
+        if operator is None:
+            return Has(domain, name, True)
+        value: Value = _first(match.groups()[4:6])
+        if match[7] is not None:
+            value = match[7] == "true"
+        elif match[8] is not None:
+            value = int(match[8])
+        return Has(domain, name, value, operator == "!=")
+    raise NotUnderstood(part)
+
+
+def _first(found: Sequence[str | None]) -> str:
+    return next((one for one in found if one is not None), "")

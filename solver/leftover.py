@@ -1,0 +1,89 @@
+"""Gangs that need no model to be counted: those of one leaf, seated beside the scarce ones.
+
+Whether a batch fits is decided by its largest gangs. So "who" asks the solver about those
+alone, as if all others could be placed: no plan places more. Where the others then find room
+one after the other, that bound is reached and the answer is the best one; where some do not,
+the solver is asked about all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from model.gang import Gang
+from model.resources import Resources, counted, fits, minus
+from solver.decode import PlacedGang
+from solver.units import Party, Unit
+from solver.view import View
+
+
+def plain(unit: Unit) -> bool:
+    """Whether all that a gang of the unit needs is room in one of its leaves."""
+    return (
+        not (unit.loose or unit.careful or unit.bound)
+        and len(unit.kind.sizes) == 1
+        and unit.kind.requests[0].wants is None
+        and all(party.locations.of_one_leaf for party in unit.parties)
+    )
+
+
+def demand(unit: Unit) -> tuple[int, int, int]:
+    """How much room one gang needs: GPUs, CPU, memory."""
+    ((request,), (pods,)) = unit.kind.requests, unit.kind.sizes
+    return pods * request.gpus, pods * (request.cpu or 0), pods * (request.memory or 0)
+
+
+class Leftover:
+    """What is free on every node while gangs are seated one after the other.
+
+    Devices are left out: who demands nothing of them takes what others leave.
+    """
+
+    def __init__(self, view: View, placed: Iterable[PlacedGang]) -> None:
+        self._view = view
+        self._free: list[Resources] = [counted(free) for free in view.free]
+        self._gpus = [total - used for used, total in view.leaf_gpus]
+        for one in placed:
+            for request, nodes in zip(one.unit.kind.requests, one.nodes, strict=True):
+                self._take(request, nodes)
+
+    def seat(self, unit: Unit, gangs: Mapping[int, list[Gang]]) -> list[PlacedGang] | None:
+        """Nodes for the gangs of a plain unit, by party; `None` where not all find room.
+
+        The parties that may use the fewest nodes come first, the fullest leaves as well.
+        """
+        seated: list[PlacedGang] = []
+        for number in sorted(gangs, key=lambda number: unit.parties[number].kind.breadth):
+            party, waiting = unit.parties[number], gangs[number]
+            leaves = iter(self._leaves(party))
+            leaf = next(leaves, None)
+            for gang in waiting:
+                while leaf is not None and (nodes := self._find(party, leaf)) is None:
+                    leaf = next(leaves, None)
+                if leaf is None or nodes is None:
+                    return None
+                seated.append(PlacedGang(gang, unit, [nodes]))
+        return seated
+
+    def _leaves(self, party: Party) -> list[int]:
+        places = self._view.open_places(party.kind, party.locations)
+        leaves = sorted([place.takes[0][0] for place, _ in places])
+        return sorted(leaves, key=self._gpus.__getitem__)
+
+    def _find(self, party: Party, leaf: int) -> list[int] | None:
+        """Take the nodes of the leaf for one gang, each pod where it leaves fewest GPUs."""
+        (request,), (pods,) = party.kind.requests, party.kind.sizes
+        free = self._free
+        nodes: list[int] = []
+        roomy = [i for i in party.kind.eligible[0][leaf] if free[i].gpus >= request.gpus]
+        for i in sorted(roomy, key=lambda i: (free[i].gpus, i)):
+            nodes += [i] * min(pods - len(nodes), fits(free[i], request))
+            if len(nodes) == pods:
+                self._take(request, nodes)
+                return nodes
+        return None
+
+    def _take(self, request: Resources, nodes: list[int]) -> None:
+        for node in nodes:
+            self._free[node] = minus(self._free[node], counted(request))
+            self._gpus[self._view.ground.leaf_of[node]] -= request.gpus

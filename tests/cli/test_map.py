@@ -1,0 +1,136 @@
+"""`fourleaf map` on files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.conftest import Run
+from tests.model.maps.made import AKS, node, stateful_set
+from tests.model.maps.test_check import ALL, DOCUMENTED
+
+Write = Callable[[str, str], Path]
+
+
+@pytest.fixture(name="given")
+def _given(write: Write) -> Callable[..., Path]:
+    """Write objects to a file."""
+
+    def given(*bodies: object) -> Path:
+        return write("in.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": bodies}))
+
+    return given
+
+
+Given = Callable[..., Path]
+
+
+def test_a_map_is_made_in_every_form(run: Run, given: Given) -> None:
+    """The text, a patch for the template, values for a chart, and data say the same."""
+    path = given(*ALL)
+    words = ("map", "generate", "-f", path, "--devices", 2, "--pods", 3)
+    text = f"0={AKS}0:0,1\n1={AKS}0:2,3\n2={AKS}1:0,1\n"
+    assert run(*words, "-o", "annotation").stdout == text
+    patch = yaml.safe_load(run(*words, "-o", "patch").stdout)
+    said = patch["spec"]["template"]["metadata"]["annotations"]
+    values = yaml.safe_load(run(*words, "-o", "values").stdout)
+    assert said == values["podAnnotations"] == {"gpu-scheduling-map": text}
+    document = json.loads(run(*words, "-o", "json").stdout)
+    assert document == yaml.safe_load(run(*words, "-o", "yaml").stdout)
+    assert (document["provider"], document["annotation"]) == ("AKS", text)
+    assert document["lines"][2] == {
+        "index": 2,
+        "node": f"{AKS}1",
+        "devices": [0, 1],
+        "pool": "workerpool",
+    }
+
+
+def test_a_table_cuts_no_name(run: Run, given: Given) -> None:
+    """Whatever the width, the node stands there whole; who runs the cluster stands above."""
+    shown = run("map", "generate", "-f", given(*ALL), "--pods", 1).stdout
+    assert "AKS cluster, 4 usable GPU nodes of 4" in shown
+    assert f"0    {AKS}0  0        workerpool" in shown
+
+
+def test_too_many_pods_end_with_2_and_what_fits(run: Run, given: Given) -> None:
+    """Sixteen devices are eight pairs."""
+    result = run("map", "generate", "-f", given(*ALL), "--devices", 2, "--pods", 9)
+    assert result.exit_code == 2
+    assert "there is room for 8 of 9 pods" in result.stderr
+    other = run("map", "generate", "-f", given(*ALL), "--pool", "h100")
+    assert other.exit_code == 2
+    assert "Pools with usable GPU nodes: workerpool." in other.stderr
+
+
+def test_check_names_line_node_and_advice(run: Run, given: Given) -> None:
+    """The documented map names one device twice."""
+    path = given(*ALL, stateful_set(DOCUMENTED, 5))
+    result = run("map", "check", "sts/web", "-n", "ml", "-f", path)
+    assert result.exit_code == 2
+    assert f'"4={AKS}4:3": names device 3 of {AKS}4, which line 3 names too' in result.stdout
+    assert "Name another device; no two pods share one." in result.stdout
+    document = json.loads(run("map", "check", "-f", path, "-o", "json").stdout)
+    assert [one["value"] for one in document["problems"]] == [f'"4={AKS}4:3"']
+
+
+def test_check_of_a_sound_map_ends_with_0(run: Run, given: Given) -> None:
+    """Without the fifth line, all is well."""
+    lines = "".join(DOCUMENTED.splitlines(keepends=True)[:4])
+    assert run("map", "check", "-f", given(*ALL, stateful_set(lines, 4))).exit_code == 0
+
+
+@pytest.mark.parametrize("words", [("sts/other", "-n", "ml"), ("sts/web",)], ids=str)
+def test_an_object_without_a_map_is_told(run: Run, given: Given, words: tuple[str, ...]) -> None:
+    """Another name, or the default namespace."""
+    result = run("map", "check", *words, "-f", given(*ALL, stateful_set(DOCUMENTED, 5)))
+    assert result.exit_code == 2
+    assert "carries no annotation gpu-scheduling-map" in result.stderr
+
+
+def test_fix_says_what_it_replaces(run: Run, given: Given) -> None:
+    """Node 4 is gone; node 5 of the same pool takes its line, with the same device."""
+    nodes = [node(f"{AKS}{number}") for number in (0, 1, 3, 5)]
+    lines = "".join(DOCUMENTED.splitlines(keepends=True)[:4])
+    path = given(*nodes, stateful_set(lines, 4))
+    result = run("map", "fix", "sts/web", "-n", "ml", "-f", path)
+    assert result.exit_code == 0, result.output
+    assert "StatefulSet ml/web: lines 3 would change" in result.stdout
+    text = run("map", "fix", "sts/web", "-n", "ml", "-f", path, "-o", "annotation").stdout
+    assert text == lines.replace(f"3={AKS}4", f"3={AKS}5")
+
+
+def test_fix_ends_with_3_where_something_stays_wrong(run: Run, given: Given) -> None:
+    """Both lines of node 4 move, and still name one device."""
+    nodes = [node(f"{AKS}{number}") for number in (0, 1, 3, 5)]
+    words = ("map", "fix", "sts/web", "-n", "ml", "-f", given(*nodes, stateful_set(DOCUMENTED, 5)))
+    result = run(*words)
+    assert result.exit_code == 3
+    assert "which line 3 names too" in result.stderr
+
+
+def test_files_cannot_be_changed(run: Run, given: Given) -> None:
+    """--apply goes with a cluster."""
+    path = given(*ALL, stateful_set(DOCUMENTED, 5))
+    result = run("map", "fix", "sts/web", "-n", "ml", "-f", path, "--apply")
+    assert result.exit_code == 2
+    assert "nothing can be changed in files" in result.stderr
+
+
+def test_a_cluster_that_cannot_be_reached_ends_with_2(run: Run, tmp_path: Path) -> None:
+    """With the file that was tried."""
+    result = run("map", "check", "--kubeconfig", tmp_path / "none")
+    assert result.exit_code == 2
+    assert str(tmp_path / "none") in result.stderr
+
+
+def test_what_is_no_object_is_a_usage_error(run: Run, given: Given) -> None:
+    """A kind that carries no map, or a name alone."""
+    for words in ("service/web", "web", "sts/"):
+        result = run("map", "check", words, "-f", given(*ALL))
+        assert result.exit_code == 2
+        assert "is not KIND/NAME" in result.stderr

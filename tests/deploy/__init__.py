@@ -1,0 +1,1 @@
+"""What ships as YAML, against the code that it is for."""

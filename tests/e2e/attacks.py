@@ -1,0 +1,261 @@
+"""What a tenant may try, each as one request that has to be refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.controlplane.api import JSON, MERGE_PATCH, STRATEGIC_PATCH, Api
+
+DEVICES = "alloc.gpu.scheduling/devices"
+FIELD = f"metadata.annotations[{DEVICES}]"
+JSON_PATCH = "application/json-patch+json"
+APPLY = "application/apply-patch+yaml"
+POD = "/api/v1/namespaces/{space}/pods"
+ELSEWHERE = "/api/v1/namespaces/{elsewhere}/pods"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+CLAIMS = "/apis/gpu.scheduling/v1/namespaces/{space}/gpuclaims"
+NODES = "/apis/gpu.scheduling/v1/gpunodestatuses"
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One request, and what its refusal has to name: one of the fields `refused_for`.
+
+    In `path`, {space} is a namespace that has opted in, {elsewhere} one that has not. `change`
+    makes the body from the object that is there, where a request needs all of it.
+    """
+
+    name: str
+    method: str
+    path: str
+    refused_for: str | tuple[str, ...]
+    body: Any = None
+    content_type: str = JSON
+    change: Callable[[Body], None] | None = field(default=None, compare=False)
+
+    def send(self, api: Api, space: str, elsewhere: str, dry_run: bool = False) -> None:
+        """Try it. Raises `ApiError` where it is refused."""
+        path = self.path.format(space=space, elsewhere=elsewhere)
+        body = self.body
+        if self.change is not None:
+            body = api.get(path)
+            self.change(body)
+        if dry_run:
+            path += ("&" if "?" in path else "?") + "dryRun=All"
+        api.request(self.method, path, body, self.content_type)
+
+
+def pod(
+    name: str, gpus: str = "", scheduler: str = "topology-aware-scheduler", **spec: Any
+) -> Body:
+    """A pod of one container, with GPUs where `gpus` says how many."""
+    container: Body = {"name": "main", "image": "train"}
+    if gpus:
+        container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
+    whole = {"schedulerName": scheduler, "containers": [container], **spec}
+    return {"metadata": {"name": name}, "spec": whole}
+
+
+def said(body: Body, **metadata: Any) -> Body:
+    """`body` with more metadata."""
+    return {**body, "metadata": {**body["metadata"], **metadata}}
+
+
+def annotated(value: str | None) -> Body:
+    """A patch of the devices of a pod."""
+    return {"metadata": {"annotations": {DEVICES: value}}}
+
+
+def binding(name: str, **metadata: Any) -> Body:
+    """A Binding of a pod to gpu-0."""
+    target = {"apiVersion": "v1", "kind": "Node", "name": "gpu-0"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": name, **metadata},
+        "target": target,
+    }
+
+
+def _forge(body: Body) -> None:
+    body["metadata"]["annotations"][DEVICES] = "6,7"
+
+
+def _remove(body: Body) -> None:
+    del body["metadata"]["annotations"][DEVICES]
+
+
+def _take_over(body: Body) -> None:
+    body["spec"]["holderIdentity"] = "somebody-else"
+
+
+_MAPPED = said(pod("x", nodeName="gpu-0", scheduler="mine"))
+_MAPPED["metadata"]["annotations"] = {"gpu-scheduling-map": "0=gpu-0:0"}
+_INIT = pod("x", scheduler="mine", nodeName="gpu-0")
+_INIT["spec"]["initContainers"] = [
+    {"name": "init", "image": "train", "resources": {"limits": {"amd.com/gpu": "1"}}}
+]
+_APPLIED = {"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": {DEVICES: "6,7"}}}
+
+# Where two policies refuse, either may speak first.
+ANNOTATIONS = [
+    Attack("create", "POST", POD, FIELD, said(pod("x", "8"), annotations={DEVICES: "0"})),
+    Attack(
+        "create with a label",
+        "POST",
+        POD,
+        "metadata.labels[alloc.gpu.scheduling/commit]",
+        said(pod("x"), labels={"alloc.gpu.scheduling/commit": "c"}),
+    ),
+    Attack("update changes", "PUT", POD + "/held", FIELD, change=_forge),
+    Attack("update removes", "PUT", POD + "/held", FIELD, change=_remove),
+    Attack("merge patch sets", "PATCH", POD + "/free", FIELD, annotated("0"), MERGE_PATCH),
+    Attack("merge patch changes", "PATCH", POD + "/held", FIELD, annotated("6"), MERGE_PATCH),
+    Attack("merge patch removes", "PATCH", POD + "/held", FIELD, annotated(None), MERGE_PATCH),
+    Attack("strategic patch", "PATCH", POD + "/held", FIELD, annotated("6"), STRATEGIC_PATCH),
+    Attack(
+        "strategic patch replaces all",
+        "PATCH",
+        POD + "/held",
+        FIELD,
+        {"metadata": {"annotations": {"$patch": "replace", "own": "1"}}},
+        STRATEGIC_PATCH,
+    ),
+    Attack(
+        "JSON patch",
+        "PATCH",
+        POD + "/held",
+        FIELD,
+        [{"op": "remove", "path": "/metadata/annotations"}],
+        JSON_PATCH,
+    ),
+    Attack(
+        "apply",
+        "PATCH",
+        POD + "/held?fieldManager=me&force=true",
+        FIELD,
+        json.dumps(_APPLIED),
+        APPLY,
+    ),
+    Attack("status patch", "PATCH", POD + "/held/status", FIELD, annotated("6"), MERGE_PATCH),
+    Attack("status removes", "PUT", POD + "/held/status", FIELD, change=_remove),
+    Attack(
+        "binding",
+        "POST",
+        POD + "/free/binding",
+        (FIELD, "target.name"),
+        binding("free", annotations={DEVICES: "0"}),
+    ),
+    Attack(
+        "binding with a label",
+        "POST",
+        POD + "/free/binding",
+        ("metadata.labels[alloc.gpu.scheduling/commit]", "target.name"),
+        binding("free", labels={"alloc.gpu.scheduling/commit": "c"}),
+    ),
+]
+BINDINGS = [
+    Attack("binding alone", "POST", POD + "/free/binding", "target.name", binding("free")),
+    Attack(
+        "binding of the collection",
+        "POST",
+        "/api/v1/namespaces/{space}/bindings",
+        "target.name",
+        binding("free"),
+    ),
+]
+NODE_NAMES = [
+    Attack("GPUs", "POST", ELSEWHERE, "spec.nodeName", pod("x", "1", "mine", nodeName="gpu-0")),
+    Attack("GPUs of an init container", "POST", ELSEWHERE, "spec.nodeName", _INIT),
+    Attack("our scheduler", "POST", ELSEWHERE, "spec.nodeName", pod("x", nodeName="gpu-0")),
+    Attack("a device map", "POST", ELSEWHERE, "spec.nodeName", _MAPPED),
+]
+SCHEDULERS = [
+    Attack("default", "POST", POD, "spec.schedulerName", pod("x", "1", "default-scheduler")),
+    Attack("none named", "POST", POD, "spec.schedulerName", pod("x", "1", "")),
+    Attack("of one's own", "POST", POD, "spec.schedulerName", pod("x", "0", "mine")),
+]
+LEASES = [
+    Attack(
+        "a page made up", "POST", LEASE, "metadata.name", {"metadata": {"name": "page-leaf-0-0"}}
+    ),
+    Attack(
+        "a record by its label",
+        "POST",
+        LEASE,
+        "metadata.name",
+        {"metadata": {"name": "mine", "labels": {"alloc.gpu.scheduling/record": "page"}}},
+    ),
+    Attack(
+        "the leader's", "PUT", LEASE + "/fourleaf-scheduler", "metadata.name", change=_take_over
+    ),
+    Attack(
+        "a label taken off",
+        "PATCH",
+        LEASE + "/page-held",
+        "metadata.name",
+        {"metadata": {"labels": None}},
+        MERGE_PATCH,
+    ),
+    Attack("deleted", "DELETE", LEASE + "/page-held", "metadata.name"),
+    Attack(
+        "all deleted",
+        "DELETE",
+        LEASE + "?labelSelector=alloc.gpu.scheduling/record",
+        "metadata.name",
+    ),
+]
+INVENTORIES = [
+    Attack(
+        "made up",
+        "POST",
+        NODES,
+        "metadata.name",
+        {
+            "apiVersion": "gpu.scheduling/v1",
+            "kind": "GpuNodeStatus",
+            "metadata": {"name": "gpu-3"},
+        },
+    ),
+    Attack(
+        "status",
+        "PATCH",
+        NODES + "/gpu-0/status",
+        "metadata.name",
+        {"status": {"gpus": []}},
+        MERGE_PATCH,
+    ),
+    Attack(
+        "labels",
+        "PATCH",
+        NODES + "/gpu-0",
+        "metadata.name",
+        {"metadata": {"labels": {"a": "b"}}},
+        MERGE_PATCH,
+    ),
+]
+CLAIM_STATUS = [
+    Attack(
+        "status",
+        "PATCH",
+        CLAIMS + "/claim/status",
+        "status",
+        {"status": {"allocated": 7}},
+        MERGE_PATCH,
+    ),
+]
+ATTACKS = {
+    "annotations": ANNOTATIONS,
+    "bindings": BINDINGS,
+    "node name": NODE_NAMES,
+    "another scheduler": SCHEDULERS,
+    "leases": LEASES,
+    "inventories": INVENTORIES,
+    "claims": CLAIM_STATUS,
+}
+"""By policy; the first of each shows whether its policy is in force."""

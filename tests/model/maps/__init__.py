@@ -1,0 +1,1 @@
+"""Device maps as a whole."""

@@ -1,0 +1,298 @@
+"""What slices, classes and claims come to, and which demands are refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from model.devices.demand import DeviceDemand
+from model.devices.free import FreeDevices
+from model.devices.layout import Device, layout_of
+from model.devices.names import DeviceName
+from model.gang import Gang
+from model.node import Node
+from model.readers import Reading
+from model.reasons import ReasonKind
+from tests.model.readers.claims import (
+    DRA,
+    NVIDIA,
+    bare,
+    claim,
+    claiming,
+    device,
+    device_class,
+    gpus,
+    holding,
+    published,
+)
+from tests.model.readers.objects import Body, config, node, pod, reading
+
+
+def read(*bodies: Body) -> Reading:
+    """Read with devices claimed, on a node without GPUs in its allocatable."""
+    return reading(DRA, bare(), device_class(), *bodies, strict=False)
+
+
+def the_node(*bodies: Body) -> Node:
+    """The node as it was read."""
+    return read(*bodies).snapshot.fabric.nodes["n1"]
+
+
+def the_gang(*bodies: Body) -> Gang:
+    """The only gang, on a node of eight GPUs."""
+    (found,) = read(published(*gpus()), *bodies).snapshot.gangs
+    return found
+
+
+def why(gang: Gang) -> tuple[ReasonKind, str]:
+    """What holds a gang."""
+    assert gang.hold is not None
+    return gang.hold.kind, gang.hold.detail
+
+
+def test_slices_say_what_a_node_has() -> None:
+    """Devices of the class count, gpu-2 before gpu-10; products and memories arrive."""
+    listed = [device("gpu-10"), device("gpu-2"), device("x", attributes={})]
+    typed = device_class(NVIDIA, f"device.attributes['{NVIDIA}'].type == 'gpu'")
+    found = reading(DRA, bare(), typed, published(*listed)).snapshot.fabric.nodes["n1"]
+    assert found.device_names == (
+        DeviceName(NVIDIA, "n1", "gpu-2"),
+        DeviceName(NVIDIA, "n1", "gpu-10"),
+    )
+    layout = layout_of([Device(i, "H100", 80 * 1024, (NVIDIA,)) for i in range(2)])
+    assert found.allocatable.devices == FreeDevices(layout, 0b11)
+    assert found.allocatable.gpus == 2
+
+
+def test_what_the_allocatable_says_does_not_count_where_devices_are_claimed() -> None:
+    """A node offers what its drivers publish: here nothing, whatever a device plugin said."""
+    found = reading(DRA, node(), device_class()).snapshot.fabric.nodes["n1"]
+    assert (found.allocatable.gpus, found.device_names) == (0, ())
+
+
+@pytest.mark.parametrize(
+    "special",
+    [
+        {"taints": [{"key": "broken", "effect": "NoExecute"}]},
+        {"consumesCounters": [{"counterSet": "s", "counters": {}}]},
+        {"allowMultipleAllocations": True},
+        {"bindingConditions": ["ready"], "bindingFailureConditions": ["failed"]},
+    ],
+    ids=str,
+)
+def test_a_device_that_takes_more_than_its_name_is_left_alone(special: dict[str, Any]) -> None:
+    """It keeps its number, and nobody gets it."""
+    found = the_node(published(device("gpu-0", **special), device("gpu-1")))
+    assert found.allocatable.devices is not None
+    assert found.allocatable.devices.mask == 0b10
+    assert found.allocatable.gpus == 1
+
+
+def test_only_the_newest_generation_counts() -> None:
+    """A slice that a driver has yet to remove says nothing any more."""
+    old = published(*gpus(8), name="old", generation=1)
+    new = published(*gpus(4), name="new", generation=2)
+    assert the_node(old, new).allocatable.gpus == 4
+
+
+@pytest.mark.parametrize(
+    ("slices", "fault"),
+    [
+        ([published(*gpus(4), count=2)], "is incomplete: 1 of 2 ResourceSlices"),
+        (
+            [published(*gpus(2), name="a", count=2), published(*gpus(1), name="b", count=2)],
+            "names a device twice",
+        ),
+    ],
+    ids=["incomplete", "twice"],
+)
+def test_a_pool_that_cannot_be_trusted_holds_its_node_back(slices: list[Body], fault: str) -> None:
+    """Nobody comes there until the driver has published anew, and a warning says so."""
+    found = the_node(*slices)
+    assert found.held_back == f"pool n1 of driver {NVIDIA} {fault}"
+    assert not found.schedulable
+    assert any(fault in one.message for one in read(*slices).problems)
+
+
+def test_a_pool_of_other_devices_holds_nobody_back() -> None:
+    """A network driver that is about to publish anew does not matter for GPUs."""
+    other = published(device("nic-0"), driver="nic.example.com", count=2)
+    assert the_node(published(*gpus()), other).schedulable
+
+
+def test_drivers_share_a_node() -> None:
+    """Devices are numbered by driver; a pod of one class does not get those of the other."""
+    spec = {"mode": "dra", "deviceClasses": [NVIDIA, "gpu.amd.com"]}
+    amd = published(*gpus(2), driver="gpu.amd.com")
+    classes = (device_class(), device_class("gpu.amd.com"))
+    found = reading(config(devices=spec), bare(), *classes, amd, published(*gpus(2)))
+    free = found.snapshot.fabric.nodes["n1"].allocatable.devices
+    assert free is not None
+    demand = DeviceDemand(device_class=NVIDIA)
+    assert free.shared_out([(2, demand)]) == [(2, 3)]
+    assert free.holds(2, demand) == 1
+
+
+def test_a_pod_asks_for_what_its_claims_are_for() -> None:
+    """All requests of all its claims together, of one kind of device."""
+    gang = the_gang(claim("c", 2), claim("d", 1), claiming("p", "c", "d"))
+    (role,) = gang.roles
+    assert gang.hold is None
+    assert role.request.gpus == 3
+    assert role.request.wants == DeviceDemand(device_class=NVIDIA)
+
+
+def test_a_claim_from_a_template_goes_by_the_name_that_the_pod_tells() -> None:
+    """And must have been made for that very pod."""
+    body = pod("p", None, resourceClaims=[{"name": "a", "resourceClaimTemplateName": "t"}])
+    body["metadata"]["uid"] = "uid-of-p"
+    assert "no ResourceClaim yet" in why(the_gang(body))[1]
+    body["status"] = {"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "p-a-x"}]}
+    made = claim("p-a-x", 2)
+    assert "made for another pod" in why(the_gang(body, made))[1]
+    made["metadata"]["ownerReferences"] = [{"kind": "Pod", "name": "p", "uid": "uid-of-p"}]
+    gang = the_gang(body, made)
+    assert gang.hold is None
+    assert gang.roles[0].request.gpus == 2
+
+
+def test_products_and_memories_may_be_demanded() -> None:
+    """Those two selectors of a request are understood."""
+    expressions = (
+        f'device.attributes["{NVIDIA}"].productName == "H200"',
+        f'device.capacity["{NVIDIA}"].memory.compareTo(quantity("141Gi")) >= 0',
+    )
+    selectors = [{"cel": {"expression": one}} for one in expressions]
+    gang = the_gang(claim(selectors=selectors), claiming())
+    demand = DeviceDemand(products=("H200",), memory=141 * 1024, device_class=NVIDIA)
+    assert gang.roles[0].request.wants == demand
+
+
+def with_devices(change: Callable[[Body], object]) -> Body:
+    """A claim whose `spec.devices` was changed."""
+    body = claim()
+    change(body["spec"]["devices"])
+    return body
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (claim(adminAccess=True), "exactly.adminAccess"),
+        (claim(tolerations=[{"operator": "Exists"}]), "exactly.tolerations"),
+        (claim(capacity={"requests": {"memory": "1Gi"}}), "exactly.capacity"),
+        (claim(allocationMode="All"), "exactly.allocationMode All"),
+        (claim(deviceClassName="nic"), "exactly.deviceClassName nic"),
+        (claim(deviceClassName="gpu.amd.com"), "of which there is no DeviceClass"),
+        (claim(count=0), "exactly.count 0"),
+        (
+            claim(selectors=[{"cel": {"expression": "device.driver.startsWith('gpu')"}}]),
+            "exactly.selectors",
+        ),
+        (
+            claim(selectors=[{"cel": {"expression": "device.attributes['d'].uuid == 'x'"}}]),
+            "exactly.selectors, of which only productName and memory count",
+        ),
+        (
+            with_devices(lambda d: d.update(requests=[{"name": "r", "firstAvailable": [{}]}])),
+            "requests[0].firstAvailable",
+        ),
+        (with_devices(lambda d: d.update(constraints=[{}])), "spec.devices.constraints"),
+        (with_devices(lambda d: d.update(requests=[])), "which are empty"),
+    ],
+    ids=str,
+)
+def test_what_is_not_honoured_is_refused_by_name(body: Body, field: str) -> None:
+    """The gang waits, and its reason names claim and field."""
+    kind, detail = why(the_gang(body, claiming()))
+    assert kind is ReasonKind.UNSUPPORTED
+    assert "ResourceClaim c" in detail
+    assert field in detail
+
+
+def test_a_class_that_is_not_understood_is_refused_by_name() -> None:
+    """None of its devices is offered, and pods that ask for them say which selector it was."""
+    odd = device_class(NVIDIA, "device.driver.startsWith('gpu')")
+    found = reading(DRA, bare(), odd, published(*gpus()), claim(), claiming(), strict=False)
+    assert found.snapshot.fabric.nodes["n1"].allocatable.gpus == 0
+    (gang,) = found.snapshot.gangs
+    assert why(gang)[0] is ReasonKind.UNSUPPORTED
+    assert "startsWith" in why(gang)[1]
+
+
+def test_requests_of_two_kinds_are_refused() -> None:
+    """The devices of a pod are chosen together, so they must be of one kind."""
+    selectors = [{"cel": {"expression": "device.attributes['d'].productName == 'H200'"}}]
+    gang = the_gang(claim("c"), claim("d", selectors=selectors), claiming("p", "c", "d"))
+    assert "of different kinds" in why(gang)[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (pod(), "GPUs without a ResourceClaim"),
+        (claiming(annotations={"gpu.scheduling/claim": "c"}), "gpu.scheduling/claim"),
+        (claiming(annotations={"gpu-scheduling-map": "0=n1:0"}), "gpu-scheduling-map"),
+    ],
+    ids=["resource", "GpuClaim", "map"],
+)
+def test_other_ways_to_ask_for_gpus_do_not_go_with_claims(body: Body, field: str) -> None:
+    """Refused by name, since nobody would give those devices."""
+    kind, detail = why(the_gang(claim(), body))
+    assert kind is ReasonKind.UNSUPPORTED
+    assert field in detail
+
+
+def test_claims_are_refused_where_devices_are_not_claimed() -> None:
+    """Modes `env` and `count` do not write into ResourceClaims."""
+    (gang,) = reading(node(), claim(), claiming(), strict=False).snapshot.gangs
+    assert why(gang)[0] is ReasonKind.UNSUPPORTED
+    assert "spec.resourceClaims" in why(gang)[1]
+
+
+@pytest.mark.parametrize(
+    ("bodies", "message"),
+    [
+        ([], "names no ResourceClaim of namespace ml"),
+        ([holding(claim(), "gpu-0")], "has devices already"),
+        (
+            [claim() | {"metadata": {"name": "c", "namespace": "ml", "deletionTimestamp": "t"}}],
+            "is being deleted",
+        ),
+    ],
+    ids=["missing", "allocated", "dying"],
+)
+def test_a_claim_that_cannot_be_used_holds_its_pod(bodies: list[Body], message: str) -> None:
+    """With a reason that says why."""
+    kind, detail = why(the_gang(*bodies, claiming()))
+    assert kind is ReasonKind.INVALID
+    assert message in detail
+
+
+def test_two_pods_of_a_gang_cannot_wait_for_one_claim() -> None:
+    """Each needs a claim of its own, and the gang says so."""
+    said = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "2"}
+    bodies = [claiming(f"p-{i}", annotations=said) for i in range(2)]
+    assert "p-0 names as well" in why(the_gang(claim(), *bodies))[1]
+
+
+def test_devices_of_claims_are_held_by_number() -> None:
+    """By a pod of ours that runs there, and else by the claim itself, whoever made it."""
+    ours = holding(claim("ours", 2), "gpu-2", "gpu-3")
+    theirs = holding(claim("theirs"), "gpu-5")
+    nowhere = holding(claim("nowhere"), "gpu-5", node="n9")
+    slices = published(*gpus())
+    found = read(slices, ours, theirs, nowhere, claiming("p", "ours", nodeName="n1")).snapshot
+    held = {pod.name: (pod.request.gpus, pod.devices, pod.ours) for pod in found.running}
+    assert held == {"p": (2, (2, 3), True), "theirs (claim)": (1, (5,), False)}
+    assert found.free["n1"].gpus == 5
+
+
+def test_a_claim_outlasts_its_pod() -> None:
+    """The pod has ended; its devices are free when its claim says so, not before."""
+    ended = claiming("p", nodeName="n1")
+    ended["status"] = {"phase": "Succeeded"}
+    found = read(published(*gpus()), holding(claim(), "gpu-0"), ended).snapshot
+    assert found.free["n1"].gpus == 7

@@ -1,0 +1,109 @@
+"""From a review to its answer: pure, and the same for everybody who asks again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from model.crds.api import GROUP
+from model.problems import Problem
+from model.readers.manifest import Manifest
+from model.readers.report import Report
+from webhook.answers import Patch, allowed, impossible, refused, warning_of
+from webhook.containers import spec_of
+from webhook.mutate.devices import tell_devices
+from webhook.mutate.scheduler import name_scheduler
+from webhook.review import Request
+from webhook.settings import Settings
+from webhook.validate.claim_objects import check_claim_object
+from webhook.validate.pods import check_pod
+from webhook.validate.subject import PodSubject
+
+Body = dict[str, Any]
+
+PODS = ("", "pods")
+EPHEMERAL = ("", "pods/ephemeralcontainers")
+CLAIMS = (GROUP, "gpuclaims")
+_KINDS = {PODS: "Pod", EPHEMERAL: "Pod", CLAIMS: "GpuClaim"}
+
+
+class Door(StrEnum):
+    """What is asked, by the path of the request."""
+
+    MUTATE = "/mutate"
+    MUTATE_DEFAULT = "/mutate/default"
+    VALIDATE = "/validate"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer as it is sent, and in short what it comes to."""
+
+    answer: Body
+    result: str
+    problems: tuple[Problem, ...] = ()
+
+
+def decide(request: Request, door: Door, settings: Settings) -> Decision:
+    """Answer one review."""
+    kind = _KINDS.get(request.what)
+    if kind is None or request.operation not in ("CREATE", "UPDATE"):
+        return Decision(allowed(request.uid), "untouched")
+    missing = _missing(request, kind)
+    if missing:
+        return Decision(impossible(request.uid, missing), "malformed")
+    if door is Door.VALIDATE:
+        return _validated(request, settings)
+    patch = _patch(request, door, settings)
+    return Decision(allowed(request.uid, patch), "patched" if patch else "allowed")
+
+
+def _missing(request: Request, kind: str) -> str:
+    """What the review lacks, "" where it has all."""
+    if request.object is None:
+        return f"request.object is missing, though the operation is {request.operation}"
+    if request.operation == "UPDATE" and request.old_object is None:
+        return "request.oldObject is missing, though the operation is UPDATE"
+    for name, body in (("object", request.object), ("oldObject", request.old_object)):
+        if body is not None and body.get("kind") != kind:
+            return f"request.{name}.kind is not {kind}"
+        for part in ("metadata", "spec"):
+            if body is not None and not isinstance(body.get(part, {}), dict):
+                return f"request.{name}.{part} is not an object"
+    return ""
+
+
+def _patch(request: Request, door: Door, settings: Settings) -> Patch:
+    pod, before = request.object or {}, request.old_object
+    if request.what not in (PODS, EPHEMERAL):
+        return []
+    if request.what == PODS and before is not None:
+        return []
+    patch: Patch = []
+    if door is Door.MUTATE_DEFAULT:
+        patch = name_scheduler(pod, before, settings)
+        for one in patch:
+            pod = {**pod, "spec": {**spec_of(pod), "schedulerName": one["value"]}}
+    return patch + tell_devices(pod, before, settings)
+
+
+def _validated(request: Request, settings: Settings) -> Decision:
+    report = Report()
+    body, before = request.object or {}, request.old_object
+    user = request.user_info.username
+    if request.what == CLAIMS:
+        metadata = body.get("metadata") or {}
+        name = str(metadata.get("name") or metadata.get("generateName") or "")
+        manifest = Manifest(report, "", GROUP, "GpuClaim", request.namespace, name, body)
+        check_claim_object(manifest, before)
+    else:
+        subject = PodSubject(body, before, request.namespace, user, settings, report)
+        manifest = subject.manifest
+        check_pod(subject)
+    errors = report.errors
+    warnings = [warning_of(one) for one in report.problems if not one.is_error]
+    if errors:
+        answer = refused(request.uid, manifest.title, errors, warnings)
+        return Decision(answer, "refused", errors)
+    return Decision(allowed(request.uid, None, warnings), "allowed")

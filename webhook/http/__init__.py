@@ -1,0 +1,1 @@
+"""The HTTP side: a bounded server, and the application behind it."""

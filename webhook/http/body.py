@@ -1,0 +1,56 @@
+"""The bodies of requests, counted as they arrive: each of them, and all that are held at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import Request
+
+from webhook.http.limits import Limits
+
+USUAL = 64 * 2**10
+"""Bytes that every request may hold; a review of a pod has a few KiB. More is shared by all."""
+
+
+class TooLarge(Exception):
+    """The body is longer than what is read of any."""
+
+
+class TooMuch(Exception):
+    """All bodies together are longer than what is held at once."""
+
+
+class Bodies:
+    """Reads bodies within limits."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._shared = 0
+
+    @asynccontextmanager
+    async def of(self, request: Request) -> AsyncIterator[bytes]:
+        """The body of `request`, held until the context ends.
+
+        What it says of its own length is believed only where that is too long. Raises `TooLarge`,
+        `TooMuch`, and `ClientDisconnect` where the rest never came.
+        """
+        stated = request.headers.get("content-length", "")
+        if stated.isdecimal() and (len(stated) > 18 or int(stated) > self._limits.body):
+            raise TooLarge
+        parts: list[bytes] = []
+        size = shared = 0
+        try:
+            async for part in request.stream():
+                size += len(part)
+                if size > self._limits.body:
+                    raise TooLarge
+                more = max(0, size - USUAL) - shared
+                if self._shared + more > self._limits.held:
+                    raise TooMuch
+                shared += more
+                self._shared += more
+                parts.append(part)
+            yield b"".join(parts)
+        finally:
+            self._shared -= shared

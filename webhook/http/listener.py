@@ -1,0 +1,115 @@
+"""A uvicorn server with bounds, whose signals are somebody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import ssl
+from collections.abc import Generator
+from types import TracebackType
+from typing import Any
+
+import uvicorn
+
+from webhook.http.limits import LIMITS, Limits
+from webhook.http.protocol import BoundedProtocol
+
+SHUTDOWN = 2.0
+"""Seconds for the goodbye of TLS."""
+
+App = Any
+"""An ASGI application."""
+
+
+class Listener(uvicorn.Server):
+    """Serves `app` at `host:port` while its context is open; then lets requests finish.
+
+    With `context`, by TLS. `port` 0 takes any that is free. Opening raises `OSError` where the
+    address cannot be had.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        host: str,
+        port: int,
+        context: ssl.SSLContext | None = None,
+        limits: Limits = LIMITS,
+    ) -> None:
+        # uvicorn tells of every connection at INFO and of every bad request at WARNING.
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=BoundedProtocol,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                timeout_keep_alive=int(limits.idle),
+                timeout_graceful_shutdown=int(limits.drain),
+            )
+        )
+        self._host, self._port = host, port
+        self._context = context
+        self._limits = limits
+        self._work: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on, 0 while it does not."""
+        bound = [one for server in getattr(self, "servers", ()) for one in server.sockets]
+        return int(bound[0].getsockname()[1]) if bound else 0
+
+    async def __aenter__(self) -> Listener:
+        self.config.load()
+        await self._listen()
+        self._work = asyncio.create_task(self._serve())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        if self._work is not None:
+            await self._work
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave signals alone."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002
+        """Do nothing: it listens already."""
+        self.started = True
+
+    async def main_loop(self) -> None:
+        """Wait for the end, without ten looks a second."""
+        await self._stop.wait()
+
+    async def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        more: dict[str, Any] = {}
+        if self._context is not None:
+            more = {
+                "ssl": self._context,
+                "ssl_handshake_timeout": self._limits.handshake,
+                "ssl_shutdown_timeout": SHUTDOWN,
+            }
+
+        def connection() -> BoundedProtocol:
+            return BoundedProtocol(self.config, self.server_state, self._limits)
+
+        backlog = self.config.backlog
+        server = await loop.create_server(
+            connection, self._host, self._port, backlog=backlog, **more
+        )
+        self.servers = [server]

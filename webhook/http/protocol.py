@@ -1,0 +1,128 @@
+"""HTTP/1.1 with bounds: uvicorn's protocol, which by itself waits for ever and reads any head."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import orjson
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from webhook.answers import failure
+from webhook.http.limits import Limits
+
+LINGER = 0.1
+"""Seconds in which a client that has not finished may take its answer before it is cut off.
+
+Until then, what it goes on to send is read and thrown away.
+"""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection. Too many, too long a head, too slow: an answer where one can be given."""
+
+    def __init__(self, config: Config, state: ServerState, limits: Limits) -> None:
+        super().__init__(config=config, server_state=state, app_state={})
+        self._limits = limits
+        self._timer: asyncio.TimerHandle | None = None
+        self._head = 0
+        self._in_head = True
+        self._accepted = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock; where there are too many, an idle one goes, or else this one."""
+        if len(self.connections) >= self._limits.connections:
+            idle = next((one for one in self.connections if _is_idle(one)), None)
+            if idle is None:
+                transport.abort()
+                return
+            self.connections.discard(idle)
+            idle.transport.abort()
+        self._accepted = True
+        super().connection_made(transport)
+        self._arm()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the clock."""
+        self._disarm()
+        if self._accepted:
+            super().connection_lost(exc)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it waits for its next request."""
+        return self._timer is None
+
+    def data_received(self, data: bytes) -> None:
+        """Take part of a request; the clock starts with its first byte."""
+        if not self._accepted or self.transport.is_closing():
+            return
+        if self._timer is None:
+            self._arm()
+        super().data_received(data)
+        if self._in_head:
+            self._head += len(data)
+            if self._head > self._limits.head:
+                self._refuse(431, "RequestHeaderFieldsTooLarge", "the head is too long")
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        self._head, self._in_head = 0, True
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """End a head."""
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        """Stop the clock: from here the connection is idle, or at its next request."""
+        self._disarm()
+        if self.pipeline:
+            self._arm()
+        if self.transport.is_closing() and self.cycle.more_body:
+            self.loop.call_later(LINGER, self.transport.abort)
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        self._refuse(400, "BadRequest", msg)
+
+    def _arm(self) -> None:
+        self._timer = self.loop.call_later(self._limits.request, self._too_slow)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _too_slow(self) -> None:
+        self._timer = None
+        message = f"the request took more than {self._limits.request:g} s to arrive"
+        self._refuse(408, "Timeout", message)
+
+    def _refuse(self, code: int, reason: str, message: str) -> None:
+        if self.transport.is_closing():
+            return
+        answering = getattr(self.cycle, "response_started", False)
+        if not answering or self.cycle.response_complete:
+            self.transport.write(_closing(code, failure(code, reason, message)))
+        self.transport.close()
+        self.loop.call_later(LINGER, self.transport.abort)
+
+
+def _is_idle(connection: object) -> bool:
+    """Whether a connection waits for its next request."""
+    return isinstance(connection, BoundedProtocol) and connection.is_idle
+
+
+def _closing(code: int, document: dict[str, Any]) -> bytes:
+    content = orjson.dumps(document)
+    phrase = document["reason"]
+    head = (
+        f"HTTP/1.1 {code} {phrase}\r\ncontent-type: application/json\r\n"
+        f"content-length: {len(content)}\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode() + content

@@ -1,0 +1,36 @@
+"""Replies in JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from starlette.exceptions import HTTPException
+
+from webhook.answers import failure
+
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+def reply(document: dict[str, Any], code: int = 200, last: bool = False) -> Response:
+    """`document` as JSON; with `last`, the connection is closed after it."""
+    headers = {**_HEADERS, "Connection": "close"} if last else _HEADERS
+    return Response(orjson.dumps(document), code, headers, "application/json")
+
+
+def bare(application: FastAPI) -> FastAPI:
+    """Let what has no route be answered by a `Status` too."""
+
+    async def no_route(_: Request, error: Exception) -> Response:
+        code = error.status_code if isinstance(error, HTTPException) else 500
+        reason = {404: "NotFound", 405: "MethodNotAllowed"}.get(code, "BadRequest")
+        return reply(failure(code, reason, "there is nothing here by that path and method"), code)
+
+    application.add_exception_handler(HTTPException, no_route)
+    return application
+
+
+def new_application() -> FastAPI:
+    """An application without documentation pages, for nobody would read them."""
+    return bare(FastAPI(openapi_url=None, docs_url=None, redoc_url=None))

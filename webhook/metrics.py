@@ -1,0 +1,75 @@
+"""Metrics of the webhook, with a registry of their own."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+RESULTS = ("allowed", "patched", "refused", "untouched", "malformed", "failed")
+"""What a request can come to; `failed` is our own fault."""
+
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0)
+
+
+class Metrics:
+    """One method for each thing that happens."""
+
+    def __init__(self, doors: tuple[str, ...] = ()) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "fourleaf_webhook_requests_total",
+            "Admission requests, by path and by what they came to.",
+            ["path", "result"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "fourleaf_webhook_request_seconds",
+            "Seconds from the head of a request until its answer is made.",
+            ["path"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._failures = Counter(
+            "fourleaf_webhook_certificate_reload_failures_total",
+            "Times that a new certificate could not be used, so that the old one was kept.",
+            registry=self.registry,
+        )
+        self._not_after = Gauge(
+            "fourleaf_webhook_certificate_not_after_seconds",
+            "When the certificate in use ends, in seconds since the epoch.",
+            registry=self.registry,
+        )
+        self._synced = Gauge(
+            "fourleaf_webhook_certificate_checked_seconds",
+            "When the source of the certificate was last read, in seconds since the epoch.",
+            registry=self.registry,
+        )
+        self._config_valid = Gauge(
+            "fourleaf_webhook_config_valid",
+            "1 where the newest config is in force, 0 where it is wrong and an older one is.",
+            registry=self.registry,
+        )
+        self._config_valid.set(1)
+        for door in doors:
+            for result in RESULTS:
+                self._requests.labels(door, result)
+
+    def answered(self, door: str, result: str, seconds: float) -> None:
+        """A request at `door` came to one of `RESULTS`."""
+        self._requests.labels(door, result).inc()
+        self._seconds.labels(door).observe(seconds)
+
+    def certificate_failed(self) -> None:
+        """A new certificate could not be used."""
+        self._failures.inc()
+
+    def certificate(self, not_after: float) -> None:
+        """The certificate in use ends then."""
+        self._not_after.set(not_after)
+
+    def certificate_checked(self, moment: float) -> None:
+        """The source of the certificate was read then."""
+        self._synced.set(moment)
+
+    def config(self, valid: bool) -> None:
+        """Whether the newest config is the one in force."""
+        self._config_valid.set(valid)

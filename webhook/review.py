@@ -1,0 +1,109 @@
+"""AdmissionReview v1: what the API server asks, decoded strictly.
+
+The shapes are those of `k8s.io/api/admission/v1`. Fields that are not named here are ignored,
+so that a newer server can send more.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from model.readers.jsontext import BadText, parse
+
+API_VERSION = "admission.k8s.io/v1"
+KIND = "AdmissionReview"
+
+Body = dict[str, Any]
+
+
+class Malformed(Exception):
+    """There is no review that could be answered. `advice` says what helps."""
+
+    def __init__(self, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.advice = advice
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", strict=True, alias_generator=to_camel, validate_by_name=True
+    )
+
+
+class Resource(_Part):
+    """Group, version and resource that a request is about."""
+
+    group: str = ""
+    version: str
+    resource: str
+
+
+class User(_Part):
+    """Who sent the request to the API server."""
+
+    username: str = ""
+    groups: list[str] = Field(default_factory=list)
+
+
+class Request(_Part):
+    """One request to the API server that waits for an answer."""
+
+    uid: str = Field(min_length=1, max_length=128)
+    resource: Resource
+    sub_resource: str = ""
+    name: str = ""
+    namespace: str = ""
+    operation: Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
+    user_info: User
+    object: Body | None = None
+    old_object: Body | None = None
+    dry_run: bool | None = None
+
+    @property
+    def what(self) -> tuple[str, str]:
+        """Group and resource, with the subresource where there is one."""
+        plural = self.resource.resource
+        return self.resource.group, f"{plural}/{self.sub_resource}" if self.sub_resource else plural
+
+
+class _Envelope(_Part):
+    api_version: str
+    kind: str
+    request: Body
+
+
+def decoded(body: bytes) -> Request:
+    """The request in `body`. Raises `Malformed`."""
+    try:
+        value = parse(body)
+    except BadText as bad:
+        raise Malformed(f"the body {bad}", bad.advice) from None
+    try:
+        envelope = _Envelope.model_validate(value)
+        _refuse_other_versions(envelope)
+        return Request.model_validate(envelope.request)
+    except ValidationError as wrong:
+        raise _explained(wrong) from None
+
+
+def _refuse_other_versions(envelope: _Envelope) -> None:
+    found = f"{envelope.api_version} {envelope.kind}"
+    if (envelope.api_version, envelope.kind) != (API_VERSION, KIND):
+        wanted = f"{API_VERSION} {KIND}"
+        raise Malformed(
+            f"{found[:200]!r} is no {wanted}",
+            f'List "v1" in admissionReviewVersions, and send {wanted}.',
+        )
+
+
+def _explained(wrong: ValidationError) -> Malformed:
+    first = wrong.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    inside = where if not wrong.title.startswith("Request") else f"request.{where}"
+    said = first["msg"][:1].lower() + first["msg"][1:]
+    return Malformed(
+        f"{inside or 'the body'}: {said}", "Send what the API server sends: admission.k8s.io/v1."
+    )

@@ -1,0 +1,57 @@
+"""The vault as the content of a Secret."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from webhook.tls.issue import Authority
+from webhook.tls.pair import BrokenPair, Pair
+from webhook.tls.vault import Vault
+
+Body = dict[str, Any]
+
+_NEEDED = ("generation", "since", "ca.crt", "ca.key", "tls.crt", "tls.key")
+
+
+def to_secret(name: str, vault: Vault) -> Body:
+    """The Secret that holds `vault`."""
+    content = {
+        "generation": str(vault.generation).encode(),
+        "since": repr(vault.since).encode(),
+        "ca.crt": vault.authority.certificate,
+        "ca.key": vault.authority.key,
+        "tls.crt": vault.serving.certificate,
+        "tls.key": vault.serving.key,
+        "former.crt": vault.former,
+    }
+    if vault.following is not None:
+        content["next.crt"] = vault.following.certificate
+        content["next.key"] = vault.following.key
+    data = {key: base64.b64encode(value).decode() for key, value in content.items() if value}
+    return {"metadata": {"name": name}, "type": "Opaque", "data": data}
+
+
+def from_secret(body: Body) -> Vault:
+    """The vault in a Secret. Raises `BrokenPair` where there is none."""
+    data = body.get("data") or {}
+    missing = [key for key in _NEEDED if not isinstance(data.get(key), str)]
+    if missing:
+        raise BrokenPair(f"the Secret lacks {', '.join(missing)}")
+    try:
+        content = {key: base64.b64decode(value, validate=True) for key, value in data.items()}
+        generation, since = int(content["generation"]), float(content["since"])
+    except (binascii.Error, ValueError, TypeError) as error:
+        raise BrokenPair(f"the Secret cannot be read: {error}") from None
+    following = None
+    if "next.crt" in content and "next.key" in content:
+        following = Authority(content["next.crt"], content["next.key"])
+    return Vault(
+        generation,
+        Authority(content["ca.crt"], content["ca.key"]),
+        Pair(content["tls.crt"], content["tls.key"]),
+        since,
+        following,
+        content.get("former.crt", b""),
+    )

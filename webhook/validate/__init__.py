@@ -1,0 +1,1 @@
+"""What is refused, each concern in its own file."""

@@ -1,0 +1,45 @@
+"""Whether a pod's words about its gang hold together, as far as one pod shows.
+
+Whether all members agree is seen by the scheduler alone, which holds such a gang.
+"""
+
+from __future__ import annotations
+
+import re
+
+from model.readers.groups import KUEUE_TOTAL, VOLCANO_GROUP, Dialect, membership
+from model.readers.inventory import Inventory
+from model.readers.pods import Pod
+from model.readers.priorities import Priorities
+from model.readers.report import Report
+from model.readers.sizes import Sizes
+from model.readers.wishes import GANG, GANG_SIZE, field_of
+from webhook.validate.subject import PodSubject
+
+_STATED = {Dialect.OURS: GANG_SIZE, Dialect.KUEUE: KUEUE_TOTAL}
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)
+
+
+def check_gang(subject: PodSubject, pod: Pod) -> None:
+    """Refuse a size without a gang, a gang without a size, and names that no record could hold."""
+    for key in (GANG, VOLCANO_GROUP):
+        name = subject.annotations.get(key)
+        if name is not None and not _NAME.fullmatch(name):
+            subject.manifest.error(
+                field_of(key),
+                name,
+                "is no name of a gang",
+                "Use 1 to 253 letters, digits, -, _ and ., with a letter or digit at both ends.",
+            )
+    dialect, _ = membership(pod)
+    if dialect is Dialect.SINGLE and GANG_SIZE in subject.annotations and not subject.has_owner:
+        subject.manifest.error(
+            field_of(GANG_SIZE),
+            subject.annotations[GANG_SIZE],
+            "is the size of a gang that has no name",
+            f"Name the gang by {GANG}, or leave its size out.",
+        )
+    stated = _STATED.get(dialect)
+    if stated is not None and (stated in subject.annotations or not subject.has_owner):
+        inventory = Inventory(Report())
+        Sizes(inventory, Priorities(inventory)).of(dialect, subject.namespace, "", [pod])

@@ -1,0 +1,42 @@
+"""The environment variable that tells a container its devices, and those that would undo it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from model.devices.held import DEVICES
+
+CUDA = "CUDA_VISIBLE_DEVICES"
+"""Read by CUDA, and by HIP in the place of HIP_VISIBLE_DEVICES. Empty hides all devices."""
+
+VARIABLES = (CUDA, "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+"""What the runtimes of both vendors take a list of devices from."""
+
+FIELD_PATH = f"metadata.annotations['{DEVICES}']"
+"""Where the kubelet finds the list, by the downward API. An absent annotation gives ""."""
+
+ENTRY: dict[str, Any] = {
+    "name": CUDA,
+    "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": FIELD_PATH}},
+}
+
+
+ORDER: dict[str, Any] = {"name": "CUDA_DEVICE_ORDER", "value": "PCI_BUS_ID"}
+"""The order in which the agent numbers devices. By itself CUDA puts the fastest one first."""
+
+TOLD = (ENTRY, ORDER)
+"""What every container of ours is told."""
+
+
+def is_ours(entry: dict[str, Any]) -> bool:
+    """Whether an entry of `env` takes its value from the scheduler's annotation alone."""
+    source = entry.get("valueFrom")
+    if entry.get("name") != CUDA or entry.get("value") or not isinstance(source, dict):
+        return False
+    reference = source.get("fieldRef")
+    return (
+        set(source) == {"fieldRef"}
+        and isinstance(reference, dict)
+        and reference.get("fieldPath") == FIELD_PATH
+        and reference.get("apiVersion", "v1") == "v1"
+    )
