@@ -15,16 +15,20 @@ def cycle(world: World, policy: Policy) -> None:
     """Ask the policy once, and start what it places."""
     world.cycles.discard(world.now)
     claim(world)
+    kept = world.kept
     gangs = _batch(world)
     if gangs:
-        kept = world.kept.pods if world.kept is not None else ()
-        snapshot = world.cluster.snapshot(gangs, world.options.config, world.now, kept)
+        seats = kept.pods if kept is not None else ()
+        snapshot = world.cluster.snapshot(gangs, world.options.config, world.now, seats)
         plan = _asked(world, policy, snapshot)
         _backfill(world, policy, plan)
         for placement in plan.placements:
             world.launch(placement.gang, placement.pods)
     world.news.clear()
     world.grew = len(gangs) > world.options.config.spec.batch.size
+    if world.kept is not kept:
+        # Its gang has started elsewhere.
+        world.freed()
     keep(world, policy)
 
 

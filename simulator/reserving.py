@@ -18,7 +18,7 @@ from solver.units import gang_order
 FOR = 3600
 """Seconds after which a place is looked for anew: others may have become free by then."""
 AGAIN = 300
-"""Seconds after which a gang is tried again for which there was no place."""
+"""Seconds after which it is tried again where there was no place."""
 
 
 def claim(world: World) -> None:
@@ -36,7 +36,7 @@ def claim(world: World) -> None:
 def keep(world: World, policy: Policy) -> None:
     """Keep room for the first gang that has waited long enough, where none is kept."""
     backfill = world.options.backfill
-    if not backfill.enabled or world.kept is not None or world.now < world.tried + AGAIN:
+    if not backfill.enabled or world.kept is not None or world.now < world.try_again:
         return
     old = [
         entry.gang
@@ -46,10 +46,10 @@ def keep(world: World, policy: Policy) -> None:
     if not old:
         return
     first = min(old, key=gang_order)
-    world.tried = world.now
     snapshot = world.cluster.snapshot((first,), world.options.config, world.now)
     start = policy.start(snapshot, first)
     if start.placement is None or start.at is None:
+        world.try_again = world.now + AGAIN
         return
     pods = _pods(first, start.placement.pods)
     world.kept = Reservation(first.key, start.placement.pods, pods, int(start.at), world.now + FOR)

@@ -50,7 +50,8 @@ class World:
     """Everything that a replay knows. `news` are gangs that no cycle has seen yet.
 
     `grew`: room may have become free since the last cycle. `cycles` are the moments at which
-    the policy will be asked. `kept` is the reservation, `tried` when one was looked for last.
+    the policy will be asked. `kept` is the reservation; where none was found, another is looked for
+    from `try_again` on.
     """
 
     options: Options
@@ -64,7 +65,7 @@ class World:
     grew: bool = True
     cycles: set[int] = field(default_factory=set)
     kept: Reservation | None = None
-    tried: int = -1
+    try_again: int = 0
 
     @classmethod
     def of(cls, trace: Trace, fabric: Fabric, options: Options) -> World:

@@ -45,6 +45,8 @@ def fail(world: World, outage: Outage, ways: Rescuer) -> bool:
     hit = world.cluster.fail(outage.node, world.now)
     if world.kept is not None and any(node == outage.node for _, node in world.kept.seats):
         world.kept = None
+    # What a complete leaf is has changed as well.
+    world.freed()
     if hit:
         _rescue(world, hit, ways)
     return True

@@ -7,6 +7,7 @@ import pytest
 
 from simulator import replay as module
 from simulator.books import Totals
+from simulator.cluster import Overbooked
 from simulator.conservation import NotConserved
 from simulator.failing import Outage
 from simulator.journal import Journal
@@ -25,6 +26,7 @@ from simulator.record import Record
 from simulator.replay import replay
 from simulator.trace import Trace
 from tests.simulator.made import job, leaves, options, trace
+from tests.simulator.worlds import world
 
 QUEUE = trace(job("a", 0, 100), job("b", 10, 50))
 
@@ -124,6 +126,47 @@ def test_kept_room_lets_the_large_gang_start() -> None:
     assert times(kept)["large"] == (1520, 1620)
     assert times(kept)["s3"] == (1620, 3620)
     assert (kept.counts.reservations, kept.counts.backfilled) == (2, 1)
+
+
+def test_room_that_is_kept_on_a_failed_node_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 10 on, the first leaf is kept for the pair, which could start there at 100.
+
+    At 50 it loses a node. a, which stood there and is older than the pair, gets the other leaf
+    when b ends at 200, with 50 s of work left and 5 s of standstill; then the pair gets it.
+    """
+    fail_at(monkeypatch, Outage("leaf-0-1", 50, 1000))
+    failures = Failures(1.0, recovery=Recovery.RESTART, checkpoint=10, restart=5)
+    jobs = trace(
+        job("a", 0, 100, pods=2), job("b", 1, 199, pods=2),
+        job("pair", 2, 60, pods=2), job("z", 1500, 1),
+    )  # fmt: skip
+    told = options(failures=failures, backfill=Backfill(True, 8))
+    record = replay(jobs, leaves(2, 2), told)
+    assert record.counts.reservations == 3
+    assert record.gangs["a"].end == 255
+    assert times(record)["pair"] == (255, 315)
+    assert record.at_end.failed == 8000
+
+
+def test_a_reservation_is_looked_for_anew_after_an_hour() -> None:
+    """The pair waits for 10,000 s; its place is kept three times, for an hour each."""
+    jobs = trace(job("a", 0, 10_000, pods=2), job("pair", 1, 10, pods=2))
+    record = replay(jobs, leaves(2), options(backfill=Backfill(True, 600)))
+    assert record.gangs["pair"].start == 10_000
+    assert record.counts.reservations == 3
+
+
+def test_defragmentation_comes_at_its_hours() -> None:
+    """Under the solver, every 100 s until the last arrival; one node has nothing to move."""
+    told = options("cpsat", defragmentation=Defragmentation(every=100))
+    record = replay(trace(job("a", 0, 500), job("z", 350, 1)), leaves(1), told)
+    assert (record.counts.moves, record.gangs["a"].end) == (0, 500)
+
+
+def test_no_cluster_could_do_what_is_overbooked() -> None:
+    """A second gang on a node that is full is refused outright: that is no matter of policy."""
+    with pytest.raises(Overbooked, match="leaf-0-0: 0 GPUs are free"):
+        world(leaves(2), options(), {job("a", 0, 9): ["leaf-0-0"], job("b", 0, 9): ["leaf-0-0"]})
 
 
 @pytest.mark.parametrize("policy", NAMES)
