@@ -74,6 +74,14 @@ def test_tables_speak_of_failures_where_there_were_any() -> None:
     assert all(len(row) == len(table.header) for table in shown for row in table.rows)
 
 
+def test_without_wide_gangs_there_are_no_leaves_to_count() -> None:
+    """Gangs of one node have neither leaves to compare nor hops: a dash, and no 0 that misleads."""
+    one = record()
+    one.gangs = {"a": one.gangs["a"]}
+    (row,) = tables([("ours", one, summarise(one))])[0].rows
+    assert row[6:8] == ("-", "-")
+
+
 def test_times_have_the_unit_that_fits() -> None:
     """Up to two of a unit in the smaller one."""
     assert [duration(n) for n in (0, 119, 120, 7199, 7200, 172_799, 172_800)] == [
