@@ -71,7 +71,7 @@ def main(
     figures = gathered(outcomes)
     table = markdown(list(HEADER), [columns(key, one) for key, one in figures.items()])
     parts = [note, table, behind(figures)]
-    print(parts[-1])
+    print(table, parts[-1], sep="\n\n")
     if write:
         write_section("trace", "Traces: policy beside policy", "\n\n".join(parts))
     if any(one.counts.breaches for one in outcomes if one.case.options.policy in LAWFUL):
