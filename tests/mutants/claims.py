@@ -47,9 +47,9 @@ CLAIMS = (
     Mutant(
         "claim: freed before the fence",
         "a leader that dies between the two leaves devices in a claim that no record knows of",
-        "k8s_bridge/ledger/housekeeping.py",
-        'body = await self._mark(member, f"{commit.name}{CLAIMED}")',
-        "body = await self._mark(member, commit.name)",
+        "k8s_bridge/ledger/letting_go.py",
+        'body = await self._mark(member, f"{commit}{CLAIMED}")',
+        "body = await self._mark(member, commit)",
         f"{LEDGER}::test_the_fence_comes_after_the_claims_are_free",
     ),
     Mutant(
