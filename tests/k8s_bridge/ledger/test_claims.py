@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous
+from k8s_bridge.cluster.errors import Ambiguous, Refused
 from k8s_bridge.cluster.kinds import PODS, RESOURCE_CLAIMS
 from k8s_bridge.cluster.memory.requests import Request
 from k8s_bridge.cluster.protocol import Body, Target
@@ -18,6 +18,7 @@ from k8s_bridge.ledger.codec import read_page
 from k8s_bridge.ledger.commit import Wanted
 from k8s_bridge.ledger.fence import Fenced
 from k8s_bridge.ledger.names import FENCE, PAGE
+from k8s_bridge.ledger.passing import FOR_GOOD
 from model.devices.names import DeviceName
 from tests.k8s_bridge.ledger.claiming import ClaimWorld, Interrupt
 from tests.k8s_bridge.ledger.harness import TEAM, Death, Killed, Leader, on
@@ -292,3 +293,30 @@ async def test_records_say_which_devices_claims_get() -> None:
     (entry,) = [one for body in pages for one in read_page(body).entries]
     assert entry.members == wanted.members
     assert replace(entry.members[0], claims=()) != wanted.members[0]
+
+
+@pytest.mark.parametrize(("seconds", "bound"), [(FOR_GOOD / 2, True), (FOR_GOOD * 2, False)])
+async def test_a_write_that_is_forbidden_is_not_given_up_at_once(
+    seconds: float, bound: bool
+) -> None:
+    """A server that has just started forbids everything; one that goes on ends the commit."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=1))
+    until = world.clock.now + seconds
+
+    class Forbids:
+        async def before(self, request: Request) -> None:
+            """Refuse what is written into status until it is time."""
+            if request.subresource == "status" and world.clock.now < until:
+                raise Refused("not allowed yet", 403, "Forbidden")
+
+        async def after(self, request: Request, answer: object) -> None:
+            """Nothing."""
+
+    leader = await Leader(world, "a").take_over()
+    leader.cluster.interceptors.append(Forbids())
+    await leader.commit(wanted)
+    await leader.rest()
+    assert [bool(body["spec"].get("nodeName")) for body in world.pods()] == [bound]
+    assert leader.rolled == ([] if bound else ["ResourceClaim ml/g-0: not allowed yet"])
+    world.check_claims()
