@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 LEDGER = "tests/k8s_bridge/ledger/test_claims.py"
+BACK = "tests/k8s_bridge/ledger/test_claims_back.py"
 WHOLE = "tests/k8s_bridge/test_claims.py"
 STOOD_STILL = f"{LEDGER}::test_a_leader_that_stood_still_gives_nothing_away"
 
@@ -42,7 +43,7 @@ CLAIMS = (
         "k8s_bridge/ledger/claims.py",
         "return _wrote(body) == commit and held and _reserved(body)",
         "return held and _reserved(body)",
-        f"{LEDGER}::test_a_claim_with_other_devices_takes_the_gang_back",
+        f"{BACK}::test_a_claim_with_other_devices_takes_the_gang_back",
     ),
     Mutant(
         "claim: freed before the fence",
@@ -58,7 +59,7 @@ CLAIMS = (
         "k8s_bridge/ledger/claims.py",
         "            if gone:\n",
         "            if False:\n",
-        f"{LEDGER}::test_a_device_that_went_meanwhile_takes_the_gang_back",
+        f"{BACK}::test_a_device_that_went_meanwhile_takes_the_gang_back",
     ),
     Mutant(
         "claim: what strangers hold",

@@ -68,6 +68,8 @@ def apply_claims(pod: Pod, objects: Objects, known: Claimables) -> None:
         if name and any(one.name == name for one in found):
             continue
         claim = objects.get(*CLAIM, pod.namespace, name) if name else None
+        if claim is None and not pod.waits:
+            continue
         if claim is None:
             what = f"names no ResourceClaim of namespace {pod.namespace}"
             manifest.error(

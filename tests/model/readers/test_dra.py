@@ -296,3 +296,10 @@ def test_a_claim_outlasts_its_pod() -> None:
     ended["status"] = {"phase": "Succeeded"}
     found = read(published(*gpus()), holding(claim(), "gpu-0"), ended).snapshot
     assert found.free["n1"].gpus == 7
+
+
+def test_a_pod_that_runs_is_not_held_for_its_claim() -> None:
+    """Whoever bound it: what is wrong with its claims is nobody's reason to wait."""
+    found = read(published(*gpus()), claiming("p", "gone", nodeName="n1"))
+    assert [pod.name for pod in found.snapshot.running] == ["p"]
+    assert not [one for one in found.problems if "ResourceClaim" in one.message]
