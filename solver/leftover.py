@@ -3,7 +3,7 @@
 Whether a batch fits is decided by its largest gangs. So "who" asks the solver about those
 alone, as if all others could be placed: no plan places more. Where the others then find room
 one after the other, that bound is reached and the answer is the best one; where some do not,
-they and all larger ones are asked about as well.
+the solver is asked about all.
 """
 
 from __future__ import annotations

@@ -70,13 +70,13 @@ def choose(
         if decoded.misfits:
             refined |= decoded.misfits
             continue
-        seated, crowded = _seat(view, attempt.classes, len(scarce), plenty, decoded.gangs)
-        if not crowded:
+        seated = _seat(view, attempt.classes, len(scarce), plenty, decoded.gangs)
+        if seated is not None:
             for stage in attempt.stages:
                 on_stage(stage)
             gangs = [g for c in attempt.classes for g in c.gangs[: c.count]]
             return Chosen(sorted(gangs, key=gang_order), seated, attempt.stages, refined)
-        scarce, plenty = [*scarce, *plenty[:crowded]], plenty[crowded:]
+        scarce, plenty = [*scarce, *plenty], []
 
 
 def _seat(
@@ -85,8 +85,8 @@ def _seat(
     scarce: int,
     plenty: list[Unit],
     placed: list[PlacedGang],
-) -> tuple[list[PlacedGang], int]:
-    """All gangs on nodes, and how many of the units in plenty must count as scarce for that."""
+) -> list[PlacedGang] | None:
+    """All gangs on nodes; `None` where some in plenty find no room beside those `placed`."""
     counted = _placed(classes)
     left = Leftover(view, placed)
     everyone = list(placed)
@@ -95,9 +95,9 @@ def _seat(
         gangs = {i: counted.get((number, i), []) for i in range(len(unit.parties))}
         seated = left.seat(unit, gangs)
         if seated is None:
-            return [], position + 1
+            return None
         everyone += seated
-    return everyone, 0
+    return everyone
 
 
 def _attempt(
