@@ -164,7 +164,7 @@ async def _once(setting: Setting, patient: PatientReader) -> int:
 async def _until_stopped(setting: Setting, patient: PatientReader) -> int:
     from agent.serving import AgentServer
     from cli.console import EXIT_OK
-    from k8s_bridge.serving import Address
+    from k8s_bridge.plain_http import Address
 
     async with _agent(setting, patient) as (agent, metrics, cluster):
         server = AgentServer(

@@ -102,9 +102,10 @@ async def _until_stopped(options: Options, setting: Setting, client: SolverClien
     from k8s_bridge.audit import Audit, audit_to
     from k8s_bridge.clock import SystemClock
     from k8s_bridge.metrics import Metrics
+    from k8s_bridge.plain_http import Address
     from k8s_bridge.reporting import Reporter
     from k8s_bridge.scheduler import Scheduler
-    from k8s_bridge.serving import Address, Server
+    from k8s_bridge.serving import Server
     from k8s_bridge.solving import Solver
 
     clock = SystemClock()

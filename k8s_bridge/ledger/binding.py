@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -18,23 +18,20 @@ from k8s_bridge.cluster.errors import (
 )
 from k8s_bridge.cluster.kinds import PODS
 from k8s_bridge.cluster.protocol import Binding, Cluster, Target
-from k8s_bridge.ledger.claims import Allocator, Drivers, Impossible, NoDrivers, Revoked
+from k8s_bridge.ledger.claims import (
+    Allocator,
+    Drivers,
+    Impossible,
+    NoDrivers,
+    Revoked,
+    Stands,
+)
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.names import COMMIT
+from k8s_bridge.ledger.passing import Refusing
 from k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
 from k8s_bridge.ledger.records import Member
 from model.devices.held import DEVICES, devices_text
-
-FOR_GOOD = 5.0
-"""Seconds that a server must forbid a binding before that counts: one that has just started
-forbids everything until it has read who may do what, and a webhook may have a bad moment."""
-
-PASSING = frozenset({401, 403})
-"""The status of refusals that may pass."""
-
-
-Stands = Callable[[], Awaitable[bool]]
-"""Says whether the record of a commit, read now, says that it is committed."""
 
 
 class Bound(StrEnum):
@@ -86,7 +83,7 @@ class Binder:
             return answer
         backoff = Backoff(self.clock)
         pod = member.pod
-        until: float | None = None
+        refusing = Refusing(self.clock)
         while True:
             if not self.pods.usable(member.node):
                 why = f"node {member.node} is not ready"
@@ -101,8 +98,7 @@ class Binder:
                 # What was sent may still be under way: read only after a while.
                 await backoff.wait(error.retry_after)
             except Refused as error:
-                until = until or self.clock.monotonic() + FOR_GOOD
-                if error.status not in PASSING or self.clock.monotonic() >= until:
+                if refusing.for_good(error):
                     return await self._impossible(commit, member, str(error))
                 await backoff.wait()
                 continue

@@ -14,22 +14,21 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from k8s_bridge.backoff import Backoff
+from k8s_bridge.chance import chance
 from k8s_bridge.clock import Clock
 from k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Refused, Throttled
 from k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
 from k8s_bridge.cluster.protocol import Body, Cluster, Target
 from k8s_bridge.ledger.names import COMMIT, FENCE
+from k8s_bridge.ledger.passing import Refusing
 from k8s_bridge.ledger.records import ClaimAllocation, Member
 from model.devices.names import DeviceName
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
 """What the resource claim controller takes off once a claim holds nothing any more."""
 
-FOR_GOOD = 5.0
-"""Seconds that a server must forbid a write before that counts: see `binding`."""
-PASSING = frozenset({401, 403})
-
 Stands = Callable[[], Awaitable[bool]]
+"""Says whether the record of a commit, read now, says that it is committed."""
 
 
 class Drivers(Protocol):
@@ -87,7 +86,7 @@ class Allocator:
         self, commit: str, member: Member, one: ClaimAllocation, stands: Stands
     ) -> None:
         backoff = Backoff(self.clock)
-        until: float | None = None
+        refusing = Refusing(self.clock)
         while True:
             try:
                 body = await self.cluster.get(RESOURCE_CLAIMS, one.claim)
@@ -105,8 +104,7 @@ class Allocator:
             except (Ambiguous, Throttled) as error:
                 await backoff.wait(error.retry_after)
             except Refused as error:
-                until = until or self.clock.monotonic() + FOR_GOOD
-                if error.status not in PASSING or self.clock.monotonic() >= until:
+                if refusing.for_good(error):
                     raise Impossible(f"ResourceClaim {one.claim}: {error}") from error
                 await backoff.wait()
 
@@ -136,8 +134,10 @@ class Allocator:
         return [body for body in bodies if body is not None]
 
     async def _release(self, commit: str, member: Member, one: ClaimAllocation) -> Body | None:
-        # The version changes before anything is read: what was sent earlier can no longer take.
-        patch = {"metadata": {"annotations": {FENCE: commit}}}
+        # The version changes before anything is read, whatever stood there: what was sent earlier
+        # can no longer take.
+        fence = f"{commit}/{chance().getrandbits(32):08x}"
+        patch = {"metadata": {"annotations": {FENCE: fence}}}
         try:
             target = replace(one.claim, version="")
             body = await self.cluster.patch(RESOURCE_CLAIMS, target, patch)

@@ -11,8 +11,7 @@ from typing import Protocol
 import structlog
 
 from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
-from k8s_bridge.cluster.kinds import PODS
+from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from k8s_bridge.cluster.protocol import Body, Cluster
 from k8s_bridge.ledger.again import lease_again, page_again
 from k8s_bridge.ledger.binding import Answer, Binder, Bound
@@ -20,21 +19,16 @@ from k8s_bridge.ledger.book import Book, Commit
 from k8s_bridge.ledger.codec import BadRecord
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.fence import Fenced, check_epoch
-from k8s_bridge.ledger.names import FENCE, GANGS, page_name
+from k8s_bridge.ledger.letting_go import LettingGo
+from k8s_bridge.ledger.names import GANGS, page_name
 from k8s_bridge.ledger.pages import abandoned, missing, relaid
-from k8s_bridge.ledger.pods import Pods, is_bound
+from k8s_bridge.ledger.pods import Pods
 from k8s_bridge.ledger.records import GangLease, Member, Page, Phase
 from k8s_bridge.ledger.standing import stands
 from k8s_bridge.ledger.steps import Action, next_step
 from k8s_bridge.ledger.takeover import find
 from k8s_bridge.ledger.tidy import is_settled, tidied
 from k8s_bridge.ledger.writes import Records
-
-CLAIMED = "/claims"
-"""Ends the fence of a pod whose claims have yet to be freed."""
-
-FORBIDDEN_FOR = 2.0
-"""Seconds after which a disruption budget that forbade an eviction is asked again, at least."""
 
 
 class Listener(Protocol):
@@ -206,50 +200,13 @@ class Housekeeping:
     async def _back(self, commit: Commit, members: tuple[Member, ...]) -> None:
         if self.clock.monotonic() < self._forbidden.get(commit.name, 0.0):
             return
-        waits = await together(self._let_go(commit, member) for member in members)
+        listener = self.listener
+        going = LettingGo(
+            self.cluster, self.binder.allocator, self.pods, listener.took, listener.took_claim
+        )
+        waits = await together(going.let_go(commit.name, member) for member in members)
         if any(waits):
             self._forbidden[commit.name] = self.clock.monotonic() + max(waits)
-
-    async def _let_go(self, commit: Commit, member: Member) -> float:
-        """Fence the member where it is unbound, evict it where it is bound.
-
-        Seconds after which to ask again, 0 where nothing forbids it.
-        """
-        try:
-            if is_bound(self.pods, member):
-                await self.cluster.evict(member.pod)
-            elif not member.claims or await self._release(commit, member):
-                await self._mark(member, commit.name)
-        except Throttled as error:
-            # a disruption budget forbids it for now
-            return max(FORBIDDEN_FOR, error.retry_after or 0.0)
-        except (NotFound, Conflict):
-            # It is gone, or another by now; the watch will say so.
-            return 0.0
-        except ClusterError as error:
-            self._log.warning("not_let_go", pod=str(member.pod), why=str(error))
-        return 0.0
-
-    async def _release(self, commit: Commit, member: Member) -> bool:
-        """Free the claims of an unbound member; False where it turns out to be bound.
-
-        The pod changes first, so that nobody binds it meanwhile to a node where its claims are
-        no longer good. Its fence comes last: it says that nothing of the commit is left.
-        """
-        body = await self._mark(member, f"{commit.name}{CLAIMED}")
-        if (body.get("spec") or {}).get("nodeName"):
-            return False
-        for claim in await self.binder.allocator.release(commit.name, member):
-            self.listener.took_claim(claim)
-        return True
-
-    async def _mark(self, member: Member, text: str) -> Body:
-        """Write a fence to the pod of a member; the pod as it is then."""
-        target = replace(member.pod, version="")
-        patch: Body = {"metadata": {"annotations": {FENCE: text}}}
-        body = await self.cluster.patch(PODS, target, patch)
-        self.listener.took(body)
-        return body
 
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from model.config import CONFIG_MAP, KINDS, Metadata, Spec
-from model.readers.dra.api import CLAIM, DEVICE_CLASS, SLICE
+from model.readers.dra.api import CLAIM, DEVICE_CLASS, SLICE, TEMPLATE
 from model.readers.jsontext import BadText
 from model.readers.manifest import Body, Manifest
 from model.readers.report import Report
@@ -41,6 +41,7 @@ KNOWN = frozenset(
         CLAIM,
         SLICE,
         DEVICE_CLASS,
+        TEMPLATE,
         *(("topology.scheduler", kind) for kind in KINDS),
     }
 )

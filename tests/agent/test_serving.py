@@ -8,7 +8,7 @@ import aiohttp
 
 from agent.metrics import AgentMetrics
 from agent.serving import STALE_AFTER, AgentServer
-from k8s_bridge.serving import Address
+from k8s_bridge.plain_http import Address
 from k8s_bridge.virtual_clock import VirtualClock
 from tests.agent.made import reading
 

@@ -14,7 +14,8 @@ from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
 from k8s_bridge.metrics import Metrics
-from k8s_bridge.serving import Address, Server
+from k8s_bridge.plain_http import Address
+from k8s_bridge.serving import Server
 from k8s_bridge.telling.status import LastCycle, Queued, Status
 from model.gang import GangKey
 from model.problems import Problem, Severity

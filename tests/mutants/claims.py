@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 LEDGER = "tests/k8s_bridge/ledger/test_claims.py"
+BACK = "tests/k8s_bridge/ledger/test_claims_back.py"
 WHOLE = "tests/k8s_bridge/test_claims.py"
 STOOD_STILL = f"{LEDGER}::test_a_leader_that_stood_still_gives_nothing_away"
 
@@ -42,14 +43,14 @@ CLAIMS = (
         "k8s_bridge/ledger/claims.py",
         "return _wrote(body) == commit and held and _reserved(body)",
         "return held and _reserved(body)",
-        f"{LEDGER}::test_a_claim_with_other_devices_takes_the_gang_back",
+        f"{BACK}::test_a_claim_with_other_devices_takes_the_gang_back",
     ),
     Mutant(
         "claim: freed before the fence",
         "a leader that dies between the two leaves devices in a claim that no record knows of",
-        "k8s_bridge/ledger/housekeeping.py",
-        'body = await self._mark(member, f"{commit.name}{CLAIMED}")',
-        "body = await self._mark(member, commit.name)",
+        "k8s_bridge/ledger/letting_go.py",
+        'body = await self._mark(member, f"{commit}{CLAIMED}")',
+        "body = await self._mark(member, commit)",
         f"{LEDGER}::test_the_fence_comes_after_the_claims_are_free",
     ),
     Mutant(
@@ -58,7 +59,7 @@ CLAIMS = (
         "k8s_bridge/ledger/claims.py",
         "            if gone:\n",
         "            if False:\n",
-        f"{LEDGER}::test_a_device_that_went_meanwhile_takes_the_gang_back",
+        f"{BACK}::test_a_device_that_went_meanwhile_takes_the_gang_back",
     ),
     Mutant(
         "claim: what strangers hold",

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 GROUP = "resource.k8s.io"
 CLAIM = (GROUP, "ResourceClaim")
+TEMPLATE = (GROUP, "ResourceClaimTemplate")
 SLICE = (GROUP, "ResourceSlice")
 DEVICE_CLASS = (GROUP, "DeviceClass")

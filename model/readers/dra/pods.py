@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from model.crds.claim import CLAIM as GPU_CLAIM
 from model.devices.demand import DeviceDemand
 from model.devices.names import DeviceName, numbers_of
 from model.readers.device_map import DEVICE_MAP
-from model.readers.dra.api import CLAIM
+from model.readers.dra.api import CLAIM, TEMPLATE
 from model.readers.dra.claims import ClaimAsk, Refused, allocated, is_allocated, owners, requests_of
 from model.readers.dra.classes import DeviceClasses
 from model.readers.manifest import Manifest
@@ -26,11 +27,19 @@ class Claimables:
     on_node: Mapping[str, Sequence[DeviceName]]
 
 
-def claims_named(pod: Manifest) -> Iterator[tuple[str, str, bool]]:
-    """The claims of a pod: field, name ("" while it has none), whether it was made for the pod.
+class Named(NamedTuple):
+    """A claim as a pod names it: where, by which name ("" before there is one), which template.
 
-    A claim that was found not to be needed is left out.
+    `template` is "" where the claim was not made for the pod.
     """
+
+    field: str
+    name: str
+    template: str
+
+
+def claims_named(pod: Manifest) -> Iterator[Named]:
+    """The claims of a pod, without those that were found not to be needed."""
     listed = _mapping(pod, "spec").get("resourceClaims")
     made = {
         str(one.get("name")): one
@@ -40,11 +49,13 @@ def claims_named(pod: Manifest) -> Iterator[tuple[str, str, bool]]:
     }
     for field, one in pod.mappings(listed, "spec.resourceClaims"):
         if one.get("resourceClaimName"):
-            yield field, str(one["resourceClaimName"]), False
-        elif (called := str(one.get("name"))) not in made:
-            yield field, "", True
+            yield Named(field, str(one["resourceClaimName"]), "")
+            continue
+        called, template = str(one.get("name")), str(one.get("resourceClaimTemplateName"))
+        if called not in made:
+            yield Named(field, "", template)
         elif name := made[called].get("resourceClaimName"):
-            yield field, str(name), True
+            yield Named(field, str(name), template)
 
 
 def _mapping(pod: Manifest, key: str) -> Mapping[str, object]:
@@ -53,68 +64,88 @@ def _mapping(pod: Manifest, key: str) -> Mapping[str, object]:
 
 def apply_claims(pod: Pod, objects: Objects, known: Claimables) -> None:
     """Let `pod` ask for what its claims are for; where it stands, have what they hold there."""
-    manifest = pod.manifest
-    if pod.request.gpus and pod.waits:
-        pod.unsupported = "spec.containers[*].resources: GPUs without a ResourceClaim"
+    pod.unsupported = _asked_otherwise(pod)
+    claims = None if pod.unsupported else _claims(pod, objects)
+    if not claims:
         return
-    for key in (GPU_CLAIM, DEVICE_MAP):
-        if pod.annotation(key) is not None:
-            pod.unsupported = f"metadata.annotations[{key}]"
-            return
     found: list[ClaimAsk] = []
     demands: set[DeviceDemand] = set()
-    held: list[DeviceName] = []
-    for field, name, made in claims_named(manifest):
-        if name and any(one.name == name for one in found):
-            continue
-        claim = objects.get(*CLAIM, pod.namespace, name) if name else None
-        if claim is None:
-            what = f"names no ResourceClaim of namespace {pod.namespace}"
-            manifest.error(
-                field,
-                name or None,
-                what if name else "has no ResourceClaim yet",
-                "Create the claim, or correct the name."
-                if name
-                else "Wait for the resource claim controller to make it from its template.",
-            )
-            return
-        why = _unusable(pod, claim, made) if pod.waits else ""
-        if why:
-            manifest.error(field, name, why, "Give the pod a claim of its own.")
-            return
+    for field, claim in claims.items():
         try:
             requests, demand = requests_of(claim.body, known.classes, known.names)
         except Refused as refused:
-            pod.unsupported = f"{field}: ResourceClaim {name}: {refused}"
+            pod.unsupported = f"{field}: {claim.kind} {claim.name}: {refused}"
             return
         metadata = claim.body["metadata"]
         uid, version = (str(metadata.get(key) or "") for key in ("uid", "resourceVersion"))
+        name = claim.name if claim.kind == CLAIM[1] else ""
         found.append(ClaimAsk(name, uid, version, requests))
         demands.add(demand)
-        held.extend(allocated(claim.body))
     if len(demands) > 1:
         pod.unsupported = "spec.resourceClaims, which are for devices of different kinds,"
         return
-    if found:
-        count = sum(one.count for one in found)
-        pod.request = replace(pod.request, gpus=count, wants=demands.pop())
-        pod.resource_claims = tuple(found)
-        if pod.spec.get("nodeName"):
-            pod.devices = numbers_of(held, known.on_node.get(pod.node, ()))
+    count = sum(one.count for one in found)
+    pod.request = replace(pod.request, gpus=count, wants=demands.pop())
+    pod.resource_claims = tuple(found)
+    if pod.spec.get("nodeName"):
+        held = [name for claim in claims.values() for name in allocated(claim.body)]
+        pod.devices = numbers_of(held, known.on_node.get(pod.node, ()))
 
 
-def _unusable(pod: Pod, claim: Manifest, made: bool) -> str:
-    """Why a claim cannot be given devices for a pod that waits."""
+def _asked_otherwise(pod: Pod) -> str:
+    """Where a pod asks for GPUs in a way that does not go with claims, "" where nowhere."""
+    if pod.request.gpus and pod.waits:
+        return "spec.containers[*].resources: GPUs without a ResourceClaim"
+    ways = (GPU_CLAIM, DEVICE_MAP)
+    return next((f"metadata.annotations[{w}]" for w in ways if pod.annotation(w) is not None), "")
+
+
+def _claims(pod: Pod, objects: Objects) -> dict[str, Manifest] | None:
+    """The claims of a pod by field, each once; None, and a report, where one cannot be used."""
+    found: dict[str, Manifest] = {}
+    for named in claims_named(pod.manifest):
+        if named.name and any(one.name == named.name for one in found.values()):
+            continue
+        claim = _claim(pod, named, objects)
+        if pod.waits:
+            why, advice = _unusable(pod, claim, named)
+            if why:
+                pod.manifest.error(named.field, named.name or None, why, advice)
+                return None
+        if claim is not None:
+            found[named.field] = claim
+    return found
+
+
+def _claim(pod: Pod, named: Named, objects: Objects) -> Manifest | None:
+    """The claim; for a pod that its owner has yet to make, what its template will make of it."""
+    if named.name:
+        return objects.get(*CLAIM, pod.namespace, named.name)
+    template = objects.get(*TEMPLATE, pod.namespace, named.template)
+    if template is None or pod.manifest.kind == "Pod":
+        return None
+    spec = template.mapping(template.body.get("spec"), "spec").get("spec")
+    return replace(template, body={"metadata": {}, "spec": spec})
+
+
+def _unusable(pod: Pod, claim: Manifest | None, named: Named) -> tuple[str, str]:
+    """Why a claim cannot be given devices for a pod that waits, and advice; "" where it can."""
+    if claim is None and not named.name:
+        advice = "Wait for the resource claim controller to make it from its template."
+        return "has no ResourceClaim yet", advice
+    if claim is None:
+        what = f"names no ResourceClaim of namespace {pod.namespace}"
+        return what, "Create the claim, or correct the name."
+    own = "Give the pod a claim of its own."
     metadata = claim.body["metadata"]
     uid = pod.manifest.body["metadata"].get("uid")
     if metadata.get("deletionTimestamp") is not None:
-        return "names a ResourceClaim that is being deleted"
-    if made and uid and uid not in owners(claim.body):
-        return "names a ResourceClaim that was made for another pod"
+        return "names a ResourceClaim that is being deleted", own
+    if named.name and named.template and uid and uid not in owners(claim.body):
+        return "names a ResourceClaim that was made for another pod", own
     if is_allocated(claim.body):
-        return "names a ResourceClaim that has devices already, which it may not share"
-    return ""
+        return "names a ResourceClaim that has devices already, which it may not share", own
+    return "", ""
 
 
 def refuse_shared_claims(pods: Iterable[Pod]) -> None:
@@ -122,6 +153,8 @@ def refuse_shared_claims(pods: Iterable[Pod]) -> None:
     first: dict[str, str] = {}
     for pod in pods:
         for claim in pod.resource_claims if pod.waits else ():
+            if not claim.name:
+                continue
             other = first.setdefault(claim.name, pod.name)
             if other != pod.name:
                 pod.manifest.error(

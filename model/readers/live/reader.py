@@ -26,6 +26,7 @@ from model.readers.live.bodies import (
     what_counts,
 )
 from model.readers.live.ground import Ground
+from model.readers.live.grounded import GROUNDED
 from model.readers.live.reading import GangFacts, LiveReading, Runners, facts_of
 from model.readers.live.standing import NOTHING, Kept, Standing
 from model.readers.live.table import PodTable
@@ -41,6 +42,7 @@ from model.readers.sources import without_collection
 from model.snapshot import DEFAULTS, Snapshot
 from model.standing import StandingGang
 
+POD = ("", "Pod")
 PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 GPU_CLAIM = (GROUP, KIND)
 
@@ -71,33 +73,19 @@ class LiveReader:
         at = address_of(kind, body)
         if at is None:
             return False
-        match group, kind:
-            case "", "Node":
-                return self._ground.put(at[1], body)
-            case "", "Pod":
-                return self._table.put(at, body)
-            case ("gpu.scheduling", "GpuNodeStatus"):
-                return self._ground.put_inventory(at[1], body)
-            case ("resource.k8s.io", "ResourceSlice"):
-                return self._ground.put_slice(at[1], body)
-            case ("resource.k8s.io", "DeviceClass"):
-                return self._ground.put_class(at[1], body)
+        if part := GROUNDED.get((group, kind)):
+            return part.put(self._ground, at[1], body)
+        if (group, kind) == POD:
+            return self._table.put(at, body)
         return _is_kept(group, kind) and self._put_other(group, kind, at, body)
 
     def remove(self, group: str, kind: str, namespace: str, name: str) -> bool:
         """Forget an object; whether it was known."""
         at = namespace_in(kind, {"namespace": namespace}), name
-        match group, kind:
-            case "", "Node":
-                return self._ground.remove(name)
-            case "", "Pod":
-                return self._table.remove(at)
-            case ("gpu.scheduling", "GpuNodeStatus"):
-                return self._ground.remove_inventory(name)
-            case ("resource.k8s.io", "ResourceSlice"):
-                return self._ground.remove_slice(name)
-            case ("resource.k8s.io", "DeviceClass"):
-                return self._ground.remove_class(name)
+        if part := GROUNDED.get((group, kind)):
+            return part.remove(self._ground, name)
+        if (group, kind) == POD:
+            return self._table.remove(at)
         known = _is_kept(group, kind) and self._bodies.of(group, kind).pop(at, None) is not None
         if known:
             self._spread(group, kind, at, True)
@@ -333,17 +321,10 @@ class LiveReader:
             self._priorities_are_stale = True
 
     def _addresses(self, group: str, kind: str) -> list[Address]:
-        match group, kind:
-            case "", "Node":
-                return [("", name) for name in self._ground.names]
-            case "", "Pod":
-                return self._table.addresses
-            case ("gpu.scheduling", "GpuNodeStatus"):
-                return [("", name) for name in self._ground.inventories]
-            case ("resource.k8s.io", "ResourceSlice"):
-                return [("", name) for name in self._ground.slices]
-            case ("resource.k8s.io", "DeviceClass"):
-                return [("", name) for name in self._ground.classes]
+        if part := GROUNDED.get((group, kind)):
+            return [("", name) for name in part.names(self._ground)]
+        if (group, kind) == POD:
+            return self._table.addresses
         return list(self._bodies.of(group, kind)) if _is_kept(group, kind) else []
 
 

@@ -37,7 +37,7 @@ def _claims_of(pod: Pod) -> Iterable[OwnerRef]:
     if not pod.spec.get("resourceClaims"):
         return ()
     named = claims_named(pod.manifest.on(Report()))
-    return dict.fromkeys(OwnerRef(*CLAIM, name) for _, name, _ in named)
+    return dict.fromkeys(OwnerRef(*CLAIM, one.name) for one in named)
 
 
 def _is_followed(ref: OwnerRef) -> bool:

@@ -110,3 +110,10 @@ class Interrupt:
 
     async def after(self, request: Request, answer: Any) -> None:
         """Nothing."""
+
+
+async def started() -> ClaimWorld:
+    """A cluster that is up."""
+    world = ClaimWorld()
+    await world.start()
+    return world

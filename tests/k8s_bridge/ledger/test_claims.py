@@ -9,25 +9,15 @@ from dataclasses import replace
 import pytest
 
 from k8s_bridge.cluster.errors import Ambiguous
-from k8s_bridge.cluster.kinds import PODS, RESOURCE_CLAIMS
+from k8s_bridge.cluster.kinds import PODS
 from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.binding import Binder
-from k8s_bridge.ledger.claims import NoDrivers
+from k8s_bridge.cluster.protocol import Body
 from k8s_bridge.ledger.codec import read_page
 from k8s_bridge.ledger.commit import Wanted
 from k8s_bridge.ledger.fence import Fenced
 from k8s_bridge.ledger.names import FENCE, PAGE
-from model.devices.names import DeviceName
-from tests.k8s_bridge.ledger.claiming import ClaimWorld, Interrupt
-from tests.k8s_bridge.ledger.harness import TEAM, Death, Killed, Leader, on
-
-
-async def started() -> ClaimWorld:
-    """A cluster."""
-    world = ClaimWorld()
-    await world.start()
-    return world
+from tests.k8s_bridge.ledger.claiming import ClaimWorld, Interrupt, started
+from tests.k8s_bridge.ledger.harness import Death, Killed, Leader, on
 
 
 async def plan_of(world: ClaimWorld) -> list[Wanted]:
@@ -178,79 +168,6 @@ async def test_a_lost_answer_is_read_back() -> None:
     assert sorted(lost) == ["g-0", "g-1"]
     assert all(body["spec"].get("nodeName") for body in world.pods())
     world.check_claims()
-
-
-async def test_a_claim_with_other_devices_takes_the_gang_back() -> None:
-    """Somebody gave one claim something else: nobody is bound, and theirs stays as it is."""
-    world = await started()
-    wanted = await world.claiming("g", on(0, size=2))
-    other = {
-        "devices": {
-            "results": [{"request": "gpus", "driver": "d", "pool": "elsewhere", "device": "x"}]
-        }
-    }
-    await world.cluster.patch(
-        RESOURCE_CLAIMS, Target(TEAM, "g-1"), {"status": {"allocation": other}}, "status"
-    )
-    leader = await Leader(world, "a").take_over()
-    await leader.commit(wanted)
-    await leader.rest()
-    assert leader.rolled == ["ResourceClaim ml/g-1 has other devices"]
-    assert not any(body["spec"].get("nodeName") for body in world.pods())
-    first, second = world.claims()
-    assert not first.get("status", {}).get("allocation")
-    assert second["status"]["allocation"] == other
-    assert not any(page.entries for page in world.pages())
-
-
-async def test_a_claim_made_anew_takes_the_gang_back() -> None:
-    """The claim that was planned with is gone; one of its name is another."""
-    world = await started()
-    wanted = await world.claiming("g", on(0, size=2))
-    body = await world.cluster.get(RESOURCE_CLAIMS, Target(TEAM, "g-0"))
-    await world.cluster.delete(RESOURCE_CLAIMS, Target(TEAM, "g-0"))
-    fresh = {"metadata": {"name": "g-0"}, "spec": body["spec"]}
-    await world.cluster.create(RESOURCE_CLAIMS, TEAM, fresh)
-    leader = await Leader(world, "a").take_over()
-    await leader.commit(wanted)
-    await leader.rest()
-    assert leader.rolled == ["ResourceClaim ml/g-0 is another one by now"]
-    assert not any((claim.get("status") or {}).get("allocation") for claim in world.claims())
-
-
-class Without(NoDrivers):
-    """Drivers that have taken one device away."""
-
-    def __init__(self, gone: str) -> None:
-        self._gone = gone
-
-    def lacks(self, _node: str, names: Sequence[DeviceName], /) -> str:
-        """That device."""
-        return next((str(name) for name in names if name.device == self._gone), "")
-
-
-async def test_a_device_that_went_meanwhile_takes_the_gang_back() -> None:
-    """A new leader finds the commit, but no longer the device: it frees what was written."""
-    world = await started()
-    wanted = await world.claiming("g", on(0, size=2))
-    death = Death(at=0, after=True)
-    first = await Leader(world, "a", death).take_over()
-    # the page, two finalizers, one status
-    death.at = len(death.writes) + 1 + 2 + 1
-    with contextlib.suppress(Killed):
-        await first.commit(wanted)
-        await first.rest()
-    await first.stop()
-    assert any((claim.get("status") or {}).get("allocation") for claim in world.claims())
-    second = await Leader(world, "b").take_over()
-    binder = Binder(second.cluster, world.true_pods, world.clock, Without("gpu-7"))
-    second.keeping.binder = binder
-    await second.rest()
-    assert len(second.rolled) == 1
-    assert "gpu-7" in second.rolled[0]
-    assert not any(body["spec"].get("nodeName") for body in world.pods())
-    world.check_claims()
-    world.check()
 
 
 async def test_the_fence_comes_after_the_claims_are_free() -> None:

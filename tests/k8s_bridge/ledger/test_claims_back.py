@@ -1,0 +1,119 @@
+"""A gang goes back where one of its claims can never get its devices, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+import pytest
+
+from k8s_bridge.cluster.errors import Refused
+from k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
+from k8s_bridge.cluster.memory.requests import Request
+from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.ledger.binding import Binder
+from k8s_bridge.ledger.claims import NoDrivers
+from k8s_bridge.ledger.passing import FOR_GOOD
+from model.devices.names import DeviceName
+from tests.k8s_bridge.ledger.claiming import started
+from tests.k8s_bridge.ledger.harness import TEAM, Death, Killed, Leader, on
+
+
+async def test_a_claim_with_other_devices_takes_the_gang_back() -> None:
+    """Somebody gave one claim something else: nobody is bound, and theirs stays as it is."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=2))
+    other = {
+        "devices": {
+            "results": [{"request": "gpus", "driver": "d", "pool": "elsewhere", "device": "x"}]
+        }
+    }
+    await world.cluster.patch(
+        RESOURCE_CLAIMS, Target(TEAM, "g-1"), {"status": {"allocation": other}}, "status"
+    )
+    leader = await Leader(world, "a").take_over()
+    await leader.commit(wanted)
+    await leader.rest()
+    assert leader.rolled == ["ResourceClaim ml/g-1 has other devices"]
+    assert not any(body["spec"].get("nodeName") for body in world.pods())
+    first, second = world.claims()
+    assert not first.get("status", {}).get("allocation")
+    assert second["status"]["allocation"] == other
+    assert not any(page.entries for page in world.pages())
+
+
+async def test_a_claim_made_anew_takes_the_gang_back() -> None:
+    """The claim that was planned with is gone; one of its name is another."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=2))
+    body = await world.cluster.get(RESOURCE_CLAIMS, Target(TEAM, "g-0"))
+    await world.cluster.delete(RESOURCE_CLAIMS, Target(TEAM, "g-0"))
+    fresh = {"metadata": {"name": "g-0"}, "spec": body["spec"]}
+    await world.cluster.create(RESOURCE_CLAIMS, TEAM, fresh)
+    leader = await Leader(world, "a").take_over()
+    await leader.commit(wanted)
+    await leader.rest()
+    assert leader.rolled == ["ResourceClaim ml/g-0 is another one by now"]
+    assert not any((claim.get("status") or {}).get("allocation") for claim in world.claims())
+
+
+class Without(NoDrivers):
+    """Drivers that have taken one device away."""
+
+    def __init__(self, gone: str) -> None:
+        self._gone = gone
+
+    def lacks(self, _node: str, names: Sequence[DeviceName], /) -> str:
+        """That device."""
+        return next((str(name) for name in names if name.device == self._gone), "")
+
+
+async def test_a_device_that_went_meanwhile_takes_the_gang_back() -> None:
+    """A new leader finds the commit, but no longer the device: it frees what was written."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=2))
+    death = Death(at=0, after=True)
+    first = await Leader(world, "a", death).take_over()
+    # the page, two finalizers, one status
+    death.at = len(death.writes) + 1 + 2 + 1
+    with contextlib.suppress(Killed):
+        await first.commit(wanted)
+        await first.rest()
+    await first.stop()
+    assert any((claim.get("status") or {}).get("allocation") for claim in world.claims())
+    second = await Leader(world, "b").take_over()
+    binder = Binder(second.cluster, world.true_pods, world.clock, Without("gpu-7"))
+    second.keeping.binder = binder
+    await second.rest()
+    assert len(second.rolled) == 1
+    assert "gpu-7" in second.rolled[0]
+    assert not any(body["spec"].get("nodeName") for body in world.pods())
+    world.check_claims()
+    world.check()
+
+
+@pytest.mark.parametrize(("seconds", "bound"), [(FOR_GOOD / 2, True), (FOR_GOOD * 2, False)])
+async def test_a_write_that_is_forbidden_is_not_given_up_at_once(
+    seconds: float, bound: bool
+) -> None:
+    """A server that has just started forbids everything; one that goes on ends the commit."""
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=1))
+    until = world.clock.now + seconds
+
+    class Forbids:
+        async def before(self, request: Request) -> None:
+            """Refuse what is written into status until it is time."""
+            if request.subresource == "status" and world.clock.now < until:
+                raise Refused("not allowed yet", 403, "Forbidden")
+
+        async def after(self, request: Request, answer: object) -> None:
+            """Nothing."""
+
+    leader = await Leader(world, "a").take_over()
+    leader.cluster.interceptors.append(Forbids())
+    await leader.commit(wanted)
+    await leader.rest()
+    assert [bool(body["spec"].get("nodeName")) for body in world.pods()] == [bound]
+    assert leader.rolled == ([] if bound else ["ResourceClaim ml/g-0: not allowed yet"])
+    world.check_claims()
