@@ -9,10 +9,13 @@ import orjson
 Body = dict[str, Any]
 
 SOURCE = "metadata.annotations['alloc.gpu.scheduling/devices']"
-TOLD = {
-    "name": "CUDA_VISIBLE_DEVICES",
-    "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": SOURCE}},
-}
+TOLD = [
+    {
+        "name": "CUDA_VISIBLE_DEVICES",
+        "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": SOURCE}},
+    },
+    {"name": "CUDA_DEVICE_ORDER", "value": "PCI_BUS_ID"},
+]
 OURS = "gpu-scheduler"
 GANG = {
     "topology.scheduler/gang": "train",
@@ -25,7 +28,7 @@ VARIABLES = [{"name": f"NCCL_SETTING_{i}", "value": f"value-{i}"} for i in range
 
 def pod(name: str, *, told: bool, scheduler: str = OURS) -> Body:
     """A pod of some KiB with eight GPUs, a sidecar and an init container; of a gang where ours."""
-    env = ([TOLD] if told else []) + VARIABLES
+    env = (TOLD if told else []) + VARIABLES
     mounts = [{"name": f"v{i}", "mountPath": f"/data/{i}"} for i in range(4)]
     main = {
         "name": "train",
@@ -35,7 +38,7 @@ def pod(name: str, *, told: bool, scheduler: str = OURS) -> Body:
         "volumeMounts": mounts,
         "resources": {"limits": {"nvidia.com/gpu": "8", "cpu": "64", "memory": "512Gi"}},
     }
-    init = {"name": "fetch", "image": "fetch:1", "env": [TOLD] if told else []}
+    init = {"name": "fetch", "image": "fetch:1", "env": TOLD if told else []}
     return {
         "apiVersion": "v1",
         "kind": "Pod",

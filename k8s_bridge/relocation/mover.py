@@ -60,12 +60,16 @@ class Mover:
         scene = self.scene(dead)
         self._forget(scene)
         for one in scene.open:
+            if not self.shelf.holds(one):
+                continue
             found = progress(one, scene)
             if found.over:
                 await self.end(one, found.why)
             elif due := self._due(found.evict):
                 await self.shelf.check_lead()
-                await together(self._evict(one, leaver) for leaver in due)
+                # It may have ended while nobody answered; its leavers are others' by then.
+                if self.shelf.holds(one):
+                    await together(self._evict(one, leaver) for leaver in due)
             elif found.placed is not None:
                 self.observed.changed.set()
 

@@ -59,6 +59,10 @@ class Shelf:
                 continue
             await self._claim(found)
 
+    def holds(self, one: Relocation) -> bool:
+        """Whether `one` stands as it is: neither ended nor written anew since."""
+        return self._open.get(one.gang) == one
+
     async def put(self, one: Relocation) -> bool:
         """Write `one` down; whether it stands. One that stands already is left as it is."""
         name = relocation_name(one.gang)
