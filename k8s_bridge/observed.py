@@ -13,6 +13,7 @@ from k8s_bridge.cluster.protocol import Body, Listing
 from k8s_bridge.ledger.pods import PodSeen, pod_seen
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
+from k8s_bridge.tombstones import Tombstones
 from model.config import SchedulerConfig
 from model.devices.names import DeviceName, numbers_of
 from model.gang import GangKey
@@ -29,7 +30,7 @@ class Observed:
     `objects` are all objects, by kind, namespace and name; `config` is in force. `changed` is
     set when something has happened that a plan depends on. Objects never go back in time: what
     is older than what is known of an object is left out, and so is a list that is older than one
-    that was taken for complete.
+    that was taken for complete. What is gone stays gone, whatever older answer arrives after that.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -42,6 +43,7 @@ class Observed:
         self._pods: dict[str, PodSeen] = {}
         self._uids: dict[tuple[str, str], str] = {}
         self._complete: dict[Kind, int] = {}
+        self._gone = Tombstones(clock)
         self._ready: dict[str, bool] = {}
         self._withheld: frozenset[str] = frozenset()
         self._listeners: list[OnPod] = []
@@ -102,7 +104,8 @@ class Observed:
         """The objects of a list of that version, and what is known of them that is newer."""
         known = self.objects.get(kind, {})
         newer = {key: body for key, body in known.items() if _version(body) > version}
-        return {_key(body): body for body in items} | newer
+        here = {_key(body): body for body in items if _uid(body) not in self._gone}
+        return here | newer
 
     def _as_bound(self, seen: PodSeen, known: PodSeen | None) -> PodSeen:
         """The pod, on the node that we have bound it to where `seen` is older than that."""
@@ -112,6 +115,8 @@ class Observed:
 
     def take(self, kind: Kind, body: Body) -> None:
         """Take one object as it stands, unless it is known better."""
+        if _uid(body) in self._gone:
+            return
         if kind is PODS and not self._see_pod(body):
             return
         self.objects.setdefault(kind, {})[_key(body)] = body
@@ -129,6 +134,7 @@ class Observed:
     def _remove(self, kind: Kind, body: Body) -> None:
         metadata = body["metadata"]
         namespace, name = metadata.get("namespace", ""), metadata["name"]
+        self._gone.add(_uid(body))
         if kind is PODS:
             uid = metadata["uid"]
             if self._pods.pop(uid, None) is None:
@@ -268,6 +274,10 @@ class Observed:
 def _key(body: Body) -> tuple[str, str]:
     metadata = body["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
+
+
+def _uid(body: Body) -> str:
+    return str(body["metadata"].get("uid", ""))
 
 
 def _version(body: Body) -> int:

@@ -79,3 +79,18 @@ async def test_a_pod_made_anew_is_another_pod(observed: Observed) -> None:
     observed.on_change(PODS, Removed(first))
     assert observed.seen(second_target.uid) is not None
     assert len(observed.reading().snapshot.gangs) == 1
+
+
+async def test_an_answer_from_before_the_end_brings_nobody_back(observed: Observed) -> None:
+    """A list and a read that were under way when the watch told of a pod's end."""
+    cluster = MemoryCluster()
+    body, target = await made(cluster, "a")
+    observed.on_change(PODS, Put(body))
+    listing = await cluster.list(PODS)
+    await cluster.delete(PODS, target)
+    observed.on_change(PODS, Removed(body))
+    observed.take_all(PODS, listing)
+    assert observed.seen(target.uid) is None
+    observed.took(body)
+    assert observed.seen(target.uid) is None
+    assert observed.reading().snapshot.gangs == ()
