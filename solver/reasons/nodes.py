@@ -157,6 +157,10 @@ class Survey:
             case "heldBack":
                 return f"set the inventory of {names} right ({gained[0][0].held_back})"
             case "devices":
+                wants = self.role.request.wants
+                unknown = all(node.allocatable.devices is None for node, _ in gained)
+                if unknown and wants is not None and wants.needs_inventory:
+                    return f"run the agent on {names}, of whose devices nothing is known"
                 return f"demand no more of the devices than {names} can give"
             case "selector":
                 return advice.selector_step(self.role, gained, missing)

@@ -71,6 +71,23 @@ BAD = {
     ),
 }
 
+STATUSES = "/apis/gpu.scheduling/v1/gpunodestatuses"
+INVENTORIES = {
+    "a device of two nodes": ({}, "GPU-twin-0, and so does that of"),
+    "the other of these nodes": ({}, "GPU-twin-0, and so does that of"),
+    "of an earlier boot": ({"bootID": "earlier", "nodeUID": "earlier"}, "is stale"),
+    "of a later version": ({"format": 2}, "has format 2, above 1"),
+}
+"""What is wrong with the inventories of the second leaf, node by node, and what is said of it."""
+
+
+def inventory(number: int, **status: Any) -> dict[str, Any]:
+    """Eight devices; the first two nodes have the same."""
+    name = "twin" if number < 2 else str(number)
+    gpus = [{"index": i, "uuid": f"GPU-{name}-{i}", "product": "H100"} for i in range(8)]
+    return {"status": {"gpus": gpus} | status}
+
+
 REFUSED = {
     "GPUs as a fraction": Bad("must be an integer", gpus="1.5"),
     "GPUs below zero": Bad("must be greater than or equal to 0", gpus="-1"),
@@ -79,21 +96,36 @@ REFUSED = {
 }
 
 
+KIND = {"apiVersion": "gpu.scheduling/v1", "kind": "GpuNodeStatus"}
+
+
+def held_back(api: Api) -> list[str]:
+    """The nodes of the second leaf, by name."""
+    return sorted(one["metadata"]["name"] for one in api.get("/api/v1/nodes")["items"])[4:]
+
+
 @pytest.fixture(scope="module")
 def scheduled(
     module_control_plane: Plane, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Plane]:
-    """A leaf of four nodes, and one replica under its own account with the policies that ship."""
+    """Two leaves of four nodes, and one replica under its own account with the policies that ship.
+
+    No inventory of the second leaf can be believed.
+    """
     plane = module_control_plane
     if plane.managed:
         plane.controller_manager()
     plane.kwok()
-    asyncio.run(create_nodes(plane.kubeconfig(), Fleet(4).objects(ready=False)))
+    asyncio.run(create_nodes(plane.kubeconfig(), Fleet(8).objects(ready=False)))
     folder = tmp_path_factory.mktemp("replica")
     with plane.api() as api:
         for one in definitions():
             api.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", one)
         eventually(lambda: api.get("/apis/gpu.scheduling/v1/gpuclaims"), "claims are served")
+        for number, (status, _) in enumerate(INVENTORIES.values()):
+            name = held_back(api)[number]
+            api.create(STATUSES, {**KIND, "metadata": {"name": name}})
+            api.patch(f"{STATUSES}/{name}/status", inventory(number, **status))
         classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
         api.create(classes, {"metadata": {"name": "higher"}, "value": 1000})
         made = install(api, RBAC / "scheduler.yaml", *POLICIES)
@@ -163,6 +195,18 @@ def test_what_makes_no_sense_waits_and_says_why(api: Api, crowd: str, name: str)
     why = BAD[name].why
     eventually(lambda: why in condition(api, crowd, first), f"{first} says {why!r}", 60)
     assert "nodeName" not in api.get(f"/api/v1/namespaces/{crowd}/pods/{first}")["spec"]
+
+
+@pytest.mark.parametrize("name", INVENTORIES)
+def test_a_node_with_a_bad_inventory_takes_nobody(api: Api, crowd: str, name: str) -> None:
+    """A pod for that node alone waits, and is told what is wrong with the inventory."""
+    number = list(INVENTORIES).index(name)
+    selector = {"kubernetes.io/hostname": held_back(api)[number]}
+    body = pod(f"for-{number}", Bad(""), nodeSelector=selector)
+    api.create(f"/api/v1/namespaces/{crowd}/pods", body)
+    why = INVENTORIES[name][1]
+    eventually(lambda: why in condition(api, crowd, f"for-{number}"), f"it says {why!r}", 60)
+    assert "nodeName" not in api.get(f"/api/v1/namespaces/{crowd}/pods/for-{number}")["spec"]
 
 
 def test_good_gangs_are_not_held_up_by_bad_ones(api: Api, crowd: str) -> None:

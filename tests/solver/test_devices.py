@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from model.devices.demand import DeviceDemand
 from model.devices.free import FreeDevices
 from model.devices.layout import Device, DeviceLayout, layout_of, numbers
+from model.extensions import Extensions
 from model.gang import Gang
 from model.plan import PlanStatus
 from model.resources import Resources, fits
 from model.snapshot import RunningPod, Snapshot
 from model.validator import validate
 from solver.batch import solve
+from solver.explain import explain
 from solver.greedy import greedy_plan
 from tests.small import GIB, gang, node, one_leaf, snapshot
 
@@ -222,3 +224,16 @@ def test_demands_that_differ_share_a_node() -> None:
         plan = solve(world)
         assert plan is not None
         assert len(plan.placements) == (2 if both else 1)
+
+
+def test_where_nothing_is_known_of_devices_the_agent_is_the_advice() -> None:
+    """Links are demanded of a node without an inventory, and of one whose devices have none."""
+    bare = Resources(gpus=8, cpu=9000, memory=9 * GIB, pods=8)
+    told = replace(bare, gpus=4, devices=FreeDevices(LAYOUTS[0], 0b1111))
+    for offer, advice in ((bare, "run the agent on a0"), (told, "demand no more of the devices")):
+        linked = gang("g", 1, request=Resources(gpus=2, wants=DeviceDemand(linked=0)))
+        world = snapshot(one_leaf(node("a0", "a", allocatable=offer)), linked)
+        plan = explain(world, greedy_plan(world), Extensions())
+        (waiting,) = plan.waiting
+        assert dict(waiting.reason.counts)["devices"] == 1
+        assert waiting.reason.unblock[0].startswith(advice)
