@@ -33,10 +33,6 @@ class Law(StrEnum):
     BUDGET = "budget"  # 8: what a defragmentation may move
 
 
-OF_RELOCATIONS = frozenset({Law.MOVE, Law.POLICY, Law.VICTIM, Law.BUDGET})
-"""Laws that only plans for gangs that stand can break (section 8)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Breach:
     """One breach: the law, the gang (None where no single gang is at fault), whom it is about.

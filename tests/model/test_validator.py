@@ -12,9 +12,11 @@ from model.gang import Gang, Role
 from model.node import Node
 from model.plan import Phantom
 from model.validator import Law, validate
-from model.validator.breach import OF_RELOCATIONS
 from tests.model.plans import devices, legal, members, phantoms, places, sums
 from tests.small import Case, fabric, gang, plan, snapshot
+
+OF_RELOCATIONS = frozenset({Law.MOVE, Law.POLICY, Law.VICTIM, Law.BUDGET})
+"""Laws that only plans for gangs that stand can break."""
 
 CASES: dict[str, tuple[set[Law], Callable[[], Case]]] = {
     "unknown gang": ({Law.KNOWN}, members.unknown_gang),
