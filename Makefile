@@ -8,7 +8,7 @@ MAPPED ?= statefulset/gpu-scheduler-check
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types contracts unit mutants soak faults bench fix-nodes clean
+.PHONY: help install playground demo test lint types contracts unit mutants soak faults bench fix-nodes clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ $(STAMP): pyproject.toml uv.lock
 		.venv/bin/python -m pip install --quiet -r .venv/requirements.txt hatchling editables && \
 		.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .; }
 	@touch $@
+
+playground: $(STAMP) ## A Kubernetes API with 64 GPU nodes that are only played, until Ctrl-C (needs Go)
+	@.venv/bin/python -m tests.controlplane up --folder .playground
 
 demo: $(STAMP) ## Watch the scheduler at work on a cluster in memory
 	@$(FOURLEAF) demo

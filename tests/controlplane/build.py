@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 MODULE = Path(__file__).parent / "go"
-NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 """The programs that the one binary of `MODULE` is, by the name it is called with."""
 
 KWOK = "kwok"
