@@ -14,6 +14,7 @@ from cli.clusters import connected, named, refused
 if TYPE_CHECKING:
     from k8s_bridge.cluster.kinds import Kind
     from k8s_bridge.cluster.protocol import Cluster, Listing
+    from model.config import SchedulerConfig
     from model.problems import Problem
     from model.readers import Reading, Source
 
@@ -48,17 +49,20 @@ class Live:
     now: float
     leases: tuple[Body, ...] = ()
 
-    def reading(self, given: Sequence[Source] = ()) -> Reading:
+    def reading(
+        self, given: Sequence[Source] = (), config: SchedulerConfig | None = None
+    ) -> Reading:
         """What there is to plan, with the objects of `given` on top, which win over live ones.
 
         Raises `BadInput` for errors in `given` alone: a tenant's broken object must not keep
         others from an answer. Owners without pods are expanded only where they are given.
+        `config` counts in place of what the objects say.
         """
         from model.problems import BadInput
         from model.readers import Source, read
 
         source = Source(CLUSTER, objects=_without(self.objects, given))
-        reading = read([source, *given], self.now, strict=False)
+        reading = read([source, *given], self.now, strict=False, config=config)
         wrong = [one for one in reading.problems if one.is_error and one.source != CLUSTER]
         if wrong:
             raise BadInput(wrong)

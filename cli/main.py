@@ -17,6 +17,7 @@ from cli import (
     queue,
     replay,
     run,
+    score,
     snapshot,
     status,
     validate_plan,
@@ -66,6 +67,7 @@ app.command("agent")(agent)
 app.command("status")(status.status)
 app.command("queue")(queue.queue)
 app.command("why")(why.why)
+app.command("score")(score.score)
 app.command("drain")(drain.drain)
 app.command("defrag")(defrag.defrag)
 app.command("snapshot")(snapshot.snapshot)

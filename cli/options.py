@@ -87,3 +87,22 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would happen. This is the default.")
 ]
 Apply = Annotated[bool, typer.Option("--apply", help="Let it happen.")]
+Watch = Annotated[
+    bool, typer.Option("-w", "--watch", help="Show it anew as it changes, until Ctrl-C.")
+]
+Interval = Annotated[
+    float, typer.Option(min=0.2, max=3600, help="Seconds between two looks, with --watch.")
+]
+Live = Annotated[
+    bool, typer.Option("--live", help="Add the manifests of -f to what the cluster holds now.")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS", min=0.01, max=3600, help="Seconds to solve, instead of the config's."
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, max=2147483647, help="Seed, instead of the config's."),
+]

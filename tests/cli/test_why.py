@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from cli.live import Live, Reach
+from cli.gang_names import find_gang
+from cli.live import Live
 from cli.render.glyphs import UNICODE
 from cli.render.why import why_lines
-from cli.why import document_of, explained, find
+from cli.why import document_of, explained
 from model.gang import GangKey
 from model.plan import Plan
 from model.problems import BadInput
@@ -63,7 +64,7 @@ def test_a_gang_of_which_a_part_runs() -> None:
 )
 def test_a_gang_is_found_by_its_names(name: str, namespace: str | None) -> None:
     """The name alone is enough where it is the only one; its own namespace wins over -n."""
-    assert find(example(), name, namespace, Reach()) == MIXTRAL
+    assert find_gang(example(), name, namespace, "the input") == MIXTRAL
 
 
 def test_a_name_that_two_gangs_have() -> None:
@@ -71,10 +72,10 @@ def test_a_name_that_two_gangs_have() -> None:
     twin = replace(example().gangs[0], key=GangKey("another", example().gangs[0].key.name))
     snapshot = replace(example(), gangs=(*example().gangs, twin))
     with pytest.raises(BadInput, match=f"Say which: another/{twin.key.name}, "):
-        find(snapshot, twin.key.name, None, Reach())
+        find_gang(snapshot, twin.key.name, None, "the input")
 
 
 def test_nothing_like_it() -> None:
     """Where no name is near, the queue is where names are."""
     with pytest.raises(BadInput, match="See `fourleaf queue` for names"):
-        find(example(), "zzzzzz", None, Reach())
+        find_gang(example(), "zzzzzz", None, "the input")
