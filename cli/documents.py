@@ -11,6 +11,8 @@ from cli.options import OutputFormat
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from model.problems import Problem
+
 Document = dict[str, Any]
 
 
@@ -36,3 +38,16 @@ def tell(
         show(lines())
     else:
         write_document(document(), output)
+
+
+def problem_document(problem: Problem) -> Document:
+    """One problem, field by field."""
+    return {
+        "severity": problem.severity.value,
+        "source": problem.source,
+        "object": problem.object,
+        "field": problem.field,
+        "value": problem.value,
+        "message": problem.message,
+        "advice": problem.advice,
+    }

@@ -9,31 +9,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli import completion
 from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
 from cli.inputs import need_terms, reading_of
 from cli.options import (
+    Answer,
     Apply,
     ConfigNamespace,
     Context,
     DryRun,
     Kubeconfig,
-    Output,
     OutputFormat,
     PlanFiles,
 )
+from cli.places import nodes_of
 
 if TYPE_CHECKING:
     from cli.live import Live, Reach
     from k8s_bridge.cluster.protocol import Body, Cluster
-    from model.fabric import Fabric
     from model.gang import GangKey
     from model.plan import Move
     from model.readers import Reading
     from model.relocation import RepairPlan
     from model.snapshot import Snapshot
     from model.standing import RepairPolicy, StandingGang
-
-NEAR_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,12 @@ class Drained:
 
 def drain(
     places: Annotated[
-        list[str], typer.Argument(metavar="NODE|LEAF...", help="Nodes, or leaves or spines whole.")
+        list[str],
+        typer.Argument(
+            metavar="NODE|LEAF...",
+            help="Nodes, or leaves or spines whole.",
+            autocompletion=completion.places,
+        ),
     ],
     files: PlanFiles = None,
     dry_run: DryRun = False,
@@ -72,7 +76,7 @@ def drain(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     config_namespace: ConfigNamespace = "kube-system",
-    output: Output = OutputFormat.TABLE,
+    output: Answer = OutputFormat.TABLE,
 ) -> None:
     """Empty nodes, with the fewest moves.
 
@@ -120,30 +124,6 @@ def _dry_run(
             client.wait_until_ready()
             plan = client.repair(snapshot, on_stage=progress.stage)
     return drained(reading, nodes, snapshot, plan), snapshot
-
-
-def nodes_of(fabric: Fabric, places: Sequence[str], where: str) -> tuple[str, ...]:
-    """The nodes that `places` name, in fabric order. Raises `BadInput` for unknown names."""
-    from difflib import get_close_matches
-
-    from model.problems import BadInput, Problem, Severity
-
-    found: dict[str, set[str]] = {name: {name} for name in fabric.nodes}
-    for leaf in fabric.leaves:
-        for place in (leaf.name, leaf.spine):
-            if place not in fabric.nodes:
-                found.setdefault(place, set()).update(node.name for node in leaf.nodes)
-    problems = []
-    for place in places:
-        if place not in found:
-            close = get_close_matches(place, found, NEAR_NAMES)
-            advice = f"Perhaps {', '.join(close)}?" if close else "See `fourleaf plan` for names."
-            message = "is no node, leaf or spine"
-            problems.append(Problem(Severity.ERROR, where, place, "", "", message, advice))
-    if problems:
-        raise BadInput(problems)
-    wanted = set().union(*(found[place] for place in places))
-    return tuple(name for name in fabric.nodes if name in wanted)
 
 
 def emptied(reading: Reading, nodes: Sequence[str]) -> Snapshot:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cli.clusters import connected, named, refused
@@ -67,15 +66,6 @@ class Live:
         if wrong:
             raise BadInput(wrong)
         return reading
-
-    @cached_property
-    def pods(self) -> Mapping[tuple[str, str], Body]:
-        """Namespace and name -> the pod."""
-        return {
-            (body["metadata"].get("namespace", ""), body["metadata"]["name"]): body
-            for body in self.objects
-            if body["kind"] == "Pod"
-        }
 
 
 def observe(reach: Reach, leases_in: str | None = None) -> Live:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from cli import completion
+
 
 class OutputFormat(StrEnum):
     """What `-o` takes."""
@@ -46,6 +48,7 @@ MaybeFiles = Annotated[
     ),
 ]
 Output = Annotated[OutputFormat, typer.Option("-o", "--output", help="How to print the plan.")]
+Answer = Annotated[OutputFormat, typer.Option("-o", "--output", help="How to print the answer.")]
 Now = Annotated[
     str | None,
     typer.Option(metavar="RFC3339", help="The moment that counts as now, for the age of gangs."),
@@ -59,7 +62,12 @@ Kubeconfig = Annotated[
     ),
 ]
 Context = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The context of the kubeconfig to use.")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The context of the kubeconfig to use.",
+        autocompletion=completion.contexts,
+    ),
 ]
 Namespace = Annotated[
     str | None,
@@ -73,7 +81,13 @@ ConfigNamespace = Annotated[
 ]
 GangNamespace = Annotated[
     str | None,
-    typer.Option("-n", "--namespace", metavar="NAMESPACE", help="The namespace of the gangs."),
+    typer.Option(
+        "-n",
+        "--namespace",
+        metavar="NAMESPACE",
+        help="The namespace of the gangs.",
+        autocompletion=completion.namespaces,
+    ),
 ]
 Server = Annotated[
     str | None,
@@ -105,4 +119,11 @@ TimeLimit = Annotated[
 Seed = Annotated[
     int | None,
     typer.Option(metavar="N", min=0, max=2147483647, help="Seed, instead of the config's."),
+]
+GANG_HELP = "Its name, or namespace/name."
+Gang = Annotated[
+    str, typer.Argument(metavar="GANG", help=GANG_HELP, autocompletion=completion.gangs)
+]
+MaybeGang = Annotated[
+    str | None, typer.Argument(metavar="[GANG]", help=GANG_HELP, autocompletion=completion.gangs)
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli import completion
 from cli.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems
 from cli.documents import tell
 from cli.inputs import moment
@@ -27,7 +28,7 @@ from cli.options import (
     Watch,
 )
 from cli.planning import Input, planned
-from cli.watching import View, present
+from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
     from cli.plan_json import Timings
@@ -52,6 +53,7 @@ def plan(
             metavar="PATH|TERM=WEIGHT,...",
             help="Compare with the plan under another config, under a part of one, or other "
             "weights.",
+            autocompletion=completion.weights,
         ),
     ] = None,
     watch: Watch = False,
@@ -75,8 +77,7 @@ def plan(
     from cli.logs import log_to_stderr
     from solver.client import SolverClient
 
-    if watch and files and not live:
-        raise typer.BadParameter("files do not change; add --live", param_hint="--watch")
+    need_anew(files, watch)
     if watch and what_if:
         raise typer.BadParameter("goes not with --what-if", param_hint="--watch")
     reach = Reach(kubeconfig, context, config_namespace)

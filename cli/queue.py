@@ -15,19 +15,19 @@ from cli.console import EXIT_OK
 from cli.documents import Document, tell
 from cli.inputs import moment, need_terms, reading_of
 from cli.options import (
+    Answer,
     ConfigNamespace,
     Context,
     GangNamespace,
     Interval,
     Kubeconfig,
     Now,
-    Output,
     OutputFormat,
     PlanFiles,
     Server,
     Watch,
 )
-from cli.watching import View, present
+from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
     from cli.live import Reach
@@ -48,7 +48,7 @@ def queue(
     config_namespace: ConfigNamespace = "kube-system",
     namespace: GangNamespace = None,
     server: Server = None,
-    output: Output = OutputFormat.TABLE,
+    output: Answer = OutputFormat.TABLE,
     start: Annotated[
         bool, typer.Option("--start", help="Say when each could start, if nobody new came.")
     ] = False,
@@ -68,6 +68,7 @@ def queue(
 
     if server and (start or files):
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
+    need_anew(files, watch)
     reach = Reach(kubeconfig, context, config_namespace)
     with _Looks(reach, files, moment(now), start) as looks:
 

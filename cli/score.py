@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,13 +12,14 @@ from cli.documents import tell
 from cli.gang_names import find_gang
 from cli.inputs import moment
 from cli.options import (
+    Answer,
     ConfigNamespace,
     Context,
     GangNamespace,
     Kubeconfig,
     Live,
+    MaybeGang,
     Now,
-    Output,
     OutputFormat,
     PlanFiles,
     Seed,
@@ -46,16 +47,14 @@ class Scores:
 
 
 def score(
-    gang: Annotated[
-        str | None, typer.Argument(metavar="[GANG]", help="Its name, or namespace/name.")
-    ] = None,
+    gang: MaybeGang = None,
     files: PlanFiles = None,
     live: Live = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     config_namespace: ConfigNamespace = "kube-system",
     namespace: GangNamespace = None,
-    output: Output = OutputFormat.TABLE,
+    output: Answer = OutputFormat.TABLE,
     now: Now = None,
     time_limit: TimeLimit = None,
     seed: Seed = None,

@@ -6,13 +6,12 @@ import asyncio
 import time
 from collections import Counter
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from cli.console import EXIT_OK, EXIT_PENDING
 from cli.documents import Document, tell
 from cli.options import (
+    Answer,
     ConfigNamespace,
     Context,
     Interval,
@@ -40,9 +39,7 @@ def status(
     config_namespace: ConfigNamespace = "kube-system",
     namespace: Namespace = None,
     server: Server = None,
-    output: Annotated[
-        OutputFormat, typer.Option("-o", "--output", help="How to print the status.")
-    ] = OutputFormat.TABLE,
+    output: Answer = OutputFormat.TABLE,
     watch: Watch = False,
     interval: Interval = 5.0,
 ) -> None:

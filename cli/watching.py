@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -27,6 +27,12 @@ class View(Generic[T]):
     tell: Callable[[T], None]
     code: Callable[[T], int]
     matters: Callable[[T], object]
+
+
+def need_anew(files: Sequence[str] | None, watch: bool) -> None:
+    """A usage error where `watch` would have to read standard input twice."""
+    if watch and "-" in (files or ()):
+        raise typer.BadParameter("standard input is read once", param_hint="--watch")
 
 
 def present(view: View[T], output: OutputFormat, watch: bool, interval: float) -> None:

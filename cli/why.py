@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from cli import options
 from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
 from cli.documents import Document, tell
 from cli.gang_names import find_gang
+from cli.inputs import moment
 from cli.options import (
     ConfigNamespace,
     Context,
+    Gang,
     GangNamespace,
     Interval,
     Kubeconfig,
+    Live,
+    Now,
     OutputFormat,
+    PlanFiles,
     Watch,
 )
-from cli.watching import View, present
+from cli.planning import Input
+from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
-    from cli.live import Live
-    from model.gang import Gang, GangKey
+    from model import gang as gangs
+    from model.gang import GangKey
     from model.plan import Placement, Plan, Waiting
     from model.snapshot import Snapshot
 
@@ -45,7 +49,7 @@ class Answer:
 
     key: GangKey
     standing: tuple[Standing, ...]
-    gang: Gang | None = None
+    gang: gangs.Gang | None = None
     placement: Placement | None = None
     waiting: Waiting | None = None
 
@@ -54,16 +58,17 @@ Seen = tuple[Answer, "Snapshot"]
 
 
 def why(
-    gang: Annotated[str, typer.Argument(metavar="GANG", help="Its name, or namespace/name.")],
+    gang: Gang,
+    files: PlanFiles = None,
+    live: Live = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     config_namespace: ConfigNamespace = "kube-system",
     namespace: GangNamespace = None,
-    output: Annotated[
-        OutputFormat, typer.Option("-o", "--output", help="How to print the answer.")
-    ] = OutputFormat.TABLE,
+    output: options.Answer = OutputFormat.TABLE,
     watch: Watch = False,
     interval: Interval = 5.0,
+    now: Now = None,
 ) -> None:
     """Tell where a gang runs, or why it waits and what would let it start.
 
@@ -71,23 +76,23 @@ def why(
 
     Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait.
     """
-    from cli.live import Reach, observe
+    from cli.live import Reach
     from cli.logs import log_to_stderr
     from solver.client import SolverClient
 
+    need_anew(files, watch)
     log_to_stderr()
-    reach = Reach(kubeconfig, context, config_namespace)
-    # The solver process loads OR-tools while this one reads the cluster.
+    given = Input(Reach(kubeconfig, context, config_namespace), files or (), live, moment(now))
+    # The solver process loads OR-tools while this one reads the input.
     with SolverClient() as client:
 
         def look() -> Seen:
-            live = observe(reach)
-            reading = live.reading()
-            key = find_gang(reading.snapshot, gang, namespace, reach.name)
+            reading = given.read()
+            key = find_gang(reading.snapshot, gang, namespace, given.where)
             wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
             print_problems(wrong)
             plan = _planned(client, reading.snapshot, key)
-            return explained(live, reading.snapshot, key, plan), reading.snapshot
+            return explained(reading.snapshot, key, plan), reading.snapshot
 
         view = View(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
         present(view, output, watch, interval)
@@ -109,8 +114,8 @@ def _planned(client: Any, snapshot: Snapshot, key: GangKey) -> Plan | None:
     return plan
 
 
-def explained(live: Live, snapshot: Snapshot, key: GangKey, plan: Plan | None) -> Answer:
-    """Put together what `live` shows of a gang and what `plan` says of it."""
+def explained(snapshot: Snapshot, key: GangKey, plan: Plan | None) -> Answer:
+    """Put together where members of a gang run and what `plan` says of the others."""
     running = [pod for pod in snapshot.running if pod.gang == key and pod.ours]
     fabric = snapshot.fabric
     standing = tuple(
@@ -118,7 +123,7 @@ def explained(live: Live, snapshot: Snapshot, key: GangKey, plan: Plan | None) -
             pod.name,
             pod.node,
             fabric.leaves[fabric.leaf_of[pod.node]].name if pod.node in fabric.leaf_of else "",
-            _devices(live.pods.get((pod.namespace, pod.name), {})),
+            pod.devices,
         )
         for pod in running
     )
@@ -134,18 +139,12 @@ def explained(live: Live, snapshot: Snapshot, key: GangKey, plan: Plan | None) -
     )
 
 
-def _devices(pod: Document) -> tuple[int, ...]:
-    from k8s_bridge.ledger.pods import pod_seen
-
-    return pod_seen(pod).devices if pod else ()
-
-
 def _tell(answer: Answer, snapshot: Snapshot, output: OutputFormat) -> None:
     from cli.render.why import why_lines
 
     tell(
         lambda: document_of(answer),
-        lambda: why_lines(answer, snapshot, time.time(), glyphs()),
+        lambda: why_lines(answer, snapshot, snapshot.now, glyphs()),
         output,
     )
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from cli.gang_names import find_gang
-from cli.live import Live
 from cli.render.glyphs import UNICODE
 from cli.render.why import why_lines
 from cli.why import document_of, explained
@@ -18,12 +17,11 @@ from model.snapshot import RunningPod, Snapshot
 from tests.cli.made import example, example_plan, text
 
 MIXTRAL = GangKey("ml", "mixtral-sft")
-NOTHING = Live((), 0.0)
 
 
-def shown(snapshot: Snapshot, key: GangKey, plan: Plan, live: Live = NOTHING) -> str:
+def shown(snapshot: Snapshot, key: GangKey, plan: Plan) -> str:
     """The answer about `key` as people see it, ten minutes after the gang came."""
-    answer = explained(live, snapshot, key, plan)
+    answer = explained(snapshot, key, plan)
     now = 600 + next(gang.created for gang in snapshot.gangs if gang.key == key)
     return text(why_lines(answer, snapshot, now, UNICODE))
 
@@ -36,7 +34,7 @@ def test_a_gang_that_would_be_placed() -> None:
         "  leaves: leaf-11 – leaf-12\n"
         "  nodes in rank order: gpu-44 – gpu-51\n"
     )
-    document = document_of(explained(NOTHING, example(), MIXTRAL, example_plan()))
+    document = document_of(explained(example(), MIXTRAL, example_plan()))
     assert document["state"] == "PlacedNow"
     assert document["wouldGoTo"][7] == {"name": "mixtral-sft-worker-1-3", "node": "gpu-51"}
 
@@ -44,16 +42,8 @@ def test_a_gang_that_would_be_placed() -> None:
 def test_a_gang_of_which_a_part_runs() -> None:
     """Members that run come first, with the devices that their annotations name."""
     running = RunningPod("ml", "old", "gpu-00", example().gangs[0].roles[0].request, MIXTRAL)
-    snapshot = replace(example(), running=(replace(running, ours=True),))
-    metadata = {
-        "name": "old",
-        "namespace": "ml",
-        "uid": "u",
-        "resourceVersion": "1",
-        "annotations": {"alloc.gpu.scheduling/devices": "2,3"},
-    }
-    live = Live(({"kind": "Pod", "apiVersion": "v1", "metadata": metadata},), 0.0)
-    lines = shown(snapshot, MIXTRAL, example_plan(), live).splitlines()
+    snapshot = replace(example(), running=(replace(running, ours=True, devices=(2, 3)),))
+    lines = shown(snapshot, MIXTRAL, example_plan()).splitlines()
     assert lines[0] == "ml/mixtral-sft  runs: 1 pod on leaf-00"
     assert lines[2].split() == ["old", "gpu-00", "leaf-00", "2,3"]
     assert lines[4] == "ml/mixtral-sft  would be placed now"
