@@ -49,6 +49,8 @@ def present(view: View[T], output: OutputFormat, watch: bool, interval: float) -
     try:
         _watch(view, output, interval)
     except KeyboardInterrupt:
+        if out().is_terminal:
+            write("")
         raise typer.Exit(EXIT_OK) from None
 
 

@@ -32,9 +32,10 @@ def comparison_view(comparison: Comparison, glyphs: Glyphs, wide: bool) -> Itera
     ]
     yield from map(_indented, found or [Text("nothing differs", style="yellow")])
     yield Text()
-    yield _heading("terms", "how far each is met, over all gangs placed: before, then after")
-    yield _indented(_bars(comparison, glyphs))
-    yield Text()
+    if before.plan.placements or after.plan.placements:
+        yield _heading("terms", "how far each is met, over all gangs placed: before, then after")
+        yield _indented(_bars(comparison, glyphs))
+        yield Text()
     yield _heading("gangs", _counts(comparison))
     yield from _gangs(comparison, glyphs, wide)
     yield Text()

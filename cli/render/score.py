@@ -94,25 +94,35 @@ def _terms(here: GangScore, there: GangScore | None) -> Table:
 
 
 def list_lines(scores: Scores, glyphs: Glyphs, wide: bool) -> Iterator[RenderableType]:
-    """A row per gang, and how their points make the objective; `wide` has a column per term."""
+    """A row per gang, and how their points make the objective; `wide` takes each apart."""
     where = Where(scores.snapshot.fabric, glyphs)
     if not scores.gangs:
         yield Text("no gang runs or waits")
         return
-    yield _wide(scores, where) if wide else _narrow(scores, where)
+    if wide:
+        yield from gang_lines(scores, glyphs, wide)
+    else:
+        yield _narrow(scores, where)
     yield Text()
-    placed = [one.score.points for one in scores.gangs if one.score and one.state is not _RUNS]
-    room = shared_points(scores.plan)
-    others = scores.plan.objective - sum(placed) - room
-    yield Text(
-        f"{sum(placed):,} points of {len(placed)} gangs placed now"
-        + (f" + {others:,} of gangs elsewhere" if others else "")
-        + f" + {room:,} for room kept = {scores.plan.objective:,}"
-    )
+    yield from _sum(scores)
     yield proof_line(scores.plan)
 
 
-_RUNS = State.PLACED
+def _sum(scores: Scores) -> Iterator[Text]:
+    """How the points of those placed now make the objective."""
+    placed = [
+        one.score.points for one in scores.gangs if one.score and one.state is State.PLACED_NOW
+    ]
+    if not placed:
+        return
+    room, whole = shared_points(scores.plan), scores.plan.objective
+    others = whole - sum(placed) - room
+    gangs = "1 gang" if len(placed) == 1 else f"{len(placed):,} gangs"
+    elsewhere = f" + {others:,} of other namespaces" if others else ""
+    yield Text(
+        f"{sum(placed):,} points of {gangs} placed now{elsewhere} + {room:,} for room kept = "
+        f"{whole:,}"
+    )
 
 
 def _narrow(scores: Scores, where: Where) -> Table:
@@ -128,26 +138,6 @@ def _narrow(scores: Scores, where: Where) -> Table:
             row += [_per_gpu(one.other), Text(decided(one.decision, one.score.size))]
         else:
             row += [Text("-", style="dim"), Text("no other leaves have room", style="dim")]
-        table.add_row(*row)
-    return table
-
-
-def _wide(scores: Scores, where: Where) -> Table:
-    names = list(dict.fromkeys(n.name for o in scores.gangs if o.score for n in o.score.terms))
-    table = _empty(("gang", "state", "leaves", "score"))
-    for title in (*names, "next best", "score", "decided by"):
-        table.add_column(title, overflow="fold")
-    for one in scores.gangs:
-        row = [Text(str(one.gang.key)), Text(one.state.value)]
-        if one.score is None:
-            table.add_row(*row, "-")
-            continue
-        earned, size = one.score.by_term, max(1, one.score.size)
-        row += [Text(_leaves(one.score, where)), _per_gpu(one.score)]
-        row += [Text(f"{earned.get(name, 0) / SCALE / size:.3f}") for name in names]
-        if one.other and one.decision:
-            row += [Text(_leaves(one.other, where)), _per_gpu(one.other)]
-            row.append(Text(decided(one.decision, size)))
         table.add_row(*row)
     return table
 

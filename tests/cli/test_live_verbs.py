@@ -217,6 +217,24 @@ def test_why_of_an_unknown_gang(stage: Stage, run: Run) -> None:
     assert f"Perhaps {stage.namespace}/pair?" in told.stderr
 
 
+def test_scores_of_what_runs_and_waits(stage: Stage, run: Run) -> None:
+    """The pair fills half a leaf: 0.5 of that term, and all else but its pod slot is whole."""
+    told = asked(run("score", "--kubeconfig", stage.kubeconfig, "-o", "json"), 3)
+    states = {one["name"]: one["state"] for one in told["gangs"]}
+    assert states == {
+        "pair": "Placed",
+        "notebook-3": "Placed",
+        "notebook-7": "Placed",
+        "big": "Waiting",
+    }
+    pair = next(one for one in told["gangs"] if one["name"] == "pair")
+    terms = {term["name"]: term for term in pair["place"]["terms"]}
+    assert terms["domainUtilization"]["raw"] == {"used": 16, "gpus": 32}
+    assert terms["domainUtilization"]["points"] == 16 * 200 // 2
+    assert terms["topologyAlignment"]["value"] == 1
+    assert told["objective"] == sum(one["points"] for one in told["shared"])
+
+
 JOB: dict[str, Any] = {
     "apiVersion": "batch/v1",
     "kind": "Job",
@@ -370,6 +388,8 @@ def test_asking_for_a_defragmentation_needs_the_config_map(stage: Stage, run: Ru
         ("why", "x"),
         ("snapshot",),
         ("plan",),
+        ("plan", "--what-if", "topologyAlignment=1"),
+        ("score",),
         ("drain", "x"),
         ("drain", "x", "--apply"),
         ("defrag",),
