@@ -27,6 +27,7 @@ from cli.agent import agent
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
 from cli.maps import verb as maps
+from cli.topology import verb as topology
 
 
 class Verbs(TyperGroup):
@@ -73,6 +74,7 @@ app.command("replay")(replay.replay)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
 app.add_typer(maps.app, name="map")
+app.add_typer(topology.app, name="topology")
 
 
 def _print_version(wanted: bool) -> None:
