@@ -16,6 +16,8 @@ SMALL_GANG = 4
 WIDEST_GAP = 100
 """Numbers further apart than this are identities, and no numbering with a gap."""
 _NUMBER = re.compile(r"[0-9]+")
+_MADE_UP = re.compile(r"-and-[0-9]+-more$")
+"""Names of groups, whose numbers are those of their first switch alone."""
 
 LeafKey = tuple[str, str, str]
 """Core, spine and name of a leaf."""
@@ -101,7 +103,8 @@ def _gaps(spines: list[list[LeafKey]]) -> Iterator[str]:
     """Neighbours in natural order between whose numbers others are missing."""
     for leaves in spines:
         for (_, _, one), (_, _, other) in pairwise(leaves):
-            if _NUMBER.sub("0", one) != _NUMBER.sub("0", other):
+            made_up = _MADE_UP.search(one) or _MADE_UP.search(other)
+            if made_up or _NUMBER.sub("0", one) != _NUMBER.sub("0", other):
                 continue
             numbers = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
             steps = [int(b) - int(a) for a, b in numbers if a != b]

@@ -102,16 +102,21 @@ def _numbers(part: str) -> list[str]:
 
 def folded(names: Iterable[str]) -> str:
     """`names` as a hostlist: numbers that end a name and follow each other become a range."""
-    found: dict[tuple[str, int], list[int]] = {}
+    found: dict[str, list[str]] = {}
     plain: list[str] = []
     for name in names:
         number = _TAIL.search(name)
         if number is None or len(number[0]) > 18:
             plain.append(name)
         else:
-            key = (name[: number.start()], len(number[0]))
-            found.setdefault(key, []).append(int(number[0]))
-    shown = [f"{stem}{_ranges(sorted(set(own)), width)}" for (stem, width), own in found.items()]
+            found.setdefault(name[: number.start()], []).append(number[0])
+    shown: list[str] = []
+    for stem, digits in found.items():
+        padded = any(len(one) > 1 and one[0] == "0" for one in digits)
+        widths = sorted({len(one) for one in digits}) if padded else [1]
+        for width in widths:
+            own = {int(one) for one in digits if not padded or len(one) == width}
+            shown.append(f"{stem}{_ranges(sorted(own), width)}")
     return ",".join(shown + plain)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from model.topologies.description import Position, in_order
 from model.topologies.grouping import Unions, group_names, grouped
@@ -15,12 +15,14 @@ class Layers:
     """Switches and what is directly above each.
 
     `nodes`: leaf -> its nodes. `switches`: leaf -> the switches that make it (itself, or the
-    rails of a unit). `above`: switch -> switches one level up, {} at the top.
+    rails of a unit). `above`: switch -> switches one level up, {} at the top. `beside`: switch
+    -> all that it is cabled to, where the source tells.
     """
 
     nodes: Mapping[str, tuple[str, ...]]
     switches: Mapping[str, tuple[str, ...]]
     above: Mapping[str, frozenset[str]]
+    beside: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def positions(self) -> tuple[Position, ...]:
         """Where each node stands.
@@ -67,9 +69,10 @@ class Layers:
         for leaf in self.nodes:
             for one in self.switches[leaf]:
                 unions.join(one, ("leaf", leaf))
-        for switch, ups in self.above.items():
-            for up in ups:
-                unions.join(switch, up)
+        for links in (self.above, self.beside):
+            for switch, others in links.items():
+                for other in others:
+                    unions.join(switch, other)
         first: dict[object, str] = {}
         for leaf in sorted(self.nodes, key=natural_key):
             first.setdefault(unions.root(("leaf", leaf)), leaf)

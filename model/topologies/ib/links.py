@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from model.topologies.findings import Finding, FindingKind, finding
 from model.topologies.ib.names import AGGREGATION, host_of
@@ -109,15 +109,16 @@ def _short(wires: Wires, units: Mapping[str, tuple[str, ...]]) -> tuple[Finding,
         for host, count in own.items()
         if count < _mode(own.values())
     ]
-    rails = _mode([len(group) for group in units.values()] or [0])
-    few = [f"{name} ({len(group)})" for name, group in units.items() if len(group) < rails]
+    wide = {name: len(group) for name, group in units.items() if len(group) > 1}
+    rails = _mode(wide.values() or [0])
+    few = [f"{name} ({count})" for name, count in wide.items() if count < rails]
     return (
         *finding(FindingKind.HOST_SHORT_OF_HCAS, short),
         *finding(FindingKind.UNIT_SHORT_OF_RAILS, few, usual=rails),
     )
 
 
-def _mode(values: Iterable[int] | Sequence[int]) -> int:
+def _mode(values: Iterable[int]) -> int:
     """The commonest of `values`, the largest of those where several are."""
     counts = Counter(values)
     return max(counts, key=lambda one: (counts[one], one))

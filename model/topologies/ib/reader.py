@@ -88,8 +88,15 @@ def _layers(
     return Layers(
         {leaf: tuple(hosts) for leaf, hosts in nodes.items()},
         {leaf: tuple(names[one] for one in group) for leaf, group in units.items()},
-        {names[one]: frozenset(names[u] for u in up) for one, up in wires.above.items()},
+        _renamed(wires.above, names),
+        _renamed(wires.beside, names),
     )
+
+
+def _renamed(
+    links: Mapping[str, frozenset[str]], names: Mapping[str, str]
+) -> dict[str, frozenset[str]]:
+    return {names[one]: frozenset(names[other] for other in own) for one, own in links.items()}
 
 
 def _levels_left_out(layers: Layers) -> tuple[Finding, ...]:

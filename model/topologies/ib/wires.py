@@ -17,12 +17,13 @@ class Wires:
     """The fabric by its cables.
 
     `hosts`: host -> leaf switch (GUID) -> its adapters there. `above`: GUID -> GUIDs one level
-    up. `level`: GUID -> 0 for leaf switches, more above. `unnamed` are adapters whose
-    description names no host.
+    up, `beside`: GUID -> GUIDs of all switches cabled to it. `level`: GUID -> 0 for leaf
+    switches, more above. `unnamed` are adapters whose description names no host.
     """
 
     hosts: Mapping[str, Mapping[str, int]]
     above: Mapping[str, frozenset[str]]
+    beside: Mapping[str, frozenset[str]]
     level: Mapping[str, int]
     unnamed: tuple[str, ...]
 
@@ -30,8 +31,8 @@ class Wires:
 def wires_of(devices: Mapping[str, Device]) -> Wires:
     """The fabric of `devices`.
 
-    A leaf switch is one with hosts on it, unless each of two or more neighbours has four
-    times as many: then it is a spine that carries a manager or a gateway.
+    A leaf switch is one with hosts on it, unless two or more neighbours have four times as
+    many: then it is a spine that carries a manager or a gateway.
     """
     neighbours: dict[str, set[str]] = {}
     cabled: dict[str, Counter[str]] = {}
@@ -60,7 +61,8 @@ def wires_of(devices: Mapping[str, Device]) -> Wires:
         one: frozenset(up for up in near if level.get(up, 0) == level.get(one, -2) + 1)
         for one, near in neighbours.items()
     }
-    return Wires(hosts, above, level, tuple(unnamed))
+    beside = {one: frozenset(near & neighbours.keys()) for one, near in neighbours.items()}
+    return Wires(hosts, above, beside, level, tuple(unnamed))
 
 
 def _attached(devices: Mapping[str, Device]) -> dict[str, list[str]]:
@@ -78,9 +80,8 @@ def _attached(devices: Mapping[str, Device]) -> dict[str, list[str]]:
 
 def _levels(neighbours: Mapping[str, set[str]], carried: Mapping[str, int]) -> dict[str, int]:
     def is_leaf(switch: str) -> bool:
-        near = [one for one in neighbours[switch] if one in neighbours]
-        busier = [one for one in near if carried[one] >= 4 * carried[switch]]
-        return carried[switch] > 0 and not (len(near) > 1 and len(busier) == len(near))
+        busier = [one for one in neighbours[switch] if carried[one] >= 4 * carried[switch]]
+        return carried[switch] > 0 and len(busier) < 2
 
     level = {switch: 0 for switch in neighbours if is_leaf(switch)}
     edge = set(level)
@@ -118,6 +119,8 @@ def named_units(
     units: Mapping[str, tuple[str, ...]], names: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """Unit name -> GUIDs of its leaf switches."""
-    every = list(units.values())
+    every = [
+        tuple(sorted(group, key=lambda one: natural_key(names[one]))) for group in units.values()
+    ]
     called = group_names([[names[one] for one in group] for group in every])
     return dict(zip(called, every, strict=True))
