@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cli.clusters import connected
@@ -14,10 +14,46 @@ if TYPE_CHECKING:
     from cli.live import Reach
     from k8s_bridge.cluster.protocol import Cluster, Target
     from model.problems import Problem
+    from model.topologies.known import KnownNode
     from model.topologies.labelling import Diff
 
 SHOWN = 40
 """How many nodes a diff shows in a table."""
+
+
+def preset_for(nodes: Sequence[KnownNode], named: str | None) -> tuple[str, tuple[str, ...]]:
+    """The preset to write, and others that nodes carry.
+
+    Two presets on one fabric and the scheduler cannot tell which counts, so that without a name
+    the one that is there is kept. Raises `BadInput` where that is not ours to write.
+    """
+    from model.problems import BadInput, Problem, Severity
+    from model.topologies.labelling import WRITABLE, carried_presets
+    from model.topology import PLAIN
+
+    carried = carried_presets(nodes)
+    preset = named or (carried[0] if carried else PLAIN)
+    if named is None and (len(carried) > 1 or preset not in WRITABLE):
+        message = "nodes carry these labels already"
+        advice = (
+            f"Name one with --preset ({', '.join(WRITABLE)}), and set spec.topology.preset of the "
+            "scheduler to it."
+        )
+        value = ", ".join(carried)
+        raise BadInput([Problem(Severity.ERROR, "--preset", "", "", value, message, advice)])
+    return preset, tuple(one for one in carried if one != preset)
+
+
+def rival_lines(preset: str, rivals: Sequence[str]) -> Iterator[RenderableType]:
+    """A word about other presets that nodes carry."""
+    from rich.text import Text
+
+    if rivals:
+        yield Text(
+            f"nodes carry labels of {' and '.join(rivals)} too: set spec.topology.preset of the "
+            f"scheduler to {preset}",
+            style="yellow",
+        )
 
 
 def put_labels(reach: Reach, diff: Diff) -> None:

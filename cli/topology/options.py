@@ -68,3 +68,10 @@ NodesOption = Annotated[
     ),
 ]
 PresetOption = Annotated[Preset, typer.Option("--preset", help="Which labels to use.")]
+MaybePreset = Annotated[
+    Preset | None,
+    typer.Option(
+        "--preset",
+        help="Which labels to write; without it, those that nodes carry already, else plain.",
+    ),
+]

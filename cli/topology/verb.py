@@ -13,6 +13,7 @@ from cli.topology.options import (
     CheckFormat,
     FabricFormat,
     From,
+    MaybePreset,
     MaybeSource,
     NodesOption,
     Preset,
@@ -123,7 +124,7 @@ def check(
 def apply(
     source: SourcePath,
     from_: From = None,
-    preset: PresetOption = Preset.PLAIN,
+    preset: MaybePreset = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
@@ -147,7 +148,13 @@ def apply(
     not match; those that match are labelled.
     """
     from cli.live import Reach
-    from cli.topology.applying import diff_document, diff_lines, put_labels
+    from cli.topology.applying import (
+        diff_document,
+        diff_lines,
+        preset_for,
+        put_labels,
+        rival_lines,
+    )
     from cli.topology.show import match_lines, show_all
     from cli.topology.source import LIVE, description_of, matched, nodes_of
     from model.topologies.labelling import difference, wanted_labels
@@ -155,9 +162,10 @@ def apply(
     reach = Reach(kubeconfig, context)
     nodes = nodes_of(LIVE, reach)
     one, match = matched(description_of(source, from_), nodes)
-    diff = difference(nodes, wanted_labels(one.positions, preset.value), preset.value, prune)
+    chosen, rivals = preset_for(nodes, preset.value if preset else None)
+    diff = difference(nodes, wanted_labels(one.positions, chosen), chosen, prune)
     if output is CheckFormat.TABLE:
-        show_all([diff_lines(diff), match_lines(match)])
+        show_all([diff_lines(diff), match_lines(match), rival_lines(chosen, rivals)])
     going = bool(diff.changes) and not dry_run
     if going:
         _confirm(len(diff.changes), yes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -42,11 +43,14 @@ def grouped(marks: Mapping[_Key, frozenset[str]]) -> list[list[_Key]]:
         if own:
             alike.setdefault(own, []).append(key)
     unions = Unions()
-    distinct = list(alike)
-    for number, one in enumerate(distinct):
-        for other in distinct[:number]:
-            if 2 * len(one & other) >= min(len(one), len(other)):
-                unions.join(one, other)
+    bearers: dict[str, list[frozenset[str]]] = {}
+    for own in alike:
+        near = {other for mark in own for other in bearers.get(mark, ())}
+        for other in near:
+            if 2 * len(own & other) >= min(len(own), len(other)):
+                unions.join(own, other)
+        for mark in own:
+            bearers.setdefault(mark, []).append(own)
     found: dict[Hashable, list[_Key]] = {}
     for own, keys in alike.items():
         found.setdefault(unions.root(own), []).extend(keys)
@@ -76,7 +80,20 @@ def group_names(groups: Sequence[Iterable[str]]) -> list[str]:
     """A name for each group of switches, all different."""
     every = [sorted(group, key=natural_key) for group in groups]
     names = [shared_name(group) for group in every]
+    counts = Counter(names)
     return [
-        name if names.count(name) == 1 else f"{group[0]}-and-{len(group) - 1}-more"
+        name if counts[name] == 1 else f"{group[0]}-and-{len(group) - 1}-more"
         for name, group in zip(names, every, strict=True)
     ]
+
+
+def in_circle(above: Mapping[str, Iterable[str]]) -> str | None:
+    """A switch that stands above itself, None where there is none (Kahn's order of a graph)."""
+    below: Counter[str] = Counter(up for ups in above.values() for up in ups)
+    ready = [switch for switch in above if not below[switch]]
+    while ready:
+        for up in above.get(ready.pop(), ()):
+            below[up] -= 1
+            if not below[up]:
+                ready.append(up)
+    return min((switch for switch, count in below.items() if count > 0), default=None)

@@ -46,6 +46,8 @@ def read_kubernetes(source: Source, inventory: Inventory) -> Description:
 
 def described(source: str, nodes: Sequence[KnownNode], levels: Levels) -> Description:
     """Where `nodes` stand by `levels`; what has no GPU and no label is not of the fabric."""
+    named = [key for key in (levels.spine, *levels.coarser) if key]
+    carried = [key for key in named if any(node.labels.get(key) for node in nodes)]
     positions: list[Position] = []
     without: list[str] = []
     missing: list[str] = []
@@ -55,7 +57,7 @@ def described(source: str, nodes: Sequence[KnownNode], levels: Levels) -> Descri
             if node.has_gpus:
                 without.append(node.name)
             continue
-        if not all((place.spine, *place.coarser)):
+        if not all(node.labels.get(key) for key in carried):
             missing.append(node.name)
         spine = "" if levels.spine is None and place.spine == ONLY_SPINE else place.spine
         core = next((one for one in reversed(place.coarser) if one), "")

@@ -30,6 +30,14 @@ def preset_levels(preset: str) -> Levels:
     return levels_of(PRESETS[preset][0])
 
 
+def carried_presets(nodes: Iterable[KnownNode]) -> tuple[str, ...]:
+    """The presets whose leaf label some node carries already."""
+    found = {key for node in nodes for key in node.labels}
+    return tuple(
+        name for name, sets in PRESETS.items() if any(levels_of(one).leaf in found for one in sets)
+    )
+
+
 def wanted_labels(positions: Sequence[Position], preset: str) -> dict[str, dict[str, str]]:
     """Node -> its labels. A level that the position lacks gets none.
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from model.topologies.description import Description, Format, Position
+from model.topologies.grouping import in_circle
 from model.topologies.layers import Layers
 from model.topologies.parts import Body, documents, items, mapping, string
 from model.topologies.stands import Stands
@@ -61,7 +62,10 @@ def _answer(text: Text, body: Body) -> Description:
     leaves = stands.by_leaf()
     if not leaves and not text.report.errors:
         text.error(0, "instances", None, "names no node", "Ask topograph for nodes that it knows.")
-    _refuse_loops(text, above)
+    stuck = in_circle(above)
+    if stuck is not None:
+        message = "stands above itself"
+        text.error(0, "network_layers", stuck, message, "Order layers from leaf to core.")
     text.stop_on_errors()
     ups = {switch: frozenset(up) for switch, up in above.items()}
     layers_of = Layers(leaves, {leaf: (leaf,) for leaf in leaves}, ups)
@@ -76,22 +80,6 @@ def _answer(text: Text, body: Body) -> Description:
 
 def _in_domain(one: Position, domains: dict[str, str]) -> Position:
     return replace(one, accelerator=domains[one.node])
-
-
-def _refuse_loops(text: Text, above: dict[str, set[str]]) -> None:
-    """Keep an error where some layers say that a switch is above itself."""
-    levels: dict[str, int] = {}
-    for start in above:
-        path, level = {start}, {start}
-        while level := {up for one in level for up in above.get(one, ())} - set(levels):
-            if start in level:
-                message = "stands above itself"
-                text.error(0, "network_layers", start, message, "Order layers from leaf to core.")
-                return
-            if level <= path:
-                break
-            path |= level
-        levels[start] = 1
 
 
 def _model(text: Text, body: Body) -> Description:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from model.topologies.description import Description, Format
 from model.topologies.findings import Finding, FindingKind
+from model.topologies.grouping import in_circle
 from model.topologies.hostlist import BadHostlist, expand
 from model.topologies.layers import Layers
 from model.topologies.stands import Stands
@@ -98,15 +99,8 @@ class Tree:
         return {switch: frozenset(up) for switch, up in above.items()}
 
     def _refuse_cycles(self, above: dict[str, frozenset[str]]) -> None:
-        """Keep an error where a switch stands above itself (Kahn's order of a graph)."""
-        waiting = {switch: len(self.children.get(switch, ())) for switch in above}
-        ready = [switch for switch, count in waiting.items() if not count]
-        while ready:
-            for up in above[ready.pop()]:
-                waiting[up] -= 1
-                if not waiting[up]:
-                    ready.append(up)
-        stuck = min((one for one, count in waiting.items() if count > 0), default=None)
+        """Keep an error where a switch stands above itself."""
+        stuck = in_circle(above)
         if stuck is not None:
             advice = "Take out the link that leads back."
             message = "stands in a circle of switches"

@@ -228,6 +228,14 @@ def test_nodes_without_labels_are_told() -> None:
     assert found[FindingKind.LABEL_MISSING].names == ("n2",)
 
 
+def test_a_level_that_no_node_has_is_not_missed() -> None:
+    """Topograph writes tier-2 only where there is a third tier of switches."""
+    keys = ("unused", "fabric.topograph.run/tier-1", "fabric.topograph.run/tier-0")
+    one = described(json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes(*keys)}))
+    assert list(leaves(one)) == [("", "s1", "l1"), ("", "s1", "l2"), ("", "s2", "l3")]
+    assert findings(one) == {}
+
+
 def test_ten_thousand_nodes_of_slurm() -> None:
     """1,000 leaves of 10 under 40 spines; nothing is odd, and the order is that of numbers."""
     one = described(slurm())
