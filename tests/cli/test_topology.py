@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 
 from cli.live import Reach
 from cli.topology.applying import apply_diff
 from cli.topology.source import node_bodies
+from cli.topology.verb import _confirm
 from k8s_bridge.cluster.kinds import NODES
 from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
 from k8s_bridge.cluster.protocol import Target
@@ -104,6 +106,26 @@ def test_hosts_are_matched_with_nodes(run: Run, write: Write) -> None:
     assert [one["node"] for one in whole["nodes"]] == [f"n{n}.hpc.local" for n in range(1, 8)]
     shown = run("topology", "import", write("t", CONF), "--nodes", nodes).stdout
     assert "1 hosts match nobody: n8" in shown
+
+
+class Terminal(io.StringIO):
+    """Standard input that somebody types into."""
+
+    def isatty(self) -> bool:
+        """Yes."""
+        return True
+
+
+@pytest.mark.parametrize(("typed", "goes_on"), [("y\n", True), ("n\n", False), ("\n", False)])
+def test_a_terminal_is_asked(typed: str, goes_on: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a yes goes on; anything else ends with 2 before a node is touched."""
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    ended: int | None = None
+    try:
+        _confirm(3, yes=False)
+    except typer.Exit as left:
+        ended = left.exit_code
+    assert ended == (None if goes_on else 2)
 
 
 @pytest.fixture(name="cluster")

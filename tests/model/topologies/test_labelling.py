@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from model.topologies.description import Position
 from model.topologies.known import KnownNode
-from model.topologies.labelling import difference, label_value, wanted_labels
+from model.topologies.labelling import WRITABLE, difference, label_value, wanted_labels
 from model.topologies.matching import match_names
 from model.topology import PRESETS
+from tests.model.topologies.made import described, leaves, rails
 
 SPINE, LEAF = PRESETS["plain"][0]
 PLACES = (Position("n1", "l1", "s1", "c1"), Position("n2", "l1", "s1", "c1"))
@@ -52,6 +54,18 @@ def test_labels_are_those_of_the_preset() -> None:
         "fabric.topograph.run/tier-2": "c1",
     }
     assert wanted_labels([Position("n", "l")], "plain") == {"n": {LEAF: "l"}}
+
+
+@pytest.mark.parametrize("preset", WRITABLE)
+def test_labels_are_read_as_the_fabric_that_they_were_written_from(preset: str) -> None:
+    """Units of rails, written to nodes and read again: the same nodes under the same leaves."""
+    one = described(rails(2, 4).text())
+    bodies = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": labels}}
+        for node, labels in wanted_labels(one.positions, preset).items()
+    ]
+    again = described(json.dumps({"apiVersion": "v1", "kind": "List", "items": bodies}))
+    assert leaves(again) == leaves(one)
 
 
 def test_spines_of_one_name_are_told_apart_by_their_core() -> None:
