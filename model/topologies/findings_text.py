@@ -110,6 +110,11 @@ def sentence(one: Finding) -> str:
     return f"{text}: {', '.join(one.names)}{f' and {more} more' if more > 0 else ''}"
 
 
+def meaning(kind: FindingKind) -> str:
+    """What findings of `kind` say, with their numbers left open."""
+    return _TEXTS[kind][0].replace("{", "").replace("}", "")
+
+
 def advice(one: Finding) -> str:
     """What to do about `one`."""
     return _TEXTS[one.kind][1]
