@@ -13,47 +13,81 @@ if TYPE_CHECKING:
 
     from cli.live import Reach
     from k8s_bridge.cluster.protocol import Cluster, Target
+    from model.config import Topology
     from model.problems import Problem
     from model.topologies.known import KnownNode
     from model.topologies.labelling import Diff
+    from model.topology import Levels
 
+CONFIGURED = "spec.topology.levels"
+"""What labels are called that the config lists one by one."""
 SHOWN = 40
 """How many nodes a diff shows in a table."""
 
 
-def preset_for(nodes: Sequence[KnownNode], named: str | None) -> tuple[str, tuple[str, ...]]:
-    """The preset to write, and others that nodes carry.
+def target_levels(
+    nodes: Sequence[KnownNode], config: Topology, named: str | None
+) -> tuple[str, Levels]:
+    """The labels to write, and what they are called.
 
-    Two presets on one fabric and the scheduler cannot tell which counts, so that without a name
-    the one that is there is kept. Raises `BadInput` where that is not ours to write.
+    Those of the preset `named`, else those that the config names, else those that nodes carry
+    already, else `plain`: with two presets on one fabric the scheduler cannot tell which counts.
+    Raises `BadInput` where nothing tells, or where a cloud writes those labels.
     """
-    from model.problems import BadInput, Problem, Severity
-    from model.topologies.labelling import WRITABLE, carried_presets
-    from model.topology import PLAIN
+    from model.topologies.labelling import carried_presets, foreign_labels, preset_levels
+    from model.topology import PLAIN, PRESETS, TopologyError, levels_of
 
     carried = carried_presets(nodes)
-    preset = named or (carried[0] if carried else PLAIN)
-    if named is None and (len(carried) > 1 or preset not in WRITABLE):
-        message = "nodes carry these labels already"
-        advice = (
-            f"Name one with --preset ({', '.join(WRITABLE)}), and set spec.topology.preset of the "
-            "scheduler to it."
-        )
-        value = ", ".join(carried)
-        raise BadInput([Problem(Severity.ERROR, "--preset", "", "", value, message, advice)])
-    return preset, tuple(one for one in carried if one != preset)
+    if named is None and config.levels:
+        name = CONFIGURED
+        labels = [level.node_label for level in config.levels]
+        try:
+            levels = levels_of(labels)
+        except TopologyError as error:
+            raise _undecided(error.value, str(error)) from error
+    else:
+        known = named or config.preset
+        if known is None and len(carried) > 1:
+            raise _undecided(", ".join(carried), "nodes carry labels of several presets")
+        name = known or (carried[0] if carried else PLAIN)
+        if name not in PRESETS:
+            raise _undecided(name, "is no known preset, and the config names it")
+        levels = preset_levels(name)
+    foreign = foreign_labels(levels)
+    if foreign:
+        raise _undecided(", ".join(foreign), "are labels that the cloud writes")
+    return name, levels
 
 
-def rival_lines(preset: str, rivals: Sequence[str]) -> Iterator[RenderableType]:
-    """A word about other presets that nodes carry."""
+def _undecided(value: str, message: str) -> Exception:
+    from model.problems import BadInput, Problem, Severity
+    from model.topologies.labelling import WRITABLE
+
+    advice = (
+        f"Name one with --preset ({', '.join(WRITABLE)}), and set spec.topology.preset of the "
+        "scheduler to it."
+    )
+    return BadInput([Problem(Severity.ERROR, "--preset", "", "", value, message, advice)])
+
+
+def rival_lines(
+    name: str, nodes: Sequence[KnownNode], config: Topology
+) -> Iterator[RenderableType]:
+    """A word where the scheduler would not read what is written as `name`."""
     from rich.text import Text
 
-    if rivals:
-        yield Text(
-            f"nodes carry labels of {' and '.join(rivals)} too: set spec.topology.preset of the "
-            f"scheduler to {preset}",
-            style="yellow",
-        )
+    from model.topologies.labelling import carried_presets
+
+    said = config.preset or (CONFIGURED if config.levels else None)
+    rivals = [one for one in carried_presets(nodes) if one != name]
+    if said is not None and said != name:
+        text = f"the scheduler reads labels of {said}: set spec.topology.preset to {name}"
+    elif said is None and rivals:
+        also = " and ".join(rivals)
+        text = f"nodes carry labels of {also} too: set spec.topology.preset to {name}"
+    else:
+        return
+    yield Text(text, style="yellow")
 
 
 def put_labels(reach: Reach, diff: Diff) -> None:

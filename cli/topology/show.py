@@ -128,11 +128,11 @@ def match_lines(match: Match) -> Iterator[RenderableType]:
 
 def write_labels(one: Description, preset: str) -> None:
     """A line for each node, as `kubectl label node` takes it: name, then KEY=VALUE pairs."""
-    from model.topologies.labelling import wanted_labels
+    from model.topologies.labelling import preset_levels, wanted_labels
 
     lines = [
         " ".join((node, *(f"{key}={value}" for key, value in labels.items())))
-        for node, labels in wanted_labels(one.positions, preset).items()
+        for node, labels in wanted_labels(one.positions, preset_levels(preset)).items()
     ]
     write("\n".join(lines))
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cli.clusters import connected, refused
+from cli.live import CLUSTER
 
 if TYPE_CHECKING:
-    from cli.live import Reach
+    from cli.live import Body, Reach
     from cli.topology.options import SourceFormat
     from k8s_bridge.cluster.protocol import Cluster
     from model.readers import Source
@@ -30,25 +31,29 @@ def description_of(path: str, wanted: SourceFormat | None) -> Description:
     return read_description(open_files([path])[0], Format(wanted.value) if wanted else None)
 
 
+def live_inventory(reach: Reach) -> Inventory:
+    """The nodes of the cluster and the scheduler's config. Raises `BadInput`."""
+    from model.readers import Source
+
+    return _inventory([Source(CLUSTER, objects=asyncio.run(_observe(reach)))])
+
+
 def live_description(reach: Reach) -> Description:
-    """The fabric as the labels of the cluster have it. Raises `BadInput`."""
+    """The fabric as the scheduler reads it from the labels of the cluster. Raises `BadInput`."""
     from model.readers import Source
     from model.topologies.kubernetes import read_kubernetes
 
-    source = Source(reach.name, objects=asyncio.run(_bodies(reach)))
-    return read_kubernetes(source, _inventory([source]))
+    return read_kubernetes(Source(reach.name), live_inventory(reach))
 
 
 def nodes_of(where: str, reach: Reach) -> list[KnownNode]:
     """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
     from cli.inputs import open_files
     from model.problems import BadInput, Problem, Severity
-    from model.topologies.known import KnownNode
     from model.topologies.kubernetes import known_nodes
 
-    if where == LIVE:
-        return [KnownNode.of(body) for body in asyncio.run(_bodies(reach))]
-    nodes = known_nodes(_inventory(open_files([where])))
+    live = where == LIVE
+    nodes = known_nodes(live_inventory(reach) if live else _inventory(open_files([where])))
     if not nodes:
         advice = "Give what `kubectl get nodes -o json` prints, or live."
         raise BadInput([Problem(Severity.ERROR, where, "Node", "", "", "no node is there", advice)])
@@ -78,19 +83,29 @@ def _inventory(sources: Sequence[Source]) -> Inventory:
     return inventory
 
 
-async def _bodies(reach: Reach) -> list[dict[str, object]]:
+async def _observe(reach: Reach) -> list[Body]:
     async with connected(reach.kubeconfig, reach.context) as cluster:
-        return await node_bodies(cluster, reach)
+        return await read_objects(cluster, reach)
 
 
-async def node_bodies(cluster: Cluster, reach: Reach) -> list[dict[str, object]]:
-    """All nodes of `cluster`. Raises `BadInput`."""
-    from k8s_bridge.cluster.errors import ClusterError
-    from k8s_bridge.cluster.kinds import NODES
+async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
+    """All nodes of `cluster`, and the scheduler's config where there is one. Raises `BadInput`."""
+    from k8s_bridge.cluster.errors import ClusterError, NotFound
+    from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
+    from k8s_bridge.cluster.protocol import Target
+    from model.config import CONFIG_MAP
     from model.problems import BadInput
 
     try:
         listing = await cluster.list(NODES)
     except ClusterError as error:
         raise BadInput([refused(error, reach.name, "list", NODES)]) from error
-    return [{**body, "apiVersion": "v1", "kind": "Node"} for body in listing.items]
+    found: list[Body] = [{**body, "apiVersion": "v1", "kind": "Node"} for body in listing.items]
+    try:
+        config = await cluster.get(CONFIG_MAPS, Target(reach.config_namespace, CONFIG_MAP))
+        found.append({**config, "apiVersion": "v1", "kind": "ConfigMap"})
+    except NotFound:
+        pass
+    except ClusterError as error:
+        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
+    return found

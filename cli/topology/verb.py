@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
-from cli.options import Context, Kubeconfig
+from cli.options import ConfigNamespace, Context, Kubeconfig
 from cli.topology.options import (
     CheckFormat,
     FabricFormat,
@@ -88,6 +88,7 @@ def check(
     from_: From = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
     output: Annotated[
         CheckFormat, typer.Option("-o", "--output", help="How to print findings.")
     ] = CheckFormat.TABLE,
@@ -102,7 +103,8 @@ def check(
     from model.config import API_VERSION
     from model.topologies.check import check_description
 
-    one = description_of(source, from_) if source else live_description(Reach(kubeconfig, context))
+    reach = Reach(kubeconfig, context, config_namespace)
+    one = description_of(source, from_) if source else live_description(reach)
     found = check_description(one)
     if output is CheckFormat.TABLE:
         show_all([finding_lines(found)])
@@ -135,6 +137,7 @@ def apply(
     ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
     output: Annotated[
         CheckFormat, typer.Option("-o", "--output", help="How to print the change.")
     ] = CheckFormat.TABLE,
@@ -151,21 +154,25 @@ def apply(
     from cli.topology.applying import (
         diff_document,
         diff_lines,
-        preset_for,
         put_labels,
         rival_lines,
+        target_levels,
     )
     from cli.topology.show import match_lines, show_all
-    from cli.topology.source import LIVE, description_of, matched, nodes_of
+    from cli.topology.source import description_of, live_inventory, matched
+    from model.readers.config import read_config
+    from model.topologies.kubernetes import known_nodes
     from model.topologies.labelling import difference, wanted_labels
 
-    reach = Reach(kubeconfig, context)
-    nodes = nodes_of(LIVE, reach)
-    one, match = matched(description_of(source, from_), nodes)
-    chosen, rivals = preset_for(nodes, preset.value if preset else None)
-    diff = difference(nodes, wanted_labels(one.positions, chosen), chosen, prune)
+    described = description_of(source, from_)
+    reach = Reach(kubeconfig, context, config_namespace)
+    inventory = live_inventory(reach)
+    nodes, config = known_nodes(inventory), read_config(inventory).config.spec.topology
+    one, match = matched(described, nodes)
+    name, levels = target_levels(nodes, config, preset.value if preset else None)
+    diff = difference(nodes, wanted_labels(one.positions, levels), levels, prune)
     if output is CheckFormat.TABLE:
-        show_all([diff_lines(diff), match_lines(match), rival_lines(chosen, rivals)])
+        show_all([diff_lines(diff), match_lines(match), rival_lines(name, nodes, config)])
     going = bool(diff.changes) and not dry_run
     if going:
         _confirm(len(diff.changes), yes)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from model.config import Topology
 from model.problems import BadInput, Problem, Severity
+from model.readers.config import read_config
 from model.readers.inventory import Inventory
 from model.readers.manifest import Manifest
 from model.readers.sources import Source
@@ -27,17 +28,20 @@ _ACCELERATORS = (
 
 
 def read_kubernetes(source: Source, inventory: Inventory) -> Description:
-    """The fabric of Nodes that stand in `inventory`. Raises `BadInput`."""
+    """The fabric of Nodes that stand in `inventory`, by the scheduler's config where it is there.
+
+    A Kueue `Topology` wins over the config. Raises `BadInput`.
+    """
     nodes = known_nodes(inventory)
+    config = read_config(inventory).config.spec.topology
+    if inventory.report.errors:
+        raise BadInput(inventory.report.errors)
     stated = list(inventory.of(KUEUE, "Topology"))
     if not nodes:
         advice = "Give the nodes too: kubectl get nodes,topologies -o yaml."
         raise _bad(source.name, "Node", "", "", "no node is there", advice)
-    levels = _levels(
-        source.name,
-        stated,
-        [one.labels for one in nodes if one.has_gpus] or [one.labels for one in nodes],
-    )
+    with_gpus = [one for one in nodes if one.has_gpus] or nodes
+    levels = _levels(source.name, stated, config, [one.labels for one in with_gpus])
     spined = any(levels.spine and one.labels.get(levels.spine) for one in nodes)
     if levels.spine and not spined:
         levels = Levels(levels.leaf)
@@ -79,7 +83,12 @@ def known_nodes(inventory: Inventory) -> list[KnownNode]:
     return [KnownNode.of(one.body) for one in inventory.of("", "Node")]
 
 
-def _levels(source: str, stated: Sequence[Manifest], labels: Sequence[Mapping[str, str]]) -> Levels:
+def _levels(
+    source: str,
+    stated: Sequence[Manifest],
+    config: Topology,
+    labels: Sequence[Mapping[str, str]],
+) -> Levels:
     if len(stated) > 1:
         names = ", ".join(sorted(one.name for one in stated))
         advice = "Give the one that describes the fabric."
@@ -87,7 +96,7 @@ def _levels(source: str, stated: Sequence[Manifest], labels: Sequence[Mapping[st
     try:
         if stated:
             return levels_of(_stated(source, stated[0]))
-        found = choose_levels(Topology(), labels)
+        found = choose_levels(config, labels)
     except TopologyError as error:
         raise _bad(source, "Node", error.field, error.value, str(error), error.advice) from None
     if found is None:

@@ -25,6 +25,11 @@ def label_value(name: str) -> str:
     return f"{plain}-{sha256(name.encode()).hexdigest()[:8]}"
 
 
+_CLOUDS = frozenset(
+    label for name, sets in PRESETS.items() if name not in WRITABLE for one in sets for label in one
+)
+
+
 def preset_levels(preset: str) -> Levels:
     """The labels of a preset."""
     return levels_of(PRESETS[preset][0])
@@ -38,13 +43,21 @@ def carried_presets(nodes: Iterable[KnownNode]) -> tuple[str, ...]:
     )
 
 
-def wanted_labels(positions: Sequence[Position], preset: str) -> dict[str, dict[str, str]]:
+def foreign_labels(levels: Levels) -> tuple[str, ...]:
+    """Labels of `levels` that a cloud writes."""
+    return tuple(key for key in _keys(levels) if key in _CLOUDS)
+
+
+def _keys(levels: Levels) -> list[str]:
+    return [key for key in (levels.leaf, levels.spine, *levels.coarser) if key]
+
+
+def wanted_labels(positions: Sequence[Position], levels: Levels) -> dict[str, dict[str, str]]:
     """Node -> its labels. A level that the position lacks gets none.
 
-    Where the preset has no label for the core, spines of one name under several cores are told
+    Where there is no label for the core, spines of one name under several cores are told
     apart in their value.
     """
-    levels = preset_levels(preset)
     cores: dict[str, set[str]] = {}
     for one in positions:
         cores.setdefault(one.spine, set()).add(one.core)
@@ -87,12 +100,11 @@ class Diff:
 def difference(
     nodes: Iterable[KnownNode],
     wanted: Mapping[str, Mapping[str, str]],
-    preset: str,
+    levels: Levels,
     prune: bool = False,
 ) -> Diff:
     """What it takes to give `nodes` the labels `wanted`. Only `prune` removes any."""
-    levels = preset_levels(preset)
-    keys = [key for key in (levels.leaf, levels.spine, *levels.coarser) if key]
+    keys = _keys(levels)
     changes: list[Change] = []
     stale: list[str] = []
     same = 0

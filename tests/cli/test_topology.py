@@ -14,21 +14,24 @@ import typer
 import yaml
 
 from cli.live import Reach
-from cli.topology.applying import apply_diff
-from cli.topology.source import node_bodies
+from cli.topology.applying import apply_diff, target_levels
+from cli.topology.source import read_objects
 from cli.topology.verb import _confirm
 from k8s_bridge.cluster.kinds import NODES
 from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
 from k8s_bridge.cluster.protocol import Target
+from model.config import Topology
 from model.problems import BadInput
 from model.topologies.known import KnownNode
-from model.topologies.labelling import difference
+from model.topologies.labelling import difference, preset_levels
 from model.topology import PRESETS
 from tests.cli.conftest import Run
 from tests.model.topologies.made import rails
 
 Write = Callable[[str, str], Path]
 SPINE, LEAF = PRESETS["plain"][0]
+PLAIN = preset_levels("plain")
+TOPOGRAPH = "fabric.topograph.run/tier-0"
 CONF = "SwitchName=s1 Switches=l[1-2]\nSwitchName=l1 Nodes=n[1-4]\nSwitchName=l2 Nodes=n[5-8]\n"
 
 
@@ -108,6 +111,47 @@ def test_hosts_are_matched_with_nodes(run: Run, write: Write) -> None:
     assert "1 hosts match nobody: n8" in shown
 
 
+@pytest.mark.parametrize(
+    ("carried", "config", "named", "leaf"),
+    [
+        ([], {}, None, LEAF),
+        ([TOPOGRAPH], {}, None, TOPOGRAPH),
+        ([TOPOGRAPH, LEAF], {}, "plain", LEAF),
+        ([TOPOGRAPH], {"preset": "plain"}, None, LEAF),
+        ([LEAF], {"levels": [{"nodeLabel": "rack"}]}, None, "rack"),
+        ([LEAF], {"levels": [{"nodeLabel": "rack"}]}, "topograph", TOPOGRAPH),
+    ],
+    ids=str,
+)
+def test_the_labels_are_those_that_the_scheduler_reads(
+    carried: list[str], config: dict[str, Any], named: str | None, leaf: str
+) -> None:
+    """A name first, then the config, then what nodes carry, then the scheduler's own."""
+    nodes = [KnownNode("n", dict.fromkeys(carried, "x"))]
+    assert target_levels(nodes, Topology.model_validate(config), named)[1].leaf == leaf
+
+
+@pytest.mark.parametrize(
+    ("carried", "config", "said"),
+    [
+        ([TOPOGRAPH, LEAF], {}, "labels of several presets"),
+        (["cloud.google.com/gce-topology-subblock"], {}, "labels that the cloud writes"),
+        ([], {"preset": "gke"}, "labels that the cloud writes"),
+        ([], {"preset": "mine"}, "is no known preset"),
+        ([], {"levels": [{"nodeLabel": "kubernetes.io/hostname"}]}, "names no level above"),
+    ],
+    ids=str,
+)
+def test_labels_that_are_not_ours_or_not_told_are_refused(
+    carried: list[str], config: dict[str, Any], said: str
+) -> None:
+    """With the advice to name a preset."""
+    nodes = [KnownNode("n", dict.fromkeys(carried, "x"))]
+    with pytest.raises(BadInput, match=said) as caught:
+        target_levels(nodes, Topology.model_validate(config), None)
+    assert "--preset" in caught.value.problems[0].advice
+
+
 class Terminal(io.StringIO):
     """Standard input that somebody types into."""
 
@@ -152,13 +196,13 @@ async def labels(cluster: MemoryCluster) -> dict[str, dict[str, str]]:
 
 async def known(cluster: MemoryCluster) -> list[KnownNode]:
     """The nodes as the verbs see them."""
-    return [KnownNode.of(body) for body in await node_bodies(cluster, Reach())]
+    return [KnownNode.of(body) for body in await read_objects(cluster, Reach())]
 
 
 async def test_only_nodes_that_change_are_written(cluster: MemoryCluster) -> None:
     """What is right keeps its version; other labels stay; a second time, nothing changes."""
     before = {one["metadata"]["name"]: one for one in (await cluster.list(NODES)).items}
-    await apply_diff(cluster, Reach(), difference(await known(cluster), WANTED, "plain"))
+    await apply_diff(cluster, Reach(), difference(await known(cluster), WANTED, PLAIN))
     assert await labels(cluster) == {
         "n1": {LEAF: "l1", SPINE: "s1"},
         "n2": {LEAF: "l1", SPINE: "s1", "team": "ml"},
@@ -171,12 +215,12 @@ async def test_only_nodes_that_change_are_written(cluster: MemoryCluster) -> Non
         if after[n]["metadata"]["resourceVersion"] == before[n]["metadata"]["resourceVersion"]
     ]
     assert same == ["n1", "x"]
-    assert difference(await known(cluster), WANTED, "plain").changes == ()
+    assert difference(await known(cluster), WANTED, PLAIN).changes == ()
 
 
 async def test_prune_removes_what_the_source_does_not_give(cluster: MemoryCluster) -> None:
     """And nothing but labels of the preset."""
-    diff = difference(await known(cluster), WANTED, "plain", prune=True)
+    diff = difference(await known(cluster), WANTED, PLAIN, prune=True)
     await apply_diff(cluster, Reach(), diff)
     found = await labels(cluster)
     assert (found["x"], found["n2"]["team"]) == ({}, "ml")
@@ -189,6 +233,6 @@ async def test_a_node_that_was_made_anew_is_left_alone(cluster: MemoryCluster) -
     await cluster.create(NODES, "", node("n2"))
     wanted = {**WANTED, "x": {LEAF: "l1", SPINE: "s1"}}
     with pytest.raises(BadInput, match="n2"):
-        await apply_diff(cluster, Reach(), difference(seen, wanted, "plain"))
+        await apply_diff(cluster, Reach(), difference(seen, wanted, PLAIN))
     found = await labels(cluster)
     assert (found["n2"], found["x"][LEAF]) == ({}, "l1")

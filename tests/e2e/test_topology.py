@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from model.config import API_VERSION, CONFIG_MAP, KINDS
 from model.topology import PRESETS
 from tests.cli.conftest import Run, _run  # noqa: F401 - a fixture by name
 from tests.controlplane.api import Api
@@ -14,6 +16,7 @@ from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import LEAF_LABEL, Fleet, create_fleet
 
 SPINE, LEAF = PRESETS["plain"][0]
+CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +26,7 @@ def api(module_control_plane: Plane) -> Iterator[Api]:
     create_fleet(plane.kubeconfig(), Fleet(8))
     with plane.api() as api:
         yield api
+        api.delete(f"{CONFIG_MAPS}/{CONFIG_MAP}")
 
 
 def labels(api: Api, key: str) -> dict[str, str]:
@@ -40,6 +44,21 @@ def versions(api: Api) -> dict[str, str]:
         node["metadata"]["name"]: node["metadata"]["resourceVersion"]
         for node in api.get("/api/v1/nodes")["items"]
     }
+
+
+def configure(api: Api, preset: str) -> None:
+    """Tell the scheduler which labels count."""
+    spec = {"topology": {"preset": preset}}
+    body = {"apiVersion": API_VERSION, "kind": KINDS[0], "spec": spec}
+    api.create(
+        CONFIG_MAPS,
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": CONFIG_MAP},
+            "data": {"config.yaml": json.dumps(body)},
+        },
+    )
 
 
 def test_a_description_becomes_labels(
@@ -75,6 +94,14 @@ def test_a_description_becomes_labels(
     both = run("topology", "apply", conf, "--yes", *where)
     assert both.exit_code == 2
     assert "plain, topograph" in both.stderr
+
+    assert run("topology", "check", *where).exit_code == 2, "nobody can tell which preset counts"
+    configure(api, "plain")
+    settled = run("topology", "apply", conf, *where)
+    assert settled.exit_code == 0, settled.output
+    assert "0 nodes change, 8 stay as they are" in settled.stdout
+    assert "nodes carry labels" not in settled.stdout
+    assert run("topology", "check", *where).exit_code == 0
 
     after = versions(api)
     conf.write_text(

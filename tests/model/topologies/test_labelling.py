@@ -9,12 +9,19 @@ import pytest
 
 from model.topologies.description import Position
 from model.topologies.known import KnownNode
-from model.topologies.labelling import WRITABLE, difference, label_value, wanted_labels
+from model.topologies.labelling import (
+    WRITABLE,
+    difference,
+    label_value,
+    preset_levels,
+    wanted_labels,
+)
 from model.topologies.matching import match_names
 from model.topology import PRESETS
 from tests.model.topologies.made import described, leaves, rails
 
 SPINE, LEAF = PRESETS["plain"][0]
+PLAIN = preset_levels("plain")
 PLACES = (Position("n1", "l1", "s1", "c1"), Position("n2", "l1", "s1", "c1"))
 
 
@@ -47,13 +54,13 @@ def test_nobody_is_guessed_at(hosts: list[str], nodes: list[str]) -> None:
 
 def test_labels_are_those_of_the_preset() -> None:
     """The scheduler's own names by default, three levels where the preset has them."""
-    assert wanted_labels(PLACES, "plain")["n1"] == {LEAF: "l1", SPINE: "s1"}
-    assert wanted_labels(PLACES, "topograph")["n2"] == {
+    assert wanted_labels(PLACES, PLAIN)["n1"] == {LEAF: "l1", SPINE: "s1"}
+    assert wanted_labels(PLACES, preset_levels("topograph"))["n2"] == {
         "fabric.topograph.run/tier-0": "l1",
         "fabric.topograph.run/tier-1": "s1",
         "fabric.topograph.run/tier-2": "c1",
     }
-    assert wanted_labels([Position("n", "l")], "plain") == {"n": {LEAF: "l"}}
+    assert wanted_labels([Position("n", "l")], PLAIN) == {"n": {LEAF: "l"}}
 
 
 @pytest.mark.parametrize("preset", WRITABLE)
@@ -62,7 +69,7 @@ def test_labels_are_read_as_the_fabric_that_they_were_written_from(preset: str) 
     one = described(rails(2, 4).text())
     bodies = [
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": labels}}
-        for node, labels in wanted_labels(one.positions, preset).items()
+        for node, labels in wanted_labels(one.positions, preset_levels(preset)).items()
     ]
     again = described(json.dumps({"apiVersion": "v1", "kind": "List", "items": bodies}))
     assert leaves(again) == leaves(one)
@@ -71,7 +78,7 @@ def test_labels_are_read_as_the_fabric_that_they_were_written_from(preset: str) 
 def test_spines_of_one_name_are_told_apart_by_their_core() -> None:
     """The plain preset has no label for cores."""
     places = (Position("a", "l1", "s", "c1"), Position("b", "l2", "s", "c2"))
-    values = [labels[SPINE] for labels in wanted_labels(places, "plain").values()]
+    values = [labels[SPINE] for labels in wanted_labels(places, PLAIN).values()]
     assert values == ["c1.s", "c2.s"]
 
 
@@ -92,7 +99,7 @@ def test_only_nodes_that_differ_change() -> None:
         KnownNode("n3", {LEAF: "l3"}),
         KnownNode("n4", {}),
     ]
-    diff = difference(nodes, wanted_labels(PLACES, "plain"), "plain")
+    diff = difference(nodes, wanted_labels(PLACES, PLAIN), PLAIN)
     assert [(one.node.name, dict(one.labels)) for one in diff.changes] == [
         ("n2", {LEAF: ("l9", "l1"), SPINE: (None, "s1")})
     ]
@@ -106,7 +113,7 @@ def test_prune_removes_labels_of_the_preset_and_no_others() -> None:
         KnownNode("n3", {LEAF: "l3", "fabric.topograph.run/tier-0": "keep"}),
     ]
     wanted = {"n1": {LEAF: "l1"}}
-    assert difference(nodes, wanted, "plain").changes == ()
-    diff = difference(nodes, wanted, "plain", prune=True)
+    assert difference(nodes, wanted, PLAIN).changes == ()
+    diff = difference(nodes, wanted, PLAIN, prune=True)
     assert [one.patch for one in diff.changes] == [{SPINE: None}, {LEAF: None}]
     assert diff.stale == ()
