@@ -31,6 +31,7 @@ from cli.agent import agent
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
 from cli.maps import verb as maps
+from cli.topology import verb as topology
 
 
 class Verbs(TyperGroup):
@@ -90,6 +91,7 @@ def make_app(completion: bool = True) -> typer.Typer:
         made.command(name)(verb)
     made.add_typer(config.app, name="config")
     made.add_typer(maps.app, name="map")
+    made.add_typer(topology.app, name="topology")
     return made
 
 
