@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.claims import CLAIMS
+from tests.mutants.formats import FORMATS
 from tests.mutants.mutant import Mutant
 from tests.mutants.webhook import WEBHOOK
 
@@ -299,4 +300,5 @@ MUTANTS = (
     ),
     *WEBHOOK,
     *CLAIMS,
+    *FORMATS,
 )
