@@ -120,6 +120,7 @@ async def test_a_gang_on_a_sealed_page_is_not_repaired(bench: Bench) -> None:
     bench.lose(places[0])
     await bench.clock.advance(60)
     assert await bench.uids("runs") == uids
+    assert not (await bench.cluster.list(LEASES, SYSTEM, RELOCATIONS)).items
     await bench.succeed("new")
     await bench.clock.advance(60)
     assert places[0] not in (await bench.places("runs")).values()

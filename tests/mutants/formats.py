@@ -51,11 +51,11 @@ FORMATS = (
     ),
     Mutant(
         "format: sealed gangs stay",
-        "pods are evicted of which a record says more than this version can read",
+        "moves are decided for pods of which a record says more than this version can read",
         "k8s_bridge/observed.py",
         "return [one for one in found if one.gang.key not in self._sealed[1]]",
         "return found",
-        f"{WHOLE}::test_nobody_is_evicted_who_stands_on_a_sealed_page",
+        f"{WHOLE}::test_a_gang_on_a_sealed_page_is_not_repaired",
     ),
     Mutant(
         "format: epochs of sealed records",
