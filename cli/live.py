@@ -87,13 +87,15 @@ async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None
     from k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
     from k8s_bridge.ledger.names import GANGS, PAGES
     from k8s_bridge.reflect.subject import subject_of
+    from k8s_bridge.relocation.codec import RELOCATIONS
     from k8s_bridge.scheduler import SUBJECTS
     from model.problems import BadInput
 
     asked = [(subject_of(one).kinds, _first(cluster, subject_of(one).kinds)) for one in SUBJECTS]
     asked.append(((CONFIG_MAPS,), _config(cluster, reach.config_namespace)))
     if leases_in is not None:
-        records = (_labelled(cluster, LEASES, leases_in, labels) for labels in (PAGES, GANGS))
+        every = (PAGES, GANGS, RELOCATIONS)
+        records = (_labelled(cluster, LEASES, leases_in, labels) for labels in every)
         asked.extend(((LEASES,), one) for one in records)
     answers = await asyncio.gather(*(one for _, one in asked), return_exceptions=True)
     problems: list[Problem] = []

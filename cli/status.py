@@ -192,23 +192,33 @@ def document_of(live: Live, leader: Document) -> Document:
 
 
 def _records(live: Live) -> Document:
-    from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
-    from k8s_bridge.ledger.names import PAGE, RECORD
+    from k8s_bridge.ledger.codec import read_gang, read_page
+    from k8s_bridge.ledger.names import FORMAT, GANG, PAGE, RECORD
+    from k8s_bridge.ledger.unreadable import BadRecord
+    from k8s_bridge.relocation.codec import read_relocation
 
-    pages, commits, unreadable = 0, 0, 0
+    sorts: Counter[str] = Counter()
+    entries, unreadable = 0, 0
     phases: Counter[str] = Counter()
+    formats: Counter[str] = Counter()
     for body in live.leases:
+        metadata = body["metadata"]
+        formats[(metadata.get("annotations") or {}).get(FORMAT, "1")] += 1
         try:
-            if body["metadata"]["labels"][RECORD] == PAGE:
-                pages, commits = pages + 1, commits + len(read_page(body).entries)
-            else:
+            if (sort := metadata["labels"][RECORD]) == PAGE:
+                entries += len(read_page(body).entries)
+            elif sort == GANG:
                 phases[read_gang(body).phase.value] += 1
+            else:
+                read_relocation(body)
+            sorts[sort] += 1
         except BadRecord:
             unreadable += 1
     return {
-        "pages": pages,
-        "entries": commits,
+        "pages": sorts[PAGE],
+        "entries": entries,
         "gangLeases": phases.total(),
         "gangLeasePhases": dict(sorted(phases.items())),
         "unreadable": unreadable,
+        "formats": dict(sorted(formats.items())),
     }

@@ -157,6 +157,12 @@ class Devices(Section):
     device_classes: tuple[DeviceClassName, ...] = ("gpu.nvidia.com", "gpu.amd.com")
 
 
+class Ledger(Section):
+    """How the scheduler writes its Leases: in the older format, until all replicas read `2`."""
+
+    format: Literal[1, 2] = 1
+
+
 class Spec(Section):
     """The body of the manifest."""
 
@@ -184,6 +190,7 @@ class Spec(Section):
     defragmentation: Defragmentation = Defragmentation()
     backfill: Backfill = Backfill()
     devices: Devices = Devices()
+    ledger: Ledger = Ledger()
 
     @model_validator(mode="after")
     def _some_weight(self) -> Spec:

@@ -124,6 +124,7 @@ def test_status_counts_what_was_set_up(stage: Stage, run: Run) -> None:
     assert told["gangs"] == {"running": 3, "waiting": 1, "reasons": {"NoAdjacentLeaves": 1}}
     assert told["records"]["pages"] == 8
     assert told["records"]["unreadable"] == 0
+    assert set(told["records"]["formats"]) == {"1"}
 
 
 def test_status_for_people(stage: Stage, run: Run) -> None:
@@ -132,9 +133,11 @@ def test_status_for_people(stage: Stage, run: Run) -> None:
     assert told.exit_code == 0
     assert "256: 18 used, 238 free to be scheduled" in told.stdout
     assert "3 running, 1 waiting" in told.stdout
+    assert "all records are format 1" in told.stdout
     served = run("status", "--server", stage.url)
     assert served.exit_code == 0
     assert ": leads" in served.stdout
+    assert "all records are format 1; writes 1" in served.stdout
     assert "1 NoAdjacentLeaves" in served.stdout
 
 
