@@ -19,6 +19,7 @@ AS_IT_STANDS = frozenset(
         "apiServerCIDRs",
         "extraArgs",
         "imagePullSecrets",
+        "ingressNamespace",
         "labels",
         "monitoringNamespace",
         "nodeSelector",
