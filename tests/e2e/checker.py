@@ -30,8 +30,13 @@ def holds(pod: dict[str, Any]) -> bool:
     return bool(pod["spec"].get("nodeName")) and not ended
 
 
-def breaches(api: Api, gangs: Iterable[Iterable[str]] = (), namespace: str = "") -> list[str]:
-    """What does not hold; `gangs` are names of pods that run together or not at all."""
+def breaches(
+    api: Api, gangs: Iterable[Iterable[str]] = (), namespace: str = "kube-system"
+) -> list[str]:
+    """What does not hold; `gangs` are names of pods that run together or not at all.
+
+    The records are in `namespace`.
+    """
     found: list[str] = []
     live = pods(api)
     by_name = {pod["metadata"]["name"]: pod for pod in live}
@@ -41,7 +46,7 @@ def breaches(api: Api, gangs: Iterable[Iterable[str]] = (), namespace: str = "")
         if bound not in (0, len(names)):
             found.append(f"gang of {names[0]}: {bound} of {len(names)} are bound")
     found += _shared_devices(live)
-    leases = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")["items"]
+    leases = api.get(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")["items"]
     found += _records(live, leases)
     return found
 
