@@ -1,0 +1,91 @@
+"""`python -m benchmarks.certify [--quick] [--row NAME]... [--write]`.
+
+The solver as a fallback for a scheduler that goes one by one. Ends with status 1 where a plan
+broke a law.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from benchmarks.certify.figures import HEADER, columns
+from benchmarks.certify.measure import BASELINES, cases
+from benchmarks.results import markdown, write_section
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A workload, a size, and how many instances of it."""
+
+    workload: str
+    nodes: int
+    instances: int
+
+
+ROWS = {
+    "gangs-32": Row("gangs", 32, 60),
+    "parts-32": Row("parts", 32, 40),
+    "gangs-1000": Row("gangs", 1000, 20),
+    "parts-1000": Row("parts", 1000, 8),
+    "pods-32": Row("pods", 32, 10),
+}
+LIMITS = (0.5, 1.0, 10.0)
+TITLE = "Where one by one leaves somebody waiting"
+NOTE = """After Christensen, Giallorenzo and Mauro (arXiv 2511.08373, 2025), who let a constraint \
+solver try where kube-scheduler has left pods pending, on 4 to 32 nodes: more placed by priority \
+in over 44 % of the cases within 1 s and in over 73 % within 10 s, and the default placement \
+certified optimal in over 19 %. Their cases are not ours: they may move what runs.
+
+Everything waits at once for an empty cluster of eight GPUs a node, leaves of four nodes; it asks \
+for 90 to 105 % of the cluster, in one to four priorities. `gangs`: 1 to 16 whole nodes under the \
+leaf rule. `parts`: half of them are 1 to 4 pods of 1, 2 or 4 GPUs instead. `pods`: four to eight \
+a node, each with a CPU and memory of its own and no GPU. `greedy` is the solver's own fallback \
+(highest priority, greatest value, tightest legal place); `spread` scores like the default \
+scheduler and knows no leaf rule, so gangs that stand where it allows nobody count as waiting.
+
+Cases are instances of which the baseline leaves somebody waiting. *Improved*: our plan is worth \
+more, priority by priority. *Certified optimal*: ours is worth the same, and it is proven for \
+every priority that nothing is worth more. *Unknown*: neither within the limit. *All placed* are \
+cases of which ours leaves nobody waiting. Ours is one call of the product's client, validator \
+and greedy fallback included, wall clock; every plan went through the validator once more. Load \
+when the run began {busy:.1f}, nothing of it ours."""
+
+
+def main(
+    quick: Annotated[bool, typer.Option(help="Five small instances.")] = False,
+    row: Annotated[list[str] | None, typer.Option(help="Rows to run; all without it.")] = None,
+    write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
+) -> None:
+    """Measure the rows and print the table."""
+    unknown = [name for name in row or () if name not in ROWS]
+    if unknown:
+        raise typer.BadParameter(f"{unknown[0]}; there are {', '.join(ROWS)}", param_hint="--row")
+    note = NOTE.format(busy=os.getloadavg()[0])
+    chosen = [ROWS[name] for name in dict.fromkeys(row or ROWS)]
+    limits = LIMITS
+    if quick:
+        chosen, limits = [Row("gangs", 32, 5)], (1.0,)
+    lines, breaches = [], 0
+    for one in chosen:
+        found = list(cases(one.workload, one.nodes, range(one.instances), limits))
+        breaches += sum(case.breaches for case in found)
+        for baseline in BASELINES:
+            for limit in limits:
+                here = [c for c in found if (c.baseline, c.limit) == (baseline, limit)]
+                key = (one.workload, one.nodes, baseline, limit)
+                lines.append(columns(key, one.instances, here))
+                print(*lines[-1], sep=" | ", flush=True)
+    table = markdown(list(HEADER), lines)
+    print(table)
+    if write:
+        write_section("certify", TITLE, f"{note}\n\n{table}")
+    if breaches:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)
