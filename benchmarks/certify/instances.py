@@ -1,15 +1,15 @@
 """Nearly full clusters, after Christensen, Giallorenzo and Mauro (arXiv 2511.08373, 2025).
 
-All that waits asks for 90 to 105 % of the cluster, in one to four priorities. *Pods* are
-theirs: four to eight a node, without GPUs, random CPU and memory. *Gangs* are the same pressure
-on GPUs, whole nodes under the leaf rule; of the gangs in *parts* half are below a node.
+All that waits asks for 90 to 105 % of an empty cluster, in one to four priorities. *Pods* are
+theirs: four to eight a node, without GPUs, random CPU and memory. *Singles* are the same pressure
+on GPUs: pods of 1 to 8. *Gangs* are training jobs under the leaf rule: half are of whole nodes,
+half of up to four pods below a node.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import partial
 
 from model.config import Batch, SchedulerConfig, Solver, Spec
 from model.gang import Gang, GangKey, Role
@@ -17,29 +17,40 @@ from model.resources import Resources
 from model.snapshot import Snapshot
 from simulator.shape import OFFER, Shape
 
-NODES_OF_A_GANG, SHARES = (1, 2, 4, 8, 16), (0.30, 0.25, 0.20, 0.15, 0.10)
-GPUS_OF_A_PART = (1, 2, 4)
-"""GPUs of the pods of gangs below a node."""
+NODES_OF_A_GANG = (1, 2, 3, 4, 6, 8, 12, 16)
+GPUS_OF_A_PART = (1, 2, 3, 4, 6)
+"""GPUs of the pods of gangs below a node, of which not all divide each other."""
 USAGE = (0.90, 1.05)
 """What is asked for, as a share of the cluster."""
+Wanted = tuple[int, Resources]
+"""Pods of a gang, and what each asks for."""
 
 
-def gangs(nodes: int, dice: random.Random, parts: float = 0.0) -> list[tuple[int, Resources]]:
-    """Pods and request of each gang, until the usage is reached; `parts` of them below a node."""
+def gangs(nodes: int, dice: random.Random) -> list[Wanted]:
+    """Until the usage is reached, whole nodes and parts of nodes by turns of a coin."""
     left = dice.uniform(*USAGE) * nodes * OFFER.gpus
     out = []
     while left > 0:
-        pods = min(nodes, dice.choices(NODES_OF_A_GANG, SHARES)[0])
-        gpus = OFFER.gpus
-        if dice.random() < parts:
+        pods, gpus = dice.choice(NODES_OF_A_GANG), OFFER.gpus
+        if dice.random() < 0.5:
             pods, gpus = dice.randint(1, 4), dice.choice(GPUS_OF_A_PART)
-        share = gpus / OFFER.gpus
-        out.append((pods, _part(share, share, gpus)))
+        out.append((pods, _gpus(gpus)))
         left -= pods * gpus
     return out
 
 
-def pods(nodes: int, dice: random.Random) -> list[tuple[int, Resources]]:
+def singles(nodes: int, dice: random.Random) -> list[Wanted]:
+    """Single pods of 1 to 8 GPUs until the usage is reached."""
+    left = dice.uniform(*USAGE) * nodes * OFFER.gpus
+    out = []
+    while left > 0:
+        gpus = dice.randint(1, OFFER.gpus)
+        out.append((1, _gpus(gpus)))
+        left -= gpus
+    return out
+
+
+def pods(nodes: int, dice: random.Random) -> list[Wanted]:
     """Single pods, drawn evenly and scaled so that CPU and memory reach the usage."""
     count = nodes * dice.randint(4, 8)
     drawn = [(dice.uniform(0.1, 1), dice.uniform(0.1, 1)) for _ in range(count)]
@@ -48,19 +59,21 @@ def pods(nodes: int, dice: random.Random) -> list[tuple[int, Resources]]:
     return [(1, _part(min(1, c * cpu), min(1, m * memory))) for c, m in drawn]
 
 
-WORKLOADS: dict[str, Callable[[int, random.Random], list[tuple[int, Resources]]]] = {
+WORKLOADS: dict[str, Callable[[int, random.Random], list[Wanted]]] = {
     "gangs": gangs,
-    "parts": partial(gangs, parts=0.5),
+    "singles": singles,
     "pods": pods,
 }
 
 
 def snapshot(workload: str, nodes: int, seed: int) -> Snapshot:
-    """The cluster of `seed`, with nobody on it yet."""
+    """The cluster of `seed`."""
     dice = random.Random(f"{workload} {nodes} {seed}")  # noqa: S311 - an instance, not a secret
     tiers = dice.randint(1, 4)
+    fabric = Shape.regular(nodes).fabric()
+    wanted = WORKLOADS[workload](nodes, dice)
     waiting = []
-    for number, (count, request) in enumerate(WORKLOADS[workload](nodes, dice)):
+    for number, (count, request) in enumerate(wanted):
         name = f"{workload}-{number:05d}"
         role = Role(tuple(f"{name}-{rank}" for rank in range(count)), request)
         waiting.append(
@@ -73,9 +86,7 @@ def snapshot(workload: str, nodes: int, seed: int) -> Snapshot:
             )
         )
     spec = Spec(batch=Batch(size=len(waiting)))
-    return Snapshot(
-        Shape.regular(nodes).fabric(), gangs=tuple(waiting), config=SchedulerConfig(spec=spec)
-    )
+    return Snapshot(fabric, gangs=tuple(waiting), config=SchedulerConfig(spec=spec))
 
 
 def limited(snapshot: Snapshot, seconds: float) -> SchedulerConfig:
@@ -89,3 +100,8 @@ def limited(snapshot: Snapshot, seconds: float) -> SchedulerConfig:
 def _part(cpu: float, memory: float, gpus: int = 0) -> Resources:
     """Shares of what a node offers."""
     return Resources(gpus=gpus, cpu=int(cpu * OFFER.cpu), memory=int(memory * OFFER.memory), pods=1)
+
+
+def _gpus(count: int) -> Resources:
+    """A part of a node, with as much of its CPU and memory."""
+    return _part(count / OFFER.gpus, count / OFFER.gpus, count)

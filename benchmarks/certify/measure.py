@@ -17,7 +17,7 @@ from simulator.policies.catalogue import policy
 from solver.client import SolverClient
 from solver.steps import own_steps
 
-BASELINES = ("greedy", "spread")
+BASELINES = ("greedy", "first-fit", "spread")
 Values = tuple[int, ...]
 """What is placed of each priority, the highest first."""
 

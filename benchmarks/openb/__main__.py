@@ -29,20 +29,20 @@ FINE = 100
 """Thousandths of a core in a step of the bounds."""
 TITLE = "openb: how full shared GPUs become"
 NOTE = """The {nodes:,} nodes and {gpus:,} GPUs of openb; its {pods:,} pods in random order, then \
-more drawn from them with replacement, until {load:.0f} % of all GPUs are asked for. Shares of a GPU \
-lie on one device; CPU, memory and GPU models count; nobody leaves, and a pod without room is \
+more drawn from them with replacement, until {load:.0f} % of all GPUs are asked for. Shares of a \
+GPU lie on one device; CPU, memory and GPU models count; nobody leaves, and a pod without room is \
 refused. *Allocated* are the GPUs held in the end, as a share of all: mean, and least to most of \
 {seeds} seeds; *at 100 %* the same when as many GPUs had been asked for as there are. *Published* \
-is FGD's own table, which also has DotProd 90.85, GpuClustering 91.88 and GpuPacking 92.00. Every policy knows the mix of the trace and nothing of the order. Ours prices \
-what a seat leaves behind in phantoms, pods of the mix that would still fit together; in batches, \
-CP-SAT seats the pods of {cycle} arrivals at once, first who, then where. Every placement was \
-checked anew from the seats alone. To keep refused pods in the queue changes nothing here: room \
-only ever becomes less. Seconds are wall clock of one run, {at_once} at once, load when it began \
-{busy:.1f}."""
-BOUNDS = """What limits it: by a bound from linear programming over packings of nodes, which knows \
-the whole mix beforehand, no placement that refuses no pod without GPUs holds more than {full:.2f} % \
-of the GPUs when 100 % are asked for, and {end:.2f} % when {load:.0f} % are. Most nodes have 12 cores \
-a GPU, and pods that ask for more leave GPUs without CPU."""
+is FGD's own table, which also has DotProd 90.85, GpuClustering 91.88 and GpuPacking 92.00. Every \
+policy knows the mix of the trace and nothing of the order. Ours prices what a seat leaves behind \
+in phantoms, pods of the mix that would still fit together; in batches, CP-SAT seats the pods of \
+{cycle} arrivals at once, first who, then where. Every placement was checked anew from the seats \
+alone. To keep refused pods in the queue changes nothing here: room only ever becomes less. \
+Seconds are wall clock of one run, {at_once} at once, load when it began {busy:.1f}."""
+BOUNDS = """What limits it: by a bound from linear programming over packings of nodes, which \
+knows the whole mix beforehand, no placement that refuses no pod without GPUs holds more than \
+{full:.2f} % of the GPUs when 100 % are asked for, and {end:.2f} % when {load:.0f} % are. Most \
+nodes have 12 cores a GPU, and pods that ask for more leave GPUs without CPU."""
 
 
 def main(

@@ -111,13 +111,13 @@ def test_the_limit_alone_changes() -> None:
 
 def test_small_cases_are_decided_and_legal() -> None:
     """Eight nodes: who greedy leaves waiting is improved or certified, and every plan is legal."""
-    found = list(cases("parts", 8, range(4), (5.0,)))
+    found = list(cases("gangs", 8, range(4), (5.0,)))
     greedy = [case for case in found if case.baseline == "greedy"]
     assert greedy
     assert {case.verdict for case in greedy} <= {Verdict.IMPROVED, Verdict.CERTIFIED}
     assert sum(case.breaches for case in found) == 0
     for case in greedy:
-        instance = snapshot("parts", 8, case.seed)
+        instance = snapshot("gangs", 8, case.seed)
         assert policy("greedy", 0).decide(instance).waiting
 
 
