@@ -1,4 +1,4 @@
-"""`python -m benchmarks.trace [--quick] [--at-once N] [--write]`.
+"""`python -m benchmarks.trace [--quick] [--at-once N] [--kept FILE] [--write]`.
 
 Kalos gangs, and Philly jobs scaled up, on the Lingjun fabric, under every policy at loads of
 70 to 110 %. Ends with status 1 where a policy that knows the leaf rule broke a law.
@@ -7,6 +7,7 @@ Kalos gangs, and Philly jobs scaled up, on the Lingjun fabric, under every polic
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,6 +48,9 @@ def main(
         int, typer.Option(min=1, help="The trace as recorded, and dealt anew so often less one.")
     ] = 1,
     at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
+    kept: Annotated[
+        Path | None, typer.Option(help="A file of what was found before, to go on from.")
+    ] = None,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Replay every case and print the table."""
@@ -65,7 +69,7 @@ def main(
         for deal in range(deals)
     ]
     outcomes: list[Outcome] = []
-    for outcome in run_all(cases, at_once):
+    for outcome in run_all(cases, at_once, kept):
         outcomes.append(outcome)
         _show(outcome)
     figures = gathered(outcomes)

@@ -1,9 +1,11 @@
 """The tables of replays say what came of them, and where ours is behind."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from benchmarks.replays import Case, Outcome, with_slack
+from benchmarks.kept import Kept
+from benchmarks.replays import Case, Finished, Outcome, with_slack
 from benchmarks.trace.figures import HEADER, behind, columns, gathered
 from simulator.measures.summary import summarise
 from simulator.options import Options
@@ -70,3 +72,14 @@ def test_slack_is_the_topologys() -> None:
     told = with_slack(Options(seed=7), 1)
     assert told.config.spec.topology.window_slack == 1
     assert with_slack(told, 0) == replace(Options(seed=7), config=with_slack(told, 0).config)
+
+
+def test_a_benchmark_goes_on_from_what_it_kept(tmp_path: Path) -> None:
+    """What one run has found another reads as it was, and only of the same case."""
+    case = Case("made", 90, Options())
+    record = replay(JOBS, leaves(3, 1), options("spread"))
+    found = Finished("made", 3, summarise(record), record.counts, 1.5)
+    Kept(tmp_path / "kept", Finished).add(case, found)
+    again = Kept(tmp_path / "kept", Finished)
+    assert again.get(case) == found
+    assert again.get(replace(case, load=80)) is None
