@@ -107,18 +107,23 @@ def run(case: Case) -> Finished:
     return Finished(trace.source, len(trace.jobs), summarise(record), record.counts, seconds)
 
 
-def run_all(cases: Sequence[Case], at_once: int, file: Path | None = None) -> Iterator[Outcome]:
+def run_all(
+    cases: Sequence[Case], at_once: int, file: Path | None = None, fresh: bool = True
+) -> Iterator[Outcome]:
     """Replay the cases, so many at a time, in their order.
 
     Outcomes go to `file` as they come; those that it holds already are not replayed again.
+    Without `fresh` those that it does not hold are left out.
     """
     kept = Kept(file, Finished)
-    left = [case for case in cases if kept.get(case) is None]
-    fresh = _replayed(left, at_once)
+    left = [case for case in cases if kept.get(case) is None] if fresh else []
+    replayed = _replayed(left, at_once)
     for case in cases:
         found = kept.get(case)
+        if found is None and not fresh:
+            continue
         if found is None:
-            found = next(fresh)
+            found = next(replayed)
             kept.add(case, found)
         yield found.of(case)
 

@@ -19,6 +19,7 @@ from cli import (
     run,
     snapshot,
     status,
+    tune,
     validate_plan,
     webhook,
     why,
@@ -70,6 +71,7 @@ app.command("drain")(drain.drain)
 app.command("defrag")(defrag.defrag)
 app.command("snapshot")(snapshot.snapshot)
 app.command("replay")(replay.replay)
+app.command("tune")(tune.tune)
 app.command("demo")(demo.demo)
 app.add_typer(config.app, name="config")
 app.add_typer(maps.app, name="map")
