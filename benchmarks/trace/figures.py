@@ -12,8 +12,8 @@ from simulator.measures.tables import duration, percent
 
 HEADER = (
     "trace", "load", "policy", "deals", "allocation", "wait p95, largest", "wait p95, all",
-    "wait mean", "completion mean", "leaves", "hops between leaves", "illegal", "free leaves / pairs / quads",
-    "unproven", "seconds",
+    "wait mean", "completion mean", "leaves", "hops between leaves", "illegal",
+    "free leaves / pairs / quads", "unproven", "seconds",
 )  # fmt: skip
 TOLERANCE = 0.001
 """Figures that differ by a smaller share are as good as each other."""
