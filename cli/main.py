@@ -23,6 +23,7 @@ from cli import (
     score,
     snapshot,
     status,
+    tune,
     validate_plan,
     webhook,
     why,
@@ -110,6 +111,7 @@ VERBS: Mapping[str, Callable[..., None]] = {
     "defrag": defrag.defrag,
     "snapshot": snapshot.snapshot,
     "replay": replay.replay,
+    "tune": tune.tune,
     "demo": demo.demo,
 }
 app = make_app()
