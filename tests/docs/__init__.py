@@ -1,1 +1,1 @@
-"""Tests of what is written from the code."""
+"""The documents: what is written from the code, and every command in them, tried."""
