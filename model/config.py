@@ -145,6 +145,10 @@ class NamespacePolicy(Section):
     max_solve_seconds: float | None = Field(default=None, gt=0, le=60, allow_inf_nan=False)
 
 
+NO_LIMITS = NamespacePolicy()
+"""The policy where the config names none."""
+
+
 class Devices(Section):
     """Who chooses the devices of a pod.
 
@@ -200,7 +204,7 @@ class Spec(Section):
 
     def namespace(self, name: str) -> NamespacePolicy:
         """The policy of namespace `name`: its own, else that of `*`, else no limits."""
-        return self.namespaces.get(name) or self.namespaces.get("*") or NamespacePolicy()
+        return self.namespaces.get(name) or self.namespaces.get("*") or NO_LIMITS
 
 
 class Metadata(BaseModel):
