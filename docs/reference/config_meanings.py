@@ -50,6 +50,7 @@ MEANINGS: dict[str, str] = {
     "defragmentation.minimumRuntimeSeconds": "How long a gang runs before it may be moved.",
     "backfill.enabled": "Whether room is kept for gangs that have waited for long.",
     "backfill.afterSeconds": "After how long.",
+    "ledger.format": "Format of the scheduler's Leases: 1 until every replica reads 2.",
     "devices.mode": "Who chooses devices: the scheduler by annotation, the kubelet, or claims.",
     "devices.deviceClasses": "Device classes of ResourceClaims that are honoured.",
 }
