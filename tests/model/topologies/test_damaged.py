@@ -29,7 +29,11 @@ def test_a_damaged_description_is_read_or_refused(text: str, data: st.DataObject
     try:
         one = described(text)
     except BadInput as bad:
-        assert all(problem.message and problem.advice for problem in bad.problems)
+        complete = [problem.message and problem.advice for problem in bad.problems]
+        one = None
+    if one is None:
+        assert complete
+        assert all(complete)
         return
     check_description(one)
     assert len(wanted_labels(one.positions, preset_levels("plain"))) == len(one.positions)
