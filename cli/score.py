@@ -62,8 +62,9 @@ def score(
     """Take the scores of gangs apart, term by term.
 
     Each gang is valued where it would be placed now, or where it runs, and at its best place in
-    other leaves. Terms are valued as the solver does, each gang as if it were placed alone: what
-    all gangs placed now earn, and the room kept for likely ones, is the objective of the plan.
+    other leaves; of gangs that run, only one that is named. Terms are valued as the solver does,
+    each gang as if it were placed alone: what all gangs placed now earn, and the room kept for
+    likely ones, is the objective of the plan.
 
     Exit code: 0 the gangs have places, 2 bad input, 3 some gang has to wait.
     """
@@ -97,8 +98,12 @@ def scored(client: SolverClient, given: Input, name: str | None, namespace: str 
     with Progress("looking for the next best places"):
         standing = reading.standing((), True)
         extensions = client.extensions_in_force()
-        found = appraise(snapshot, plan, standing, extensions, wanted)
-        gangs = tuple(one for one in found if namespace in (None, one.gang.key.namespace))
+
+        def meant(key: GangKey) -> bool:
+            return key == wanted if wanted else namespace in (None, key.namespace)
+
+        found = appraise(snapshot, plan, standing, extensions, meant, thorough=wanted is not None)
+        gangs = tuple(found)
     return Scores(snapshot, plan, gangs, wanted)
 
 

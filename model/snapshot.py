@@ -61,6 +61,14 @@ class Snapshot:
     standing: tuple[StandingGang, ...] = ()
 
     @cached_property
+    def on_node(self) -> Mapping[str, tuple[RunningPod, ...]]:
+        """Node name -> its running pods; nodes without pods are absent."""
+        found: dict[str, list[RunningPod]] = {}
+        for pod in self.running:
+            found.setdefault(pod.node, []).append(pod)
+        return {node: tuple(pods) for node, pods in found.items()}
+
+    @cached_property
     def used(self) -> Mapping[str, Resources]:
         """Node name -> what its running pods hold; nodes without pods are absent."""
         held: dict[str, list[Resources]] = {}

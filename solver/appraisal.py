@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -45,25 +45,27 @@ def appraise(
     plan: Plan,
     standing: Collection[StandingGang],
     extensions: Extensions,
-    wanted: GangKey | None = None,
+    wanted: Callable[[GangKey], bool],
+    thorough: bool = True,
 ) -> Iterator[Appraisal]:
     """The gangs of `plan`, those `standing` that are whole, and those that wait, in this order.
 
-    `plan` is for `snapshot`; only the gang `wanted`, where one is.
+    `plan` is for `snapshot`; only the gangs that are `wanted`. Other places of gangs that run
+    are looked for only if `thorough`: each means to look at the cluster anew, without it.
     """
     gangs = {gang.key: gang for gang in snapshot.gangs}
     company = Company(snapshot, plan, extensions)
     scorer, alternatives = Scorer(snapshot, extensions), Alternatives(snapshot, extensions)
     for placement in plan.placements:
-        if wanted in (None, placement.gang):
+        if wanted(placement.gang):
             gang = gangs[placement.gang]
             here = scorer.score(gang, placement.pods)
             yield _placed(here, State.PLACED_NOW, scorer, alternatives, company)
     for one in standing:
-        if wanted in (None, one.gang.key) and one.gang.key not in gangs:
-            yield _running(snapshot, one.gang, extensions)
+        if wanted(one.gang.key) and one.gang.key not in gangs:
+            yield _running(snapshot, one.gang, extensions, thorough)
     for waiting in plan.waiting:
-        if wanted in (None, waiting.gang):
+        if wanted(waiting.gang):
             yield Appraisal(gangs[waiting.gang], State.WAITING, waiting=waiting)
 
 
@@ -81,15 +83,26 @@ def _placed(
     return Appraisal(here.gang, state, here, other, decide(here, other, company))
 
 
-def _running(snapshot: Snapshot, gang: Gang, extensions: Extensions) -> Appraisal:
+def _running(snapshot: Snapshot, gang: Gang, extensions: Extensions, thorough: bool) -> Appraisal:
     """A gang that runs, valued as if it were to be placed where it is now."""
     pods = tuple(bound for role in gang.roles for bound in role.bound)
     if any(node not in snapshot.fabric.nodes for _, node in pods):
         return Appraisal(gang, State.PLACED)
-    before, anew = unplaced(snapshot, gang)
+    before, anew = unplaced(snapshot if thorough else _around(snapshot, pods), gang)
     scorer = Scorer(before, extensions)
-    alternatives = Alternatives(before, extensions)
-    return _placed(scorer.score(anew, pods), State.PLACED, scorer, alternatives, None)
+    here = scorer.score(anew, pods)
+    if not thorough:
+        return Appraisal(gang, State.PLACED, here)
+    return _placed(here, State.PLACED, scorer, Alternatives(before, extensions), None)
+
+
+def _around(snapshot: Snapshot, pods: Sequence[tuple[str, str]]) -> Snapshot:
+    """The snapshot with what runs in the leaves of `pods` alone: no score looks further."""
+    fabric = snapshot.fabric
+    leaves = {fabric.leaf_of[node] for _, node in pods}
+    names = {node.name for leaf in leaves for node in fabric.leaves[leaf].nodes}
+    running = tuple(pod for node in sorted(names) for pod in snapshot.on_node.get(node, ()))
+    return replace(snapshot, running=running)
 
 
 def unplaced(snapshot: Snapshot, gang: Gang) -> tuple[Snapshot, Gang]:

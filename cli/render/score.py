@@ -33,10 +33,13 @@ def gang_lines(scores: Scores, glyphs: Glyphs, wide: bool) -> Iterator[Renderabl
     for number, one in enumerate(scores.gangs):
         if number:
             yield Text()
-        yield from _gang(one, where, glyphs, wide)
+        thorough = scores.wanted is not None or one.state is State.PLACED_NOW
+        yield from _gang(one, where, glyphs, wide, thorough)
 
 
-def _gang(one: Appraisal, where: Where, glyphs: Glyphs, wide: bool) -> Iterator[RenderableType]:
+def _gang(
+    one: Appraisal, where: Where, glyphs: Glyphs, wide: bool, thorough: bool
+) -> Iterator[RenderableType]:
     if one.waiting:
         yield from waiting_lines([one.waiting])
         return
@@ -59,7 +62,7 @@ def _gang(one: Appraisal, where: Where, glyphs: Glyphs, wide: bool) -> Iterator[
     if one.other and one.decision:
         reason = decided(one.decision, one.score.size)
         yield _indented(Text(f"next best: {_leaves(one.other, where)}; {reason}"))
-    else:
+    elif thorough:
         yield _indented(Text("next best: no other leaves have room for it"))
     if wide:
         for title, place in (("nodes", one.score), ("nodes there", one.other)):
@@ -136,8 +139,10 @@ def _narrow(scores: Scores, where: Where) -> Table:
         row = [name, Text(_leaves(one.score, where)), _per_gpu(one.score)]
         if one.other and one.decision:
             row += [_per_gpu(one.other), Text(decided(one.decision, one.score.size))]
-        else:
+        elif one.state is State.PLACED_NOW:
             row += [Text("-", style="dim"), Text("no other leaves have room", style="dim")]
+        else:
+            row += [Text("-", style="dim"), Text("it runs", style="dim")]
         table.add_row(*row)
     return table
 

@@ -32,8 +32,8 @@ ALL: dict[tuple[str, ...], Callable[..., Any]] = {
     **{(name,): verb for name, verb in VERBS.items()},
     **NESTED,
 }
-SILENT = {("run",), ("webhook",), ("agent",), ("demo",), ("snapshot",)}
-"""They run until they are stopped; and `snapshot` writes its List to the file that `-o` names."""
+SILENT = {("run",), ("webhook",), ("agent",), ("demo",), ("snapshot",), ("tune",)}
+"""They run until they are stopped, or write files: `snapshot` to the one that `-o` names."""
 
 RESULTS: dict[tuple[str, ...], int] = {
     ("plan",): 3,

@@ -221,21 +221,16 @@ def test_why_of_an_unknown_gang(stage: Stage, run: Run) -> None:
 
 
 def test_scores_of_what_runs_and_waits(stage: Stage, run: Run) -> None:
-    """The pair fills half a leaf: 0.5 of that term, and all else but its pod slot is whole."""
+    """The pair fills half a leaf, and one GPU more where a notebook stands in it."""
     told = asked(run("score", "--kubeconfig", stage.kubeconfig, "-o", "json"), 3)
     states = {one["name"]: one["state"] for one in told["gangs"]}
-    assert states == {
-        "pair": "Placed",
-        "notebook-3": "Placed",
-        "notebook-7": "Placed",
-        "big": "Waiting",
-    }
-    pair = next(one for one in told["gangs"] if one["name"] == "pair")
-    terms = {term["name"]: term for term in pair["place"]["terms"]}
-    assert terms["domainUtilization"]["raw"] == {"used": 16, "gpus": 32}
-    assert terms["domainUtilization"]["points"] == 16 * 200 // 2
-    assert terms["topologyAlignment"]["value"] == 1
-    assert told["objective"] == sum(one["points"] for one in told["shared"])
+    running = dict.fromkeys(("pair", "notebook-3", "notebook-7"), "Placed")
+    assert states == {**running, "big": "Waiting"}
+    place = next(one["place"] for one in told["gangs"] if one["name"] == "pair")
+    used = 16 + (place["leaves"][0] in ("leaf-3", "leaf-7"))
+    terms = {term["name"]: term for term in place["terms"]}
+    assert terms["domainUtilization"]["raw"] == {"used": used, "gpus": 32}
+    assert terms["domainUtilization"]["points"] == 16 * (200 * (1000 * used // 32) // 1000)
 
 
 JOB: dict[str, Any] = {

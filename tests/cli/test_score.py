@@ -73,6 +73,15 @@ def test_which_term_decided() -> None:
     assert set(one["place"]["leaves"]) != set(one["other"]["leaves"])
 
 
+@pytest.mark.parametrize("name", ["clip-vit", "embedder"])
+def test_one_that_runs_is_worth_the_same_in_the_list(name: str) -> None:
+    """Named, it has a next best, too, where it would be better now."""
+    (one,) = json.loads(told("score", name, "-o", "json").stdout)["gangs"]
+    assert one["place"] == gangs()[name]["place"]
+    assert one["decided"]["by"] == "Better"
+    assert "other" not in gangs()[name]
+
+
 def test_one_gang_for_people() -> None:
     """Every term has its measure, value, weight, score, the next best and the gain."""
     said = told("score", "mixtral-sft")
