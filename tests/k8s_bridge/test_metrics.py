@@ -44,6 +44,7 @@ OURS = {
     "fourleaf_evictions",
     "fourleaf_relocations",
     "fourleaf_nodes",
+    "fourleaf_ledger_records",
 }
 
 

@@ -13,6 +13,8 @@ import pytest
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
+from k8s_bridge.ledger.in_use import LedgerUse
+from k8s_bridge.ledger.unreadable import Sealed
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.plain_http import Address
 from k8s_bridge.serving import Server
@@ -104,6 +106,7 @@ async def test_status_tells_the_queue_with_reasons() -> None:
         queue=(Queued(GangKey("ml", "g"), 10, 16, 2, 50.0, reason),),
         config_source="built-in defaults",
         config_problems=(problem,),
+        ledger=LedgerUse(1, {1: 7}, (Sealed("page-x", "page", "2", "format '2' is unknown"),)),
     )
     async with served(status) as (url, _):
         _, _, body = await got(f"{url}/status")
@@ -140,6 +143,11 @@ async def test_status_tells_the_queue_with_reasons() -> None:
                     "advice": "Remove it",
                 }
             ],
+        },
+        "ledger": {
+            "writes": 1,
+            "formats": {"1": 7},
+            "unreadable": [{"lease": "page-x", "format": "2", "why": "format '2' is unknown"}],
         },
         "queue": [
             {

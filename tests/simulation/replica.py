@@ -47,6 +47,7 @@ class Replica:
         self.name = name
         self.identity = ""
         self.formats = KNOWN
+        """What the next process of it will know."""
         self.machine = MachineClock(world.clock, rate)
         self._rate = rate
         self._world = world
@@ -105,9 +106,9 @@ class Replica:
 
     def upgrade(self) -> None:
         """Make way for a process of this version, unless it is one."""
-        if self.formats != KNOWN:
+        if self._world.versions.get(self.identity) != KNOWN:
             self.crash()
-            self.formats = KNOWN
+        self.formats = KNOWN
 
     def check(self) -> None:
         """Report a process that has ended by itself."""
