@@ -24,7 +24,7 @@ from cli.options import (
 
 if TYPE_CHECKING:
     from cli.live import Reach
-    from cli.plan_json import Timings
+    from model.documents.plan import Timings
     from model.plan import Plan
     from model.readers import Reading
     from model.snapshot import Snapshot
@@ -87,7 +87,7 @@ def plan(
             # The time limit is for solving: on a busy machine, loading must not use it up.
             client.wait_until_ready()
             answer = client.plan(snapshot, on_stage=progress.stage)
-    from cli.plan_json import Timings
+    from model.documents.plan import Timings
 
     total = time.perf_counter() - began
     _show(snapshot, answer, output, Timings(read, total) if timings else None)
@@ -132,8 +132,8 @@ def _show(snapshot: Snapshot, plan: Plan, output: OutputFormat, timings: Timings
 
         show(plan_view(snapshot, plan, out().width, glyphs(), output is OutputFormat.WIDE))
         return
-    from cli.plan_json import to_document
     from cli.text import json_text, yaml_text
+    from model.documents.plan import to_document
 
     document = to_document(snapshot, plan, timings)
     write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))

@@ -1,135 +1,19 @@
-"""A plan as a JSON document, and back: what `plan -o json` prints and `validate-plan` reads."""
+"""From the JSON document of a plan back to the plan: what `validate-plan` reads."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from model.config import API_VERSION
-from model.devices.shares import shares
+from model.documents.plan import KIND
 from model.gang import GangKey
 from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from model.problems import BadInput, Problem, Severity, shown
 from model.reasons import NearMiss, Reason, ReasonKind
-from model.reasons_json import reason_document
-from model.resources import Resources
-from model.snapshot import Snapshot
 
-NOTHING = Resources()
-
-KIND = "Plan"
 ADVICE = "Give the document that `fourleaf plan -o json` prints."
-
-Document = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Timings:
-    """Seconds outside of the solver: reading the input, and everything together."""
-
-    read: float = 0.0
-    total: float = 0.0
-
-
-def to_document(snapshot: Snapshot, plan: Plan, timings: Timings | None = None) -> Document:
-    """`plan` as a document. Without `timings` all measurements are 0, so equal plans are equal."""
-    measured = timings is not None
-    seconds = timings or Timings()
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "status": plan.status.value,
-        "objective": plan.objective,
-        "bound": plan.bound,
-        "gap": round(plan.gap, 6),
-        "solver": "greedy" if plan.status is PlanStatus.GREEDY else "cp-sat",
-        "seconds": {
-            "read": round(seconds.read, 3),
-            "build": round(plan.seconds_build, 3) if measured else 0.0,
-            "solve": round(plan.seconds_solve, 3) if measured else 0.0,
-            "total": round(seconds.total, 3),
-        },
-        "peakMemoryMiB": plan.peak_memory_mib if measured else 0,
-        "note": plan.note,
-        "gangs": [*_placed(snapshot, plan), *map(waiting_document, plan.waiting)],
-        "moves": [
-            {"namespace": m.namespace, "pod": m.pod, "from": m.source, "to": m.target, "why": m.why}
-            for m in plan.moves
-        ],
-        "phantoms": [
-            {"nodes": p.nodes, "gpus": p.gpus, "hosts": list(p.hosts), "value": p.value}
-            for p in plan.phantoms
-        ],
-        "stages": [stage_document(stage, measured) for stage in plan.stages],
-    }
-
-
-def stage_document(stage: Stage, measured: bool = True) -> Document:
-    """What is known of one stage; took 0 seconds unless it is to be `measured`."""
-    return {
-        "name": stage.name,
-        "proven": stage.proven,
-        "objective": stage.objective,
-        "bound": stage.bound,
-        "seconds": round(stage.seconds, 3) if measured else 0.0,
-    }
-
-
-def _placed(snapshot: Snapshot, plan: Plan) -> list[Document]:
-    requests: dict[GangKey, Mapping[str, Resources]] = {
-        gang.key: {pod: role.request for role in gang.roles for pod in role.pods}
-        for gang in snapshot.gangs
-    }
-    devices = iter(_devices(snapshot, plan, requests))
-    return [
-        {
-            "namespace": placement.gang.namespace,
-            "name": placement.gang.name,
-            "placed": True,
-            "score": placement.score,
-            "terms": dict(placement.terms),
-            "pods": [
-                {
-                    "name": pod,
-                    "node": node,
-                    "gpus": requests.get(placement.gang, {}).get(pod, NOTHING).gpus,
-                    "devices": list(next(devices)),
-                }
-                for pod, node in placement.pods
-            ],
-        }
-        for placement in plan.placements
-    ]
-
-
-def _devices(
-    snapshot: Snapshot, plan: Plan, requests: Mapping[GangKey, Mapping[str, Resources]]
-) -> Sequence[tuple[int, ...]]:
-    """The devices of every pod placed, in the order of the plan; none where they are not known."""
-    seats = []
-    for placement in plan.placements:
-        for pod, node in placement.pods:
-            request = requests.get(placement.gang, {}).get(pod, NOTHING)
-            seats.append((node, (request.gpus, request.wants)))
-    if snapshot.config.spec.devices.mode == "count":
-        return [()] * len(seats)
-    known = {node for node, _ in seats} & snapshot.fabric.nodes.keys()
-    free = {node: snapshot.devices_left(node) for node in known}
-    return shares(seats, free).devices
-
-
-def waiting_document(waiting: Waiting) -> Document:
-    """A gang that waits, and why."""
-    return {
-        "namespace": waiting.gang.namespace,
-        "name": waiting.gang.name,
-        "placed": False,
-        **reason_document(waiting.reason),
-    }
 
 
 class _Part(BaseModel):

@@ -165,8 +165,8 @@ def _show(answer: Answer, snapshot: Snapshot, output: OutputFormat) -> None:
 
 def document_of(answer: Answer) -> Document:
     """The answer as a document; `state` is Placed, PlacedNow or Waiting."""
-    from cli.plan_json import waiting_document
     from model.config import API_VERSION
+    from model.documents.plan import waiting_document
 
     state = "Waiting" if answer.waiting else "PlacedNow" if answer.placement else "Placed"
     document: Document = {
