@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from cli import (
     config,
+    dashboard,
     defrag,
     drain,
     lint,
@@ -63,6 +64,7 @@ app.command("validate-plan")(validate_plan.validate_plan)
 app.command("run")(run.run)
 app.command("webhook")(webhook.webhook)
 app.command("agent")(agent)
+app.command("dashboard")(dashboard.dashboard)
 app.command("status")(status.status)
 app.command("queue")(queue.queue)
 app.command("why")(why.why)

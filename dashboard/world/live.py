@@ -86,7 +86,7 @@ class LiveWorld:
             reading.snapshot,
             reading.problems,
             self._observed.objects.get(PODS, {}),
-            lambda leaving, everyone: self._observed.standing(leaving, everyone),
+            self._observed.standing,
             self.unsynced,
         )
 
