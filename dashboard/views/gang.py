@@ -216,7 +216,7 @@ def why_view(waiting: Waiting) -> WhyView:
     document = reason_document(waiting.reason)
     return WhyView(
         reason=document["reason"],
-        message=document["message"],
+        message=document["message"].partition("; nearest: ")[0],
         unblock=tuple(document["unblock"]),
         near=tuple(
             NearView(
