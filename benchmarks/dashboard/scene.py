@@ -121,7 +121,8 @@ def waiting() -> Iterator[Body]:
     apart = Reason(ReasonKind.NO_ADJACENT_LEAVES, counts=counts, near=(near,))
     full = Reason(ReasonKind.NO_FREE_CAPACITY, counts=(("needed", 8), ("free", 5)), near=(near,))
     for name, size, reason in (("llama-pretrain", 16, apart), ("reward-model", 8, full)):
-        message = f"{reason.kind.value}: {sentence(reason)}. To unblock: it starts when vision/dino-3 ends."
+        step = "it starts when vision/dino-3 ends"
+        message = f"{reason.kind.value}: {sentence(reason)}. To unblock: {step}."
         condition = {"type": "PodScheduled", "status": "False", "message": message}
         for index in range(size):
             body = pod("ml", name, index, size, 8)
