@@ -90,7 +90,7 @@ def dashboard(
             param_hint="--listen",
         )
     if snapshot and (context or namespace):
-        raise typer.BadParameter("goes with no cluster", param_hint="--snapshot")
+        raise typer.BadParameter("goes with no --snapshot", param_hint="--context or --namespace")
     set_up_logs()
     options = Options(host, port, access, tuple(server or ()))
     if snapshot:

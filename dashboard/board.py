@@ -13,7 +13,7 @@ from dashboard.cycles import Cycles, CyclesView
 from dashboard.expecting import Expecting
 from dashboard.previewing import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
 from dashboard.trying import Question, TriedView, tried
-from dashboard.views.fabric import FabricView, fabric_view
+from dashboard.views.fabric import FabricMap, FabricView
 from dashboard.views.gang import (
     ElsewhereView,
     GangView,
@@ -54,6 +54,7 @@ class Board:
         self._cycles = cycles
         self._marks = Marks()
         self._extensions = _extensions()
+        self._map = FabricMap(world.name, self._marks)
         self._fabric: FabricView | None = None
         self._plan: tuple[int, Plan] | None = None
 
@@ -62,7 +63,7 @@ class Board:
         sight = self.world.sight()
         known = self._fabric
         if known is None or known.version != sight.version or known.unsynced != sight.unsynced:
-            self._fabric = known = fabric_view(sight, self._marks, self.world.name)
+            self._fabric = known = self._map.view(sight)
         return known
 
     def node(self, name: str) -> NodeView | None:

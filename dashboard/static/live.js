@@ -43,7 +43,8 @@ function patch(part, said, fresh) {
     const focused = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
     const [leaf] = parsed(html).filter((one) => one.nodeType === Node.ELEMENT_NODE);
     old.replaceWith(leaf);
-    if (focused) [...leaf.children].find((one) => one.getAttribute("href") === focused)?.focus();
+    redrawn(leaf);
+    if (focused) focus(leaf, focused);
   }
   const totals = { ...said.totals, free: said.totals.gpus - said.totals.used };
   for (const [name, value] of Object.entries(totals)) {
@@ -53,7 +54,15 @@ function patch(part, said, fresh) {
   const bar = part.querySelector('[data-t="bar"]');
   bar.value = said.totals.used;
   part.querySelector("[data-version]").dataset.version = said.version;
-  redrawn();
+}
+
+/** Gives the focus back to the node that had it; it is the one stop for Tab. */
+function focus(leaf, href) {
+  const node = [...leaf.children].find((one) => one.getAttribute("href") === href);
+  if (!node) return;
+  for (const one of document.querySelectorAll('.map .node[tabindex="0"]')) one.tabIndex = -1;
+  node.tabIndex = 0;
+  node.focus({ preventScroll: true });
 }
 
 function refresher(part) {

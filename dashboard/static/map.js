@@ -2,8 +2,11 @@
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const MOST = 60; // gangs that are listed
 
+const SOON = 150; // milliseconds after which what many nodes have to say is gathered
+
 let map = null;
 let lit = null;
+let due = 0;
 
 /** Makes the map of the page usable by keyboard and pointer, where it has one. */
 export function drawn() {
@@ -18,19 +21,22 @@ export function drawn() {
   redrawn();
 }
 
-/** Takes in a map of which something has been drawn anew. */
-export function redrawn() {
+/** Takes in `place`, which has been drawn anew: the whole map, or a leaf of it. */
+export function redrawn(place = document) {
   map = document.querySelector(".map");
   if (!map) return;
-  const nodes = map.querySelectorAll(".node");
-  const stop = map.querySelector(".node:focus") ?? [...nodes].find((one) => one.tabIndex === 0 && one.hasAttribute("tabindex"));
-  for (const one of nodes) if (one.getAttribute("tabindex") !== "-1") one.tabIndex = -1;
-  const first = stop ?? nodes[0];
-  if (first) first.tabIndex = 0;
-  keys();
-  const only = lit;
-  lit = null;
-  if (only) show(only);
+  for (const one of place.querySelectorAll(".node")) {
+    if (one.closest(".map")) one.tabIndex = -1;
+  }
+  const stop = map.querySelector('.node:focus, .node[tabindex="0"]') ?? map.querySelector(".node");
+  if (stop) stop.tabIndex = 0;
+  clearTimeout(due);
+  due = setTimeout(() => {
+    keys();
+    const only = lit;
+    lit = null;
+    if (only) show(only);
+  }, SOON);
 }
 
 function move(event) {

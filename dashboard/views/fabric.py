@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from dashboard.views.marks import Marks, letters, style
@@ -83,85 +83,131 @@ class FabricView(View):
     spines: tuple[SpineRow, ...]
 
 
-def fabric_view(sight: Sight, marks: Marks, cluster: str) -> FabricView:
-    """The map of `sight`. `marks` keeps the gangs that run there."""
-    snapshot = sight.snapshot
-    at = _by_node(snapshot)
-    marks.keep(pod.gang for pod in snapshot.running if pod.ours and pod.gang is not None)
-    taken = running_demand(snapshot, ())
-    joins = _Joins(snapshot.fabric)
-    rows = []
-    for spine, positions in snapshot.fabric.spines.items():
-        leaves = []
-        for before, position in zip((None, *positions), positions, strict=False):
-            leaf = snapshot.fabric.leaves[position]
-            cells = tuple(
-                _cell(snapshot, node, at.get(node.name, ()), marks) for node in leaf.nodes
-            )
-            leaves.append(
-                LeafCell.model_construct(
-                    name=leaf.name,
-                    joined=before is not None and joins(before, position),
-                    whole=bool(cells) and all(one.state == "free" for one in cells),
-                    uplink_mbit=uplink_of(snapshot.config.spec, leaf),
-                    uplink_used_mbit=taken.get(position, 0),
-                    nodes=cells,
+class FabricMap:
+    """Draws the map; nodes and leaves that are as they were before stay the same objects."""
+
+    def __init__(self, cluster: str, marks: Marks) -> None:
+        self._cluster = cluster
+        self._marks = marks
+        self._cells: dict[str, tuple[Node, tuple[RunningPod, ...], NodeCell]] = {}
+        self._leaves: dict[tuple[str, str], LeafCell] = {}
+
+    def view(self, sight: Sight) -> FabricView:
+        """The map of `sight`."""
+        snapshot = sight.snapshot
+        fabric = snapshot.fabric
+        tally = _Tally(snapshot)
+        self._marks.keep(tally.gangs)
+        self._cells = {node.name: self._cell(node, tally) for node in fabric.nodes.values()}
+        joins = _Joins(fabric)
+        uplinks = [uplink_of(snapshot.config.spec, leaf) for leaf in fabric.leaves]
+        taken = running_demand(snapshot, ()) if any(uplinks) else {}
+        rows, leaves = [], {}
+        for spine, positions in fabric.spines.items():
+            row = []
+            for before, position in zip((None, *positions), positions, strict=False):
+                joined = before is not None and joins(before, position)
+                leaf = self._leaf(
+                    fabric.leaves[position], joined, uplinks[position], taken.get(position, 0)
                 )
-            )
-        cells = tuple(cell for leaf in leaves for cell in leaf.nodes)
-        rows.append(
-            SpineRow.model_construct(
-                name=spine,
-                free=sum(cell.free for cell in cells),
-                gpus=sum(cell.gpus for cell in cells),
-                leaves=tuple(leaves),
-            )
+                leaves[spine, leaf.name] = leaf
+                row.append(leaf)
+            rows.append(_row(spine, row))
+        self._leaves = leaves
+        return FabricView.model_construct(
+            version=sight.version,
+            cluster=self._cluster,
+            now=snapshot.now,
+            totals=_totals(snapshot, rows, tally),
+            unsynced=sight.unsynced,
+            spines=tuple(rows),
         )
-    return FabricView.model_construct(
-        version=sight.version,
-        cluster=cluster,
-        now=snapshot.now,
-        totals=_totals(snapshot, rows),
-        unsynced=sight.unsynced,
-        spines=tuple(rows),
+
+    def _cell(self, node: Node, tally: _Tally) -> tuple[Node, tuple[RunningPod, ...], NodeCell]:
+        pods = tuple(tally.on.get(node.name, ()))
+        known = self._cells.get(node.name)
+        # A gang keeps its mark for as long as it is there, so the same pods look the same.
+        if known is not None and known[0] == node and known[1] == pods:
+            return known
+        return node, pods, _drawn(node, pods, self._marks)
+
+    def _leaf(self, leaf: Leaf, joined: bool, uplink: int | None, used: int) -> LeafCell:
+        cells = tuple(self._cells[node.name][2] for node in leaf.nodes)
+        known = self._leaves.get((leaf.spine, leaf.name))
+        if known is not None and (
+            known.joined == joined
+            and known.uplink_mbit == uplink
+            and known.uplink_used_mbit == used
+            and len(known.nodes) == len(cells)
+            and all(one is other for one, other in zip(known.nodes, cells, strict=True))
+        ):
+            return known
+        return LeafCell.model_construct(
+            name=leaf.name,
+            joined=joined,
+            whole=bool(cells) and all(one.state == "free" for one in cells),
+            uplink_mbit=uplink,
+            uplink_used_mbit=used,
+            nodes=cells,
+        )
+
+
+class _Tally:
+    """The running pods by node, the gangs of ours among them, and all their GPUs."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.on: dict[str, list[RunningPod]] = {}
+        self.gangs: dict[GangKey, None] = {}
+        self.gpus = 0
+        for pod in snapshot.running:
+            self.on.setdefault(pod.node, []).append(pod)
+            self.gpus += pod.request.gpus
+            if pod.ours and pod.gang is not None:
+                self.gangs[pod.gang] = None
+
+
+def fabric_view(sight: Sight, marks: Marks, cluster: str) -> FabricView:
+    """The map of `sight`, drawn once. `marks` keeps the gangs that run there."""
+    return FabricMap(cluster, marks).view(sight)
+
+
+def _row(spine: str, leaves: Sequence[LeafCell]) -> SpineRow:
+    cells = [cell for leaf in leaves for cell in leaf.nodes]
+    return SpineRow.model_construct(
+        name=spine,
+        free=sum(cell.free for cell in cells),
+        gpus=sum(cell.gpus for cell in cells),
+        leaves=tuple(leaves),
     )
 
 
-def _totals(snapshot: Snapshot, rows: Sequence[SpineRow]) -> Totals:
+def _totals(snapshot: Snapshot, rows: Sequence[SpineRow], tally: _Tally) -> Totals:
     nodes = snapshot.fabric.nodes.values()
     return Totals(
         nodes=len(nodes),
         schedulable=sum(node.schedulable for node in nodes),
         gpus=sum(node.allocatable.gpus for node in nodes),
-        used=sum(held.gpus for held in snapshot.used.values()),
+        used=tally.gpus,
         leaves=len(snapshot.fabric.leaves),
         whole_leaves=sum(leaf.whole for row in rows for leaf in row.leaves),
-        running=len({pod.gang for pod in snapshot.running if pod.ours and pod.gang}),
+        running=len(tally.gangs),
         waiting=len(snapshot.gangs),
     )
 
 
-def _by_node(snapshot: Snapshot) -> Mapping[str, Sequence[RunningPod]]:
-    found: dict[str, list[RunningPod]] = {}
-    for pod in snapshot.running:
-        if pod.request.gpus > 0:
-            found.setdefault(pod.node, []).append(pod)
-    return found
-
-
-def state_of(snapshot: Snapshot, node: Node) -> str:
-    """The state of a node in one word."""
+def state_of(node: Node, pods: Sequence[RunningPod]) -> str:
+    """The state of a node, on which `pods` run, in one word."""
     if not node.ready:
         return "down"
     if node.cordoned:
         return "cordoned"
     if node.held_back:
         return "held"
-    total, free = node.allocatable.gpus, snapshot.free[node.name].gpus
-    if total and free <= 0:
+    total = node.allocatable.gpus
+    taken = sum(pod.request.gpus for pod in pods)
+    if total and taken >= total:
         return "busy"
-    taken = free < total if total else node.name in snapshot.used
-    return "partly" if taken else "free"
+    return "partly" if taken or (pods and not total) else "free"
 
 
 STATES = {
@@ -175,10 +221,10 @@ STATES = {
 """What the states mean in words."""
 
 
-def _cell(snapshot: Snapshot, node: Node, pods: Sequence[RunningPod], marks: Marks) -> NodeCell:
+def _drawn(node: Node, pods: Sequence[RunningPod], marks: Marks) -> NodeCell:
     gpus = max(0, node.allocatable.gpus)
     holders = held_by(node, pods)
-    state = state_of(snapshot, node)
+    state = state_of(node, pods)
     blocks = tuple(_blocks(holders, marks))
     free = holders.count(None)
     return NodeCell.model_construct(

@@ -165,7 +165,9 @@ def lifted(sight: Sight, key: GangKey) -> tuple[Snapshot, Gang] | None:
 
     None where nothing of it runs.
     """
-    stood = (one.gang for one in sight.standing((), True) if one.gang.key == key)
+    snapshot = sight.snapshot
+    nodes = frozenset(pod.node for pod in snapshot.running if pod.gang == key and pod.ours)
+    stood = (one.gang for one in sight.standing(nodes, False) if one.gang.key == key)
     gang = next(stood, None)
     if gang is None:
         return None
@@ -174,7 +176,6 @@ def lifted(sight: Sight, key: GangKey) -> tuple[Snapshot, Gang] | None:
         for role in gang.roles
     )
     whole = replace(gang, roles=roles, hold=None)
-    snapshot = sight.snapshot
     gone = {pod for role in roles for pod in role.pods}
     running = tuple(
         pod for pod in snapshot.running if not (pod.namespace == key.namespace and pod.name in gone)

@@ -74,9 +74,9 @@ def node_view(sight: Sight, name: str) -> NodeView | None:
     if node is None:
         return None
     pods = [pod for pod in snapshot.running if pod.node == name]
-    held = held_by(node, [pod for pod in pods if pod.request.gpus > 0])
+    held = held_by(node, pods)
     layout = free_devices(node.allocatable).layout
-    free, state = snapshot.free[name], state_of(snapshot, node)
+    free, state = snapshot.free[name], state_of(node, pods)
     return NodeView(
         version=sight.version,
         name=name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,15 @@ from urllib.parse import urlencode
 
 from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from dashboard.views.fabric import STATES, LeafCell
 
 HERE = Path(__file__).parents[1]
 TEMPLATES = HERE / "templates"
 STATIC = HERE / "static"
+MOST_LEAVES = 4096
+"""Leaves that are kept as they were drawn."""
 ROOMY, MIDDLE = 160, 480
 """Nodes up to which their cells are large, and up to which they are of middle size."""
 
@@ -36,6 +38,8 @@ class Drawing:
         )
         self._templates.filters.update(duration=duration, clock=clock, count=count, gib=gib)
         self._leaf = self._templates.get_template("parts/leaf.html")
+        self._leaves: dict[str, tuple[LeafCell, Markup]] = {}
+        self._templates.globals["leaf_html"] = self.leaf
 
     def drawn(self, name: str, request: Request, **values: Any) -> str:
         """The template `name` with `values`, and `user`, who looks."""
@@ -44,9 +48,17 @@ class Drawing:
         session = bool(request.scope.get("fourleaf.session"))
         return template.render(path=request.url.path, user=user, session=session, **values)
 
-    def leaf(self, leaf: LeafCell, key: str) -> str:
+    def leaf(self, leaf: LeafCell, key: str) -> Markup:
         """A leaf of the map as it stands in the page, known by `key`."""
-        return self._leaf.render(leaf=leaf, key=key)
+        known = self._leaves.get(key)
+        if known is not None and known[0] is leaf:
+            return known[1]
+        if len(self._leaves) >= MOST_LEAVES:
+            self._leaves.clear()
+        # The template escapes every name in it.
+        drawn = Markup(self._leaf.render(leaf=leaf, key=key))  # noqa: S704
+        self._leaves[key] = leaf, drawn
+        return drawn
 
 
 def url(path: str, /, **values: str) -> str:
@@ -92,8 +104,3 @@ def count(number: int, what: str) -> str:
 def gib(amount: int | None) -> str:
     """Bytes as GiB."""
     return "not stated" if amount is None else f"{amount / 2**30:,.0f} GiB"
-
-
-def problems_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The problems of a refusal."""
-    return list(document.get("problems", ()))
