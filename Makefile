@@ -8,7 +8,7 @@ MAPPED ?= statefulset/gpu-scheduler-check
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types contracts unit mutants soak faults bench fix-nodes clean
+.PHONY: help install playground demo test lint types contracts unit mutants soak faults bench fix-nodes manifests reference sbom clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ $(STAMP): pyproject.toml uv.lock
 		.venv/bin/python -m pip install --quiet -r .venv/requirements.txt hatchling editables && \
 		.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .; }
 	@touch $@
+
+playground: $(STAMP) ## A Kubernetes API with 64 GPU nodes that are only played, until Ctrl-C (needs Go)
+	@.venv/bin/python -m tests.controlplane up --folder .playground
 
 demo: $(STAMP) ## Watch the scheduler at work on a cluster in memory
 	@$(FOURLEAF) demo
@@ -61,6 +64,18 @@ bench: $(STAMP) ## Run every benchmark, one after the other
 
 fix-nodes: $(STAMP) ## Put nodes of the cluster at hand into a device map: make fix-nodes MAPPED=sts/web
 	@$(FOURLEAF) map fix $(MAPPED) --apply
+
+reference: $(STAMP) ## Write the reference pages (docs/reference) from the code
+	@.venv/bin/python -m docs.reference
+
+manifests: $(STAMP) ## Write anew what is generated in deploy/
+	@.venv/bin/python -m model.crds deploy/crds
+	@.venv/bin/python -m webhook deploy/webhook
+	@.venv/bin/python -m tests.deploy
+
+sbom: $(STAMP) ## List what an image is made of, in CycloneDX: dist/fourleaf.cdx.json
+	@mkdir -p dist
+	@.venv/bin/uv export --frozen --no-dev --quiet --preview-features sbom-export --format cyclonedx1.5 -o dist/fourleaf.cdx.json >/dev/null
 
 clean: ## Remove .venv and every cache
 	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*

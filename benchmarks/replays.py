@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
+from pathlib import Path
 
+from benchmarks.kept import Kept
 from model.fabric import Fabric
 from simulator.measures.summary import Summary, summarise
 from simulator.options import Options
@@ -36,6 +38,21 @@ class Case:
     options: Options
     quick: bool = False
     deal: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What came of a replay. Seconds of the wall clock."""
+
+    source: str
+    gangs: int
+    summary: Summary
+    counts: Counts
+    seconds: float
+
+    def of(self, case: Case) -> Outcome:
+        """The same with the case that it came of."""
+        return Outcome(case, self.source, self.gangs, self.summary, self.counts, self.seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +97,38 @@ def with_slack(options: Options, slack: int) -> Options:
     return replace(options, config=options.config.model_copy(update={"spec": spec}))
 
 
-def run(case: Case) -> Outcome:
+def run(case: Case) -> Finished:
     """Replay one case."""
     fabric = lingjun.shape().fabric()
     trace = trace_of(case, fabric)
     start = time.perf_counter()
     record = replay(trace, fabric, case.options)
     seconds = time.perf_counter() - start
-    return Outcome(case, trace.source, len(trace.jobs), summarise(record), record.counts, seconds)
+    return Finished(trace.source, len(trace.jobs), summarise(record), record.counts, seconds)
 
 
-def run_all(cases: Sequence[Case], at_once: int) -> Iterator[Outcome]:
-    """Replay the cases, so many at a time, in their order."""
+def run_all(
+    cases: Sequence[Case], at_once: int, file: Path | None = None, fresh: bool = True
+) -> Iterator[Outcome]:
+    """Replay the cases, so many at a time, in their order.
+
+    Outcomes go to `file` as they come; those that it holds already are not replayed again.
+    Without `fresh` those that it does not hold are left out.
+    """
+    kept = Kept(file, Finished)
+    left = [case for case in cases if kept.get(case) is None] if fresh else []
+    replayed = _replayed(left, at_once)
+    for case in cases:
+        found = kept.get(case)
+        if found is None and not fresh:
+            continue
+        if found is None:
+            found = next(replayed)
+            kept.add(case, found)
+        yield found.of(case)
+
+
+def _replayed(cases: Sequence[Case], at_once: int) -> Iterator[Finished]:
     if at_once == 1:
         yield from map(run, cases)
         return

@@ -2,50 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import typer
 
 from cli import console
+from cli.documents import Document, for_people, tell, write_document
 from cli.inputs import need_terms, open_files
-from cli.options import MaybeFiles
+from cli.options import Answer, MaybeFiles, OutputFormat
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from model.config import SchedulerConfig
 
 app = typer.Typer(help="Show, validate or explain the config.", no_args_is_help=True)
 
 
 @app.command()
-def show(files: MaybeFiles = None) -> None:
-    """Print the config in force, defaults included, as YAML."""
-    from cli.text import plain, yaml_text
+def show(files: MaybeFiles = None, output: Answer = OutputFormat.YAML) -> None:
+    """Print the config in force, defaults included, as YAML; a table has a line for each field."""
+    from cli.text import plain
 
     config, source = load(files)
-    console.write(
-        f"# {source}\n" + yaml_text(plain(config.model_dump(by_alias=True, exclude_none=True)))
-    )
+    document = plain(config.model_dump(by_alias=True, exclude_none=True))
+    if for_people(output):
+        console.show(_fields(document, source))
+        return
+    if output is OutputFormat.YAML:
+        console.write(f"# {source}")
+    write_document(document, output)
+
+
+def _fields(document: Document, source: str) -> Iterator[RenderableType]:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for name, value in _flat("spec", document["spec"]):
+        table.add_row(Text(name), Text(str(value)))
+    yield Text(source, style="dim")
+    yield table
+
+
+def _flat(path: str, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict) and value:
+        for name, part in value.items():
+            yield from _flat(f"{path}.{name}", part)
+    else:
+        yield path, value
 
 
 @app.command()
-def validate(files: MaybeFiles = None) -> None:
+def validate(files: MaybeFiles = None, output: Answer = OutputFormat.TABLE) -> None:
     """Check the config. Exit code: 0 it is valid, 2 it is not."""
+    from model.config import API_VERSION
     from model.extensions import load as load_extensions
 
     config, source = load(files)
     need_terms(config, source, load_extensions())
-    console.write(f"{source}: valid")
+    if for_people(output):
+        console.write(f"{source}: valid")
+        return
+    found = {"apiVersion": API_VERSION, "kind": "ConfigCheck", "source": source, "valid": True}
+    write_document(found, output)
 
 
 @app.command()
-def explain(files: MaybeFiles = None) -> None:
+def explain(files: MaybeFiles = None, output: Answer = OutputFormat.TABLE) -> None:
     """Print what every weight means and what it comes to for each kind of gang."""
     from rich.text import Text
 
-    from cli.render.weights import weights_view
+    from cli.render.weights import weights_document, weights_view
 
     config, source = load(files)
-    console.show([Text(source, style="dim"), *weights_view(config.spec)])
+    tell(
+        lambda: weights_document(config.spec, source),
+        lambda: [Text(source, style="dim"), *weights_view(config.spec)],
+        output,
+    )
 
 
 def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:

@@ -13,13 +13,13 @@ import typer
 from cli.console import glyphs, print_problems, show, write
 from cli.inputs import moment, need_terms, reading_of
 from cli.options import (
+    Answer,
     Apply,
     ConfigNamespace,
     Context,
     DryRun,
     Kubeconfig,
     Now,
-    Output,
     OutputFormat,
     PlanFiles,
 )
@@ -44,7 +44,7 @@ def defrag(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     config_namespace: ConfigNamespace = "kube-system",
-    output: Output = OutputFormat.TABLE,
+    output: Answer = OutputFormat.TABLE,
     now: Now = None,
 ) -> None:
     """Make room by moving gangs that may be moved.

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli import completion
 from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
 from cli.inputs import need_terms, reading_of
 from cli.options import (
+    Answer,
     Apply,
     ConfigNamespace,
     Context,
     DryRun,
     Kubeconfig,
-    Output,
     OutputFormat,
     PlanFiles,
 )
+from model.previews.places import nodes_of
 
 if TYPE_CHECKING:
     from cli.live import Live, Reach
@@ -30,7 +32,12 @@ if TYPE_CHECKING:
 
 def drain(
     places: Annotated[
-        list[str], typer.Argument(metavar="NODE|LEAF...", help="Nodes, or leaves or spines whole.")
+        list[str],
+        typer.Argument(
+            metavar="NODE|LEAF...",
+            help="Nodes, or leaves or spines whole.",
+            autocompletion=completion.places,
+        ),
     ],
     files: PlanFiles = None,
     dry_run: DryRun = False,
@@ -41,7 +48,7 @@ def drain(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     config_namespace: ConfigNamespace = "kube-system",
-    output: Output = OutputFormat.TABLE,
+    output: Answer = OutputFormat.TABLE,
 ) -> None:
     """Empty nodes, with the fewest moves.
 
@@ -75,7 +82,7 @@ def _dry_run(
     from cli.logs import log_to_stderr
     from cli.progress import Progress
     from model.extensions import load
-    from model.previews.drain import drained, emptied, nodes_of
+    from model.previews.drain import drained, emptied
     from solver.client import SolverClient
 
     log_to_stderr()
@@ -109,7 +116,6 @@ async def mark(
     from k8s_bridge.cluster.kinds import NODES
     from k8s_bridge.cluster.protocol import Target
     from k8s_bridge.relocation.repairing import DRAIN
-    from model.previews.drain import nodes_of
 
     nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
     bodies = {

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli.console import EXIT_BAD_INPUT, EXIT_OK, print_problems, show
+from cli.documents import Document, for_people, problem_document, write_document
 from cli.inputs import moment, open_files
-from cli.options import Files, Now
+from cli.options import Answer, Files, Now, OutputFormat
 
 if TYPE_CHECKING:
     from model.readers import Reading, Source
 
 
-def lint(files: Files, now: Now = None) -> None:
+def lint(files: Files, now: Now = None, output: Answer = OutputFormat.TABLE) -> None:
     """Check manifests.
 
     Prints every problem, warnings included, and what was understood.
@@ -24,22 +25,42 @@ def lint(files: Files, now: Now = None) -> None:
     Exit code: 0 everything can be used, 2 something cannot.
     """
     at = moment(now)
-    from rich.table import Table
-    from rich.text import Text
-
     from model.readers import read
 
     sources = open_files(files)
     reading = read(sources, at, strict=False)
+    errors = sum(problem.is_error for problem in reading.problems)
+    if for_people(output):
+        _show(reading, sources, errors)
+    else:
+        write_document(_document(reading, sources, errors), output)
+    raise typer.Exit(EXIT_BAD_INPUT if errors else EXIT_OK)
+
+
+def _show(reading: Reading, sources: Sequence[Source], errors: int) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
     print_problems(reading.problems, to_stdout=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, facts in understood(reading, sources):
         table.add_row(Text(name, style="bold"), Text(facts))
-    errors = sum(problem.is_error for problem in reading.problems)
     warnings = len(reading.problems) - errors
     verdict = Text(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}")
     show([*([Text()] if reading.problems else []), table, Text(), verdict])
-    raise typer.Exit(EXIT_BAD_INPUT if errors else EXIT_OK)
+
+
+def _document(reading: Reading, sources: Sequence[Source], errors: int) -> Document:
+    from model.config import API_VERSION
+
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Lint",
+        "errors": errors,
+        "warnings": len(reading.problems) - errors,
+        "problems": [problem_document(problem) for problem in reading.problems],
+        "understood": dict(understood(reading, sources)),
+    }
 
 
 def understood(reading: Reading, sources: Sequence[Source]) -> list[tuple[str, str]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cli.clusters import connected, named, refused
@@ -14,6 +13,7 @@ from cli.clusters import connected, named, refused
 if TYPE_CHECKING:
     from k8s_bridge.cluster.kinds import Kind
     from k8s_bridge.cluster.protocol import Cluster, Listing
+    from model.config import SchedulerConfig
     from model.problems import Problem
     from model.readers import Reading, Source
 
@@ -47,24 +47,18 @@ class Live:
     now: float
     leases: tuple[Body, ...] = ()
 
-    def reading(self, given: Sequence[Source] = ()) -> Reading:
+    def reading(
+        self, given: Sequence[Source] = (), config: SchedulerConfig | None = None
+    ) -> Reading:
         """What there is to plan, with the objects of `given` on top, which win over live ones.
 
         Raises `BadInput` for errors in `given` alone: a tenant's broken object must not keep
         others from an answer. Owners without pods are expanded only where they are given.
+        `config` counts in place of what the objects say.
         """
         from model.readers.beside import read_beside
 
-        return read_beside(CLUSTER, self.objects, given, self.now)
-
-    @cached_property
-    def pods(self) -> Mapping[tuple[str, str], Body]:
-        """Namespace and name -> the pod."""
-        return {
-            (body["metadata"].get("namespace", ""), body["metadata"]["name"]): body
-            for body in self.objects
-            if body["kind"] == "Pod"
-        }
+        return read_beside(CLUSTER, self.objects, given, self.now, config)
 
 
 def observe(reach: Reach, leases_in: str | None = None) -> Live:
@@ -86,6 +80,7 @@ async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None
     from k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
     from k8s_bridge.ledger.names import GANGS, PAGES
     from k8s_bridge.reflect.subject import subject_of
+    from k8s_bridge.relocation.codec import RELOCATIONS
     from k8s_bridge.scheduler import SUBJECTS
     from model.problems import BadInput
     from model.readers.beside import without_idle_owners
@@ -93,7 +88,8 @@ async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None
     asked = [(subject_of(one).kinds, _first(cluster, subject_of(one).kinds)) for one in SUBJECTS]
     asked.append(((CONFIG_MAPS,), _config(cluster, reach.config_namespace)))
     if leases_in is not None:
-        records = (_labelled(cluster, LEASES, leases_in, labels) for labels in (PAGES, GANGS))
+        every = (PAGES, GANGS, RELOCATIONS)
+        records = (_labelled(cluster, LEASES, leases_in, labels) for labels in every)
         asked.extend(((LEASES,), one) for one in records)
     answers = await asyncio.gather(*(one for _, one in asked), return_exceptions=True)
     problems: list[Problem] = []

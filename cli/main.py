@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,8 +21,10 @@ from cli import (
     queue,
     replay,
     run,
+    score,
     snapshot,
     status,
+    tune,
     validate_plan,
     webhook,
     why,
@@ -28,6 +33,7 @@ from cli.agent import agent
 from cli.console import EXIT_BAD_INPUT, print_problems, write
 from cli.demo import verb as demo
 from cli.maps import verb as maps
+from cli.topology import verb as topology
 
 
 class Verbs(TyperGroup):
@@ -49,34 +55,6 @@ class Verbs(TyperGroup):
         raise typer.Exit(EXIT_BAD_INPUT)
 
 
-app = typer.Typer(
-    name="fourleaf",
-    cls=Verbs,
-    help="Place GPU gangs on a leaf/spine fabric, all or nothing, with a proof.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command("plan")(plan.plan)
-app.command("lint")(lint.lint)
-app.command("validate-plan")(validate_plan.validate_plan)
-app.command("run")(run.run)
-app.command("webhook")(webhook.webhook)
-app.command("agent")(agent)
-app.command("dashboard")(dashboard.dashboard)
-app.command("status")(status.status)
-app.command("queue")(queue.queue)
-app.command("why")(why.why)
-app.command("drain")(drain.drain)
-app.command("defrag")(defrag.defrag)
-app.command("snapshot")(snapshot.snapshot)
-app.command("replay")(replay.replay)
-app.command("demo")(demo.demo)
-app.add_typer(config.app, name="config")
-app.add_typer(maps.app, name="map")
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import PackageNotFoundError, version
@@ -88,7 +66,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -100,10 +77,59 @@ def _options(
     pass
 
 
+def make_app(completion: bool = True) -> typer.Typer:
+    """The command with all its verbs; `completion`: with options that install it in a shell."""
+    made = typer.Typer(
+        name="fourleaf",
+        cls=Verbs,
+        help="Place GPU gangs on a leaf/spine fabric, all or nothing, with a proof.",
+        no_args_is_help=True,
+        add_completion=completion,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    made.callback()(_options)
+    for name, verb in VERBS.items():
+        made.command(name)(verb)
+    made.add_typer(config.app, name="config")
+    made.add_typer(maps.app, name="map")
+    made.add_typer(topology.app, name="topology")
+    return made
+
+
+VERBS: Mapping[str, Callable[..., None]] = {
+    "plan": plan.plan,
+    "score": score.score,
+    "lint": lint.lint,
+    "validate-plan": validate_plan.validate_plan,
+    "run": run.run,
+    "webhook": webhook.webhook,
+    "agent": agent,
+    "dashboard": dashboard.dashboard,
+    "status": status.status,
+    "queue": queue.queue,
+    "why": why.why,
+    "drain": drain.drain,
+    "defrag": defrag.defrag,
+    "snapshot": snapshot.snapshot,
+    "replay": replay.replay,
+    "tune": tune.tune,
+    "demo": demo.demo,
+}
+app = make_app()
+PLUGIN = "kubectl-fourleaf"
+"""The name under which kubectl finds the command."""
+
+
 def main() -> None:
-    """Run the command."""
+    """Run the command, by its own name or as a plugin of kubectl."""
+    plugin = Path(sys.argv[0]).name.startswith(PLUGIN)
     try:
-        app()
+        if plugin:
+            # kubectl completes its plugins itself, by `kubectl_complete-fourleaf`.
+            make_app(completion=False)(prog_name="kubectl fourleaf")
+        else:
+            app()
     finally:
         # The end of the process frees everything at once; a search for garbage would come first.
         gc.freeze()

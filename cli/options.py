@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from cli import completion
+
 
 class OutputFormat(StrEnum):
     """What `-o` takes."""
@@ -46,6 +48,7 @@ MaybeFiles = Annotated[
     ),
 ]
 Output = Annotated[OutputFormat, typer.Option("-o", "--output", help="How to print the plan.")]
+Answer = Annotated[OutputFormat, typer.Option("-o", "--output", help="How to print the answer.")]
 Now = Annotated[
     str | None,
     typer.Option(metavar="RFC3339", help="The moment that counts as now, for the age of gangs."),
@@ -59,7 +62,12 @@ Kubeconfig = Annotated[
     ),
 ]
 Context = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The context of the kubeconfig to use.")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The context of the kubeconfig to use.",
+        autocompletion=completion.contexts,
+    ),
 ]
 Namespace = Annotated[
     str | None,
@@ -73,7 +81,13 @@ ConfigNamespace = Annotated[
 ]
 GangNamespace = Annotated[
     str | None,
-    typer.Option("-n", "--namespace", metavar="NAMESPACE", help="The namespace of the gangs."),
+    typer.Option(
+        "-n",
+        "--namespace",
+        metavar="NAMESPACE",
+        help="The namespace of the gangs.",
+        autocompletion=completion.namespaces,
+    ),
 ]
 Server = Annotated[
     str | None,
@@ -87,3 +101,29 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would happen. This is the default.")
 ]
 Apply = Annotated[bool, typer.Option("--apply", help="Let it happen.")]
+Watch = Annotated[
+    bool, typer.Option("-w", "--watch", help="Show it anew as it changes, until Ctrl-C.")
+]
+Interval = Annotated[
+    float, typer.Option(min=0.2, max=3600, help="Seconds between two looks, with --watch.")
+]
+Live = Annotated[
+    bool, typer.Option("--live", help="Add the manifests of -f to what the cluster holds now.")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS", min=0.01, max=3600, help="Seconds to solve, instead of the config's."
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, max=2147483647, help="Seed, instead of the config's."),
+]
+GANG_HELP = "Its name, or namespace/name."
+Gang = Annotated[
+    str, typer.Argument(metavar="GANG", help=GANG_HELP, autocompletion=completion.gangs)
+]
+MaybeGang = Annotated[
+    str | None, typer.Argument(metavar="[GANG]", help=GANG_HELP, autocompletion=completion.gangs)
+]

@@ -5,23 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.console import out, show, write
+from cli.console import EXIT_OK
+from cli.documents import Document, tell
 from cli.inputs import moment, need_terms, reading_of
 from cli.options import (
+    Answer,
     ConfigNamespace,
     Context,
     GangNamespace,
+    Interval,
     Kubeconfig,
     Now,
-    Output,
     OutputFormat,
     PlanFiles,
     Server,
+    Watch,
 )
+from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
     from cli.live import Reach
@@ -30,7 +35,8 @@ if TYPE_CHECKING:
     from model.starts import Start
     from solver.client import SolverClient
 
-Document = dict[str, Any]
+Look = tuple[list[Document], float]
+"""What waits, and the moment that it is from."""
 
 
 def queue(
@@ -40,17 +46,13 @@ def queue(
     config_namespace: ConfigNamespace = "kube-system",
     namespace: GangNamespace = None,
     server: Server = None,
-    output: Output = OutputFormat.TABLE,
+    output: Answer = OutputFormat.TABLE,
     start: Annotated[
         bool, typer.Option("--start", help="Say when each could start, if nobody new came.")
     ] = False,
     now: Now = None,
-    watch: Annotated[bool, typer.Option("-w", "--watch", help="Show it anew as it changes.")] = (
-        False
-    ),
-    interval: Annotated[
-        float, typer.Option(min=0.2, max=3600, help="Seconds between two looks, with --watch.")
-    ] = 5.0,
+    watch: Watch = False,
+    interval: Interval = 5.0,
 ) -> None:
     """List the gangs that wait: higher priority first, then older.
 
@@ -64,18 +66,16 @@ def queue(
 
     if server and (start or files):
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
+    need_anew(files, watch)
     reach = Reach(kubeconfig, context, config_namespace)
-    before: object = None
     with _Looks(reach, files, moment(now), start) as looks:
-        while True:
+
+        def look() -> Look:
             entries, at = (_from_server(server), time.time()) if server else looks.look()
-            listed = [one for one in entries if namespace in (None, one["namespace"])]
-            if listed != before:
-                _show(listed, output, at, again=before is not None)
-                before = listed
-            if not watch:
-                return
-            time.sleep(interval)
+            return [one for one in entries if namespace in (None, one["namespace"])], at
+
+        view = View(look, lambda seen: _tell(*seen, output), lambda _: EXIT_OK, itemgetter(0))
+        present(view, output, watch, interval)
 
 
 def _from_server(server: str) -> list[Document]:
@@ -111,8 +111,8 @@ class _Looks:
         if self._client is not None:
             self._client.close()
 
-    def look(self) -> tuple[list[Document], float]:
-        """What waits, and the moment that it is from."""
+    def look(self) -> Look:
+        """What waits now."""
         reading = reading_of(self._reach, self._files, self._now)
         starts = None if self._client is None else _starts(self._client, reading)
         return waiting(reading, starts), reading.snapshot.now
@@ -147,17 +147,12 @@ def waiting(reading: Reading, starts: Mapping[GangKey, Start] | None = None) -> 
     return entries
 
 
-def _show(entries: list[Document], output: OutputFormat, now: float, again: bool) -> None:
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        from cli.render.queue import queue_lines
-
-        console = out()
-        if again and console.is_terminal:
-            console.clear()
-        show(queue_lines(entries, now, output is OutputFormat.WIDE))
-        return
-    from cli.text import json_text, yaml_text
+def _tell(entries: list[Document], now: float, output: OutputFormat) -> None:
+    from cli.render.queue import queue_lines
     from model.config import API_VERSION
 
-    document = {"apiVersion": API_VERSION, "kind": "Queue", "gangs": entries}
-    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
+    tell(
+        lambda: {"apiVersion": API_VERSION, "kind": "Queue", "gangs": entries},
+        lambda: queue_lines(entries, now, output is OutputFormat.WIDE),
+        output,
+    )

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.console import EXIT_OK, err, show, write
+from cli.console import EXIT_OK, err
+from cli.documents import tell
+from cli.options import Answer, OutputFormat
 
 if TYPE_CHECKING:
     from model.config import SchedulerConfig
@@ -82,7 +84,8 @@ def replay(
     pictures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write replay.png and replay.html there.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    output: Answer = OutputFormat.TABLE,
+    json: Annotated[bool, typer.Option("--json", hidden=True, help="As -o json.")] = False,
 ) -> None:
     """Replay a trace under one policy or several, and compare what comes of it.
 
@@ -92,6 +95,8 @@ def replay(
     Exit code: 0 replayed, 2 bad input.
     """
     from cli.logs import log_to_stderr
+    from cli.render.replay import replay_lines
+    from simulator.measures.document import document
     from simulator.options import (
         Backfill,
         Communication,
@@ -127,15 +132,11 @@ def replay(
     told = _config(config, base, options.config.spec.solver.time_limit_seconds, window_slack)
     options = replace(options, config=told)
     runs = [(name, *_run(jobs, ground, under(options, name))) for name in names]
-    if json:
-        from cli.text import json_text
-        from simulator.measures.document import document
-
-        write(json_text(document([(record, told) for _, record, told in runs])))
-    else:
-        from cli.render.replay import replay_lines
-
-        show(replay_lines(jobs, ground, [(name, record) for name, record, _ in runs]))
+    tell(
+        lambda: document([(record, told) for _, record, told in runs]),
+        lambda: replay_lines(jobs, ground, [(name, record) for name, record, _ in runs]),
+        OutputFormat.JSON if json else output,
+    )
     if pictures is not None:
         _draw(pictures, jobs, ground, [(name, record) for name, record, _ in runs])
     raise typer.Exit(EXIT_OK)

@@ -6,26 +6,31 @@ import asyncio
 import time
 from collections import Counter
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from cli.console import EXIT_OK, EXIT_PENDING, show, write
+from cli.console import EXIT_OK, EXIT_PENDING
+from cli.documents import Document, tell
 from cli.options import (
+    Answer,
     ConfigNamespace,
     Context,
+    Interval,
     Kubeconfig,
     Namespace,
     OutputFormat,
     Server,
+    Watch,
 )
+from cli.watching import View, present
 
 if TYPE_CHECKING:
     from cli.live import Live, Reach
     from k8s_bridge.cluster.protocol import Cluster
     from k8s_bridge.election.lease import LeaderLease
 
-Document = dict[str, Any]
+CLUSTER_STATUS = "ClusterStatus"
+GOES_ON = {"lastCycle", "cycles"}
+"""What a scheduler says anew after every cycle, also where nothing comes of it."""
 
 
 def status(
@@ -34,35 +39,49 @@ def status(
     config_namespace: ConfigNamespace = "kube-system",
     namespace: Namespace = None,
     server: Server = None,
-    output: Annotated[
-        OutputFormat, typer.Option("-o", "--output", help="How to print the status.")
-    ] = OutputFormat.TABLE,
+    output: Answer = OutputFormat.TABLE,
+    watch: Watch = False,
+    interval: Interval = 5.0,
 ) -> None:
     """Show how scheduler and cluster are.
 
     Exit code: 0 fine, 2 it cannot be read, 3 no scheduler leads.
     """
-    if server:
-        from cli.server import fetch_status
+    from cli.clusters import own_namespace
+    from cli.live import Reach
+    from cli.server import fetch_status
 
-        document = fetch_status(server)
-        leads = bool(document["holder"])
-    else:
-        from cli.clusters import own_namespace
-        from cli.live import Reach
+    reach = Reach(kubeconfig, context, config_namespace)
 
-        reach = Reach(kubeconfig, context, config_namespace)
-        document = asyncio.run(_observed(reach, namespace or own_namespace()))
-        leads = document["leader"]["valid"]
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        from cli.render.status import cluster_lines, server_lines
+    def look() -> Document:
+        if server:
+            return fetch_status(server)
+        return asyncio.run(_observed(reach, namespace or own_namespace()))
 
-        show((server_lines if server else cluster_lines)(document, time.time()))
-    else:
-        from cli.text import json_text, yaml_text
+    view = View(look, lambda document: _tell(document, output), _code, _matters)
+    present(view, output, watch, interval)
 
-        write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
-    raise typer.Exit(EXIT_OK if leads else EXIT_PENDING)
+
+def _tell(document: Document, output: OutputFormat) -> None:
+    from cli.render.status import cluster_lines, server_lines
+
+    lines = cluster_lines if document["kind"] == CLUSTER_STATUS else server_lines
+    tell(lambda: document, lambda: lines(document, time.time()), output)
+
+
+def _code(document: Document) -> int:
+    leader = document["leader"]
+    of_cluster = document["kind"] == CLUSTER_STATUS
+    leads = leader["valid"] if of_cluster else bool(document["holder"])
+    return EXIT_OK if leads else EXIT_PENDING
+
+
+def _matters(document: Document) -> Document:
+    """All but the moments that go on while nothing happens."""
+    if document["kind"] != CLUSTER_STATUS:
+        return {name: document[name] for name in document.keys() - GOES_ON}
+    leader = {name: document["leader"][name] for name in ("holder", "epoch", "valid")}
+    return {**document, "leader": leader}
 
 
 async def _observed(reach: Reach, namespace: str) -> Document:
@@ -148,7 +167,7 @@ def document_of(live: Live, leader: Document) -> Document:
     reasons = Counter(one["reason"] or "Unknown" for one in waiting(reading))
     return {
         "apiVersion": API_VERSION,
-        "kind": "ClusterStatus",
+        "kind": CLUSTER_STATUS,
         "leader": leader,
         "records": _records(live),
         "nodes": {
@@ -173,23 +192,33 @@ def document_of(live: Live, leader: Document) -> Document:
 
 
 def _records(live: Live) -> Document:
-    from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
-    from k8s_bridge.ledger.names import PAGE, RECORD
+    from k8s_bridge.ledger.codec import read_gang, read_page
+    from k8s_bridge.ledger.names import FORMAT, GANG, PAGE, RECORD
+    from k8s_bridge.ledger.unreadable import BadRecord
+    from k8s_bridge.relocation.codec import read_relocation
 
-    pages, commits, unreadable = 0, 0, 0
+    sorts: Counter[str] = Counter()
+    entries, unreadable = 0, 0
     phases: Counter[str] = Counter()
+    formats: Counter[str] = Counter()
     for body in live.leases:
+        metadata = body["metadata"]
+        formats[(metadata.get("annotations") or {}).get(FORMAT, "1")] += 1
         try:
-            if body["metadata"]["labels"][RECORD] == PAGE:
-                pages, commits = pages + 1, commits + len(read_page(body).entries)
-            else:
+            if (sort := metadata["labels"][RECORD]) == PAGE:
+                entries += len(read_page(body).entries)
+            elif sort == GANG:
                 phases[read_gang(body).phase.value] += 1
+            else:
+                read_relocation(body)
+            sorts[sort] += 1
         except BadRecord:
             unreadable += 1
     return {
-        "pages": pages,
-        "entries": commits,
+        "pages": sorts[PAGE],
+        "entries": entries,
         "gangLeases": phases.total(),
         "gangLeasePhases": dict(sorted(phases.items())),
         "unreadable": unreadable,
+        "formats": dict(sorted(formats.items())),
     }

@@ -14,11 +14,23 @@ def json_text(document: object) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
 
 
+class Block(str):
+    """Text of several lines that YAML shows line by line."""
+
+    __slots__ = ()
+
+
 def yaml_text(document: object) -> str:
     """`document` as YAML, fields in the order given."""
     import yaml
 
-    return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100))
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    Dumper.add_representer(
+        Block, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, "|")
+    )
+    return str(yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100))
 
 
 def plain(value: Any) -> Any:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli.console import EXIT_BREACHES, EXIT_OK, out
+from cli.documents import Document, for_people, write_document
 from cli.inputs import moment, need_nodes, need_terms, read_files
-from cli.options import Files, Now
+from cli.options import Answer, Files, Now, OutputFormat
+
+if TYPE_CHECKING:
+    from model.plan import Plan
+    from model.validator import Breach
 
 
 def validate_plan(
@@ -18,6 +24,7 @@ def validate_plan(
         str, typer.Option("--plan", metavar="PATH", help="A plan, as plan -o json prints it.")
     ],
     now: Now = None,
+    output: Answer = OutputFormat.TABLE,
 ) -> None:
     """Check a plan against a snapshot.
 
@@ -28,9 +35,7 @@ def validate_plan(
     at = moment(now)
     if plan == "-" and "-" in files:
         raise typer.BadParameter("-f and --plan cannot both be standard input")
-    from rich.text import Text
-
-    from cli.plan_json import from_document
+    from cli.plan_reading import from_document
     from model.extensions import load
     from model.validator import validate
 
@@ -40,6 +45,16 @@ def validate_plan(
     need_terms(snapshot.config, reading.config_source, extensions)
     checked = from_document(_document(plan), plan)
     breaches = validate(snapshot, checked, extensions)
+    if for_people(output):
+        _show(checked, breaches)
+    else:
+        write_document(check_document(checked, breaches), output)
+    raise typer.Exit(EXIT_BREACHES if breaches else EXIT_OK)
+
+
+def _show(checked: Plan, breaches: Sequence[Breach]) -> None:
+    from rich.text import Text
+
     console = out()
     for breach in breaches:
         line = Text(str(breach))
@@ -48,7 +63,28 @@ def validate_plan(
     verdict = f"{len(breaches):,} breaches" if breaches else "the plan holds"
     gangs = f"{len(checked.placements):,} placed, {len(checked.waiting):,} waiting"
     console.print(f"{verdict} ({gangs})")
-    raise typer.Exit(EXIT_BREACHES if breaches else EXIT_OK)
+
+
+def check_document(checked: Plan, breaches: Sequence[Breach]) -> Document:
+    """What was found, breach by breach."""
+    from model.config import API_VERSION
+
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "PlanCheck",
+        "holds": not breaches,
+        "placed": len(checked.placements),
+        "waiting": len(checked.waiting),
+        "breaches": [
+            {
+                "law": one.law.value,
+                "gang": None if one.gang is None else str(one.gang),
+                "subject": one.subject,
+                "detail": one.detail,
+            }
+            for one in breaches
+        ],
+    }
 
 
 def _document(path: str) -> object:

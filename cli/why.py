@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
-from cli.options import ConfigNamespace, Context, GangNamespace, Kubeconfig, OutputFormat
+from cli import options
+from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
+from cli.documents import Document, tell
+from cli.gang_names import find_gang
+from cli.inputs import moment
+from cli.options import (
+    ConfigNamespace,
+    Context,
+    Gang,
+    GangNamespace,
+    Interval,
+    Kubeconfig,
+    Live,
+    Now,
+    OutputFormat,
+    PlanFiles,
+    Watch,
+)
+from cli.planning import Input
+from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
-    from cli.live import Live, Reach
-    from model.gang import Gang, GangKey
+    from model import gang as gangs
+    from model.gang import GangKey
     from model.plan import Placement, Plan, Waiting
-    from model.problems import BadInput
     from model.snapshot import Snapshot
-
-Document = dict[str, Any]
-NEAR_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +49,26 @@ class Answer:
 
     key: GangKey
     standing: tuple[Standing, ...]
-    gang: Gang | None = None
+    gang: gangs.Gang | None = None
     placement: Placement | None = None
     waiting: Waiting | None = None
 
 
+Seen = tuple[Answer, "Snapshot"]
+
+
 def why(
-    gang: Annotated[str, typer.Argument(metavar="GANG", help="Its name, or namespace/name.")],
+    gang: Gang,
+    files: PlanFiles = None,
+    live: Live = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     config_namespace: ConfigNamespace = "kube-system",
     namespace: GangNamespace = None,
-    output: Annotated[
-        OutputFormat, typer.Option("-o", "--output", help="How to print the answer.")
-    ] = OutputFormat.TABLE,
+    output: options.Answer = OutputFormat.TABLE,
+    watch: Watch = False,
+    interval: Interval = 5.0,
+    now: Now = None,
 ) -> None:
     """Tell where a gang runs, or why it waits and what would let it start.
 
@@ -59,53 +76,30 @@ def why(
 
     Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait.
     """
-    from cli.live import Reach, observe
+    from cli.live import Reach
     from cli.logs import log_to_stderr
     from solver.client import SolverClient
 
+    need_anew(files, watch)
     log_to_stderr()
-    reach = Reach(kubeconfig, context, config_namespace)
-    # The solver process loads OR-tools while this one reads the cluster.
+    given = Input(Reach(kubeconfig, context, config_namespace), files or (), live, moment(now))
+    # The solver process loads OR-tools while this one reads the input.
     with SolverClient() as client:
-        live = observe(reach)
-        reading = live.reading()
-        key = find(reading.snapshot, gang, namespace, reach)
-        print_problems(one for one in reading.problems if one.is_error and str(key) in one.object)
-        plan = _planned(client, reading.snapshot, key)
-    answer = explained(live, reading.snapshot, key, plan)
-    _show(answer, reading.snapshot, output)
-    raise typer.Exit(EXIT_PENDING if answer.waiting else EXIT_OK)
+
+        def look() -> Seen:
+            reading = given.read()
+            key = find_gang(reading.snapshot, gang, namespace, given.where)
+            wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
+            print_problems(wrong)
+            plan = _planned(client, reading.snapshot, key)
+            return explained(reading.snapshot, key, plan), reading.snapshot
+
+        view = View(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
+        present(view, output, watch, interval)
 
 
-def find(snapshot: Snapshot, text: str, namespace: str | None, reach: Reach) -> GangKey:
-    """The gang that `text` names. Raises `BadInput` where none or several do."""
-    space, _, name = text.rpartition("/")
-    space = space or namespace or ""
-    known = {gang.key for gang in snapshot.gangs}
-    known |= {pod.gang for pod in snapshot.running if pod.ours and pod.gang is not None}
-    found = sorted(key for key in known if key.name == name and space in ("", key.namespace))
-    if len(found) == 1:
-        return found[0]
-    raise _not_one(text, [str(key) for key in found], sorted(map(str, known)), reach)
-
-
-def _not_one(text: str, found: list[str], known: list[str], reach: Reach) -> BadInput:
-    from difflib import get_close_matches
-
-    from model.problems import BadInput, Problem, Severity
-
-    if found:
-        message = f"is the name of {len(found)} gangs"
-        advice = f"Say which: {', '.join(found)}."
-    else:
-        message = "is no gang that runs or waits; it may have ended"
-        by_name = {one.rpartition("/")[2]: one for one in known}
-        close = get_close_matches(text, known, NEAR_NAMES) or [
-            by_name[one]
-            for one in get_close_matches(text.rpartition("/")[2], list(by_name), NEAR_NAMES)
-        ]
-        advice = f"Perhaps {', '.join(close)}?" if close else "See `fourleaf queue` for names."
-    return BadInput([Problem(Severity.ERROR, reach.name, f"Gang {text}", "", "", message, advice)])
+def _code(seen: Seen) -> int:
+    return EXIT_PENDING if seen[0].waiting else EXIT_OK
 
 
 def _planned(client: Any, snapshot: Snapshot, key: GangKey) -> Plan | None:
@@ -120,8 +114,8 @@ def _planned(client: Any, snapshot: Snapshot, key: GangKey) -> Plan | None:
     return plan
 
 
-def explained(live: Live, snapshot: Snapshot, key: GangKey, plan: Plan | None) -> Answer:
-    """Put together what `live` shows of a gang and what `plan` says of it."""
+def explained(snapshot: Snapshot, key: GangKey, plan: Plan | None) -> Answer:
+    """Put together where members of a gang run and what `plan` says of the others."""
     running = [pod for pod in snapshot.running if pod.gang == key and pod.ours]
     fabric = snapshot.fabric
     standing = tuple(
@@ -129,7 +123,7 @@ def explained(live: Live, snapshot: Snapshot, key: GangKey, plan: Plan | None) -
             pod.name,
             pod.node,
             fabric.leaves[fabric.leaf_of[pod.node]].name if pod.node in fabric.leaf_of else "",
-            _devices(live.pods.get((pod.namespace, pod.name), {})),
+            pod.devices,
         )
         for pod in running
     )
@@ -145,22 +139,14 @@ def explained(live: Live, snapshot: Snapshot, key: GangKey, plan: Plan | None) -
     )
 
 
-def _devices(pod: Document) -> tuple[int, ...]:
-    from k8s_bridge.ledger.pods import pod_seen
+def _tell(answer: Answer, snapshot: Snapshot, output: OutputFormat) -> None:
+    from cli.render.why import why_lines
 
-    return pod_seen(pod).devices if pod else ()
-
-
-def _show(answer: Answer, snapshot: Snapshot, output: OutputFormat) -> None:
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        from cli.render.why import why_lines
-
-        show(why_lines(answer, snapshot, time.time(), glyphs()))
-        return
-    from cli.text import json_text, yaml_text
-
-    document = document_of(answer)
-    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
+    tell(
+        lambda: document_of(answer),
+        lambda: why_lines(answer, snapshot, snapshot.now, glyphs()),
+        output,
+    )
 
 
 def document_of(answer: Answer) -> Document:

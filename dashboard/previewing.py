@@ -13,7 +13,8 @@ from dashboard.views.view import View
 from dashboard.world.sight import Sight, World
 from model.documents.relocation import defrag_document, drain_document
 from model.previews.defrag import gathered, movers
-from model.previews.drain import drained, emptied, nodes_of
+from model.previews.drain import drained, emptied
+from model.previews.places import nodes_of
 
 Document = dict[str, Any]
 

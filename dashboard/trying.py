@@ -17,7 +17,7 @@ from model.config import BUILT_IN_TERMS
 from model.extensions import Extensions, unknown_weights
 from model.gang import GangKey
 from model.plan import Plan
-from model.previews.drain import nodes_of
+from model.previews.places import nodes_of
 from model.problems import BadInput, Problem, Severity
 from model.readers import Source
 from model.snapshot import Snapshot

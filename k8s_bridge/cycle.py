@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from k8s_bridge.clock import Clock
+from k8s_bridge.holding import free_of_seals, unsealed
 from k8s_bridge.ledger.book import Book
 from k8s_bridge.ledger.commit import Committer, Dropped, Outcome, Wanted
 from k8s_bridge.ledger.pods import is_bound, is_gone
@@ -164,8 +165,9 @@ class Cycle:
         if not snapshot.gangs:
             return None
         # Both before anybody waits: what is kept, and for whom, changes meanwhile.
-        seated = self.keeper.placements()
-        free = self.keeper.charged(held(self.refusals.held(snapshot), returning(self.book)))
+        seated = free_of_seals(self.keeper.placements(), self.book)
+        open_to_all = unsealed(self.refusals.held(snapshot), self.book)
+        free = self.keeper.charged(held(open_to_all, returning(self.book)))
         plan = await self.solve(free)
         more = self.keeper.backfill(free, plan)
         if more is not None:

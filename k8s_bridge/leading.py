@@ -23,7 +23,7 @@ from k8s_bridge.ledger.housekeeping import Housekeeping
 from k8s_bridge.ledger.pages import laid_out
 from k8s_bridge.ledger.records import Member, Page
 from k8s_bridge.ledger.takeover import Takeover, find
-from k8s_bridge.ledger.writes import Records
+from k8s_bridge.ledger.writes import Formats, Records
 from k8s_bridge.node_health.beats import Beats
 from k8s_bridge.node_health.judge import Judgement
 from k8s_bridge.node_health.probe import Prober, TcpProber
@@ -90,6 +90,8 @@ class Leading:
     pace: Pace = field(default_factory=Pace)
     book: Book = field(default_factory=Book)
     nodes: NodeWatch | None = None
+    formats: Formats = field(default_factory=Formats)
+    shelf: Shelf | None = None
     refusals: Refusals = field(init=False)
     _keeping: Housekeeping | None = None
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -104,7 +106,8 @@ class Leading:
 
     async def lead(self, epoch: int) -> None:
         """Take over, then run cycles until the lead is lost; raises what ended it."""
-        records = Records(self.cluster, self.namespace, self.election.identity, self.clock)
+        identity = self.election.identity
+        records = Records(self.cluster, self.namespace, identity, self.clock, self.formats)
         async with asyncio.TaskGroup() as tasks:
             # Taking over may last longer than the lease holds.
             tasks.create_task(self.election.hold())
@@ -126,6 +129,7 @@ class Leading:
                 await self._keeper(records, epoch, tasks),
             )
             self.observed.listen(self.book.wake)
+            self._seal()
             try:
                 tasks.create_task(self._keep(keeping))
                 # What waits may have waited since before this term.
@@ -133,6 +137,7 @@ class Leading:
                 await self._cycles(cycle)
             finally:
                 self.observed.mute(self.book.wake)
+                self.observed.seal(frozenset(), frozenset())
                 cycle.forget()
 
     async def _keeper(self, records: Records, epoch: int, tasks: asyncio.TaskGroup) -> Keeper:
@@ -148,7 +153,7 @@ class Leading:
             self.witness.judged,
         )
         self.nodes = nodes
-        shelf = Shelf(records, self.book, epoch)
+        self.shelf = shelf = Shelf(records, self.book, epoch)
         await shelf.take_over()
         relocating = Relocating(
             self.cluster,
@@ -166,6 +171,10 @@ class Leading:
         tasks.create_task(relocating.run())
         return relocating
 
+    def _seal(self) -> None:
+        """Leave alone what sealed records are about."""
+        self.observed.seal(self.book.sealed.nodes, self.book.sealed_gangs)
+
     def _layout(self) -> list[Page]:
         return laid_out(self.observed.reading().snapshot.fabric, self.book)
 
@@ -174,6 +183,8 @@ class Leading:
         found = await find(records)
         for trouble in found.unreadable:
             self._log.error("record_unreadable", why=trouble)
+        for one in found.sealed:
+            self._log.error("record_sealed", lease=one.name, why=one.why, format=one.format)
         if found.epoch >= epoch:
             epoch = found.epoch + 1
             await self.election.raise_epoch(epoch)
@@ -250,6 +261,8 @@ class Leading:
                 await keeping.lay_out(self._layout())
             tidy = now - tidied >= (self.pace.untidy if self.busy else self.pace.tidy)
             await keeping.run_once(tidy)
+            await keeping.convert()
+            self._seal()
             tidied = now if tidy else tidied
             before, back = back, returning(self.book)
             if self.refusals.came_due() or before - back:

@@ -13,6 +13,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from k8s_bridge.cluster.kinds import Kind
 from k8s_bridge.fabric_use import FabricUse
+from k8s_bridge.ledger.codec import KNOWN
+from k8s_bridge.ledger.in_use import LedgerUse
 from k8s_bridge.node_health.judge import Verdict
 from k8s_bridge.relocation.records import Purpose
 from model.plan import Plan, PlanStatus
@@ -153,6 +155,13 @@ class Metrics:
             ["verdict"],
             registry=own,
         )
+        self._records = Gauge(
+            "fourleaf_ledger_records",
+            "Records of the ledger, by format; 0 in replicas that do not lead.",
+            ["format"],
+            registry=own,
+        )
+        self.ledger(LedgerUse())
         self._watch_age = Gauge(
             "fourleaf_watch_age_seconds",
             "Seconds since the watch of a kind last said anything, bookmarks included.",
@@ -219,6 +228,12 @@ class Metrics:
         """So many nodes are taken for this and that now."""
         for verdict in Verdict:
             self._nodes.labels(verdict.value).set(verdicts.get(verdict, 0))
+
+    def ledger(self, use: LedgerUse) -> None:
+        """So many records are in each format, and so many cannot be read."""
+        for number in KNOWN:
+            self._records.labels(str(number)).set(use.formats.get(number, 0))
+        self._records.labels("unreadable").set(len(use.sealed))
 
     def evicted(self, purpose: Purpose) -> None:
         """A pod was evicted for a relocation."""

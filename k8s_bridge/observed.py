@@ -46,6 +46,8 @@ class Observed:
         self._gone = Tombstones(clock)
         self._ready: dict[str, bool] = {}
         self._withheld: frozenset[str] = frozenset()
+        self._failures: Mapping[str, int] = {}
+        self._sealed: tuple[frozenset[str], frozenset[GangKey]] = (frozenset(), frozenset())
         self._listeners: list[OnPod] = []
         self._last_change = clock.monotonic()
 
@@ -167,18 +169,29 @@ class Observed:
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> None:
         """Let nobody use the nodes `withheld`; `failures` are rates by node, in thousandths."""
-        self._withheld = withheld
-        if self._reader.judge(withheld, failures):
+        self._withheld, self._failures = withheld, failures
+        if self._reader.judge(withheld | self._sealed[0], failures):
             self.nodes_changed.set()
+            self._note(True)
+
+    def seal(self, nodes: frozenset[str], gangs: frozenset[GangKey]) -> None:
+        """Let nothing new be planned on these nodes, and these gangs stand where they stand.
+
+        What was decided for these nodes goes on: they are as `usable` as they were.
+        """
+        if (nodes, gangs) != self._sealed:
+            self._sealed = nodes, gangs
+            self.judge(self._withheld, self._failures)
             self._note(True)
 
     def standing(self, dead: Container[str], everyone: bool = False) -> list[StandingGang]:
         """The gangs that run, as they would stand without the nodes `dead`.
 
         All of them where `everyone` is wanted; else those that lose members, lack some that
-        wait, or may be moved.
+        wait, or may be moved. Without those that are sealed.
         """
-        return self._reader.standing(self._clock.wall(), dead, everyone)
+        found = self._reader.standing(self._clock.wall(), dead, everyone)
+        return [one for one in found if one.gang.key not in self._sealed[1]]
 
     def running_on(self, node: str) -> Iterator[tuple[GangKey, Member]]:
         """The pods of ours that are bound to `node`, with the gangs that they belong to."""

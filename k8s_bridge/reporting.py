@@ -19,6 +19,7 @@ from k8s_bridge.cycle import Report
 from k8s_bridge.fabric_use import fabric_use
 from k8s_bridge.ledger.book import Commit
 from k8s_bridge.ledger.commit import Wanted
+from k8s_bridge.ledger.in_use import LedgerUse
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.metrics import EMPTY, Metrics
 from k8s_bridge.node_health.judge import Judgement
@@ -31,6 +32,7 @@ from k8s_bridge.telling.facts import Facts, Told
 from k8s_bridge.telling.news import what_to_tell
 from k8s_bridge.telling.nodes import what_was_judged
 from k8s_bridge.telling.problems import config_map, what_of_config
+from k8s_bridge.telling.records import what_is_sealed
 from k8s_bridge.telling.relocations import (
     what_is_forbidden,
     what_is_stranded,
@@ -90,6 +92,7 @@ class Reporter:
         self._cycles: Counter[str] = Counter()
         self._last: LastCycle | None = None
         self._notes = Cycles()
+        self._sealed: frozenset[str] = frozenset()
         self._beat = scheduler.clock.monotonic()
         self._cycle_began: float | None = None
         self._log = structlog.get_logger(__name__)
@@ -201,6 +204,7 @@ class Reporter:
             queue=self._queue,
             config_source=state.source,
             config_problems=state.problems,
+            ledger=scheduler.ledger,
         )
 
     def cycles(self) -> tuple[CycleNote, ...]:
@@ -260,6 +264,13 @@ class Reporter:
         self._told = news.told
         self.desk.tell(news.tells)
 
+    def _tell_records(self, use: LedgerUse) -> None:
+        self._metrics.ledger(use)
+        sealed = {one.name: one for one in use.sealed}
+        new = [one for name, one in sealed.items() if name not in self._sealed]
+        self._sealed = frozenset(sealed)
+        self.desk.tell(what_is_sealed(self._scheduler.options.namespace, new))
+
     async def _measure(self) -> None:
         scheduler = self._scheduler
         while True:
@@ -269,6 +280,7 @@ class Reporter:
             self._metrics.leading(scheduler.leading and scheduler.gate.is_open)
             self._metrics.requests(self._requests)
             self._metrics.nodes(scheduler.verdicts)
+            self._tell_records(scheduler.ledger)
             health = scheduler.reflectors.health()
             self._metrics.watches({kind: one.age(now) for kind, one in health.items()})
             if not scheduler.unsynced:

@@ -46,8 +46,11 @@ from k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
 from k8s_bridge.following import ConfigFollower
 from k8s_bridge.leading import Leading, Pace
 from k8s_bridge.ledger.binding import DryRun
+from k8s_bridge.ledger.codec import KNOWN
 from k8s_bridge.ledger.fence import Fenced
+from k8s_bridge.ledger.in_use import LedgerUse, ledger_use
 from k8s_bridge.ledger.names import LEADER
+from k8s_bridge.ledger.writes import Formats
 from k8s_bridge.node_health.following import BeatsFollower
 from k8s_bridge.node_health.judge import Verdict
 from k8s_bridge.node_health.probe import Prober, TcpProber
@@ -98,7 +101,8 @@ class Options:
     """How a scheduler runs.
 
     `namespace` holds its Leases, `config_namespace` its ConfigMap. `scheduler_names` are those
-    it answers to, instead of the config's.
+    it answers to, instead of the config's. `formats` are those of its records that it reads and
+    writes: all that there are, but where an older version is to be stood in for.
     """
 
     namespace: str = "kube-system"
@@ -108,6 +112,7 @@ class Options:
     identity: str = field(default_factory=new_identity)
     timing: Timing = field(default_factory=Timing)
     pace: Pace = field(default_factory=Pace)
+    formats: tuple[int, ...] = KNOWN
 
 
 class Scheduler:
@@ -180,6 +185,14 @@ class Scheduler:
         return {} if nodes is None else nodes.verdicts
 
     @property
+    def ledger(self) -> LedgerUse:
+        """The formats of the records, as the leader knows them; none by who does not lead."""
+        term = self._term
+        if term is None:
+            return LedgerUse()
+        return ledger_use(term.book, tuple(term.shelf or ()), term.formats.written)
+
+    @property
     def unsynced(self) -> tuple[str, ...]:
         """Kinds whose copy is not complete, or older than it may be."""
         now = self.clock.monotonic()
@@ -219,6 +232,7 @@ class Scheduler:
             planner=self._planner,
             prober=self._prober,
             asked=lambda: self.config.state.asked,
+            formats=Formats(self.options.formats, lambda: self.observed.config.spec.ledger.format),
             pace=self.options.pace,
         )
         self.leading, self._term = True, leading

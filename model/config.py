@@ -145,6 +145,10 @@ class NamespacePolicy(Section):
     max_solve_seconds: float | None = Field(default=None, gt=0, le=60, allow_inf_nan=False)
 
 
+NO_LIMITS = NamespacePolicy()
+"""The policy where the config names none."""
+
+
 class Devices(Section):
     """Who chooses the devices of a pod.
 
@@ -155,6 +159,12 @@ class Devices(Section):
 
     mode: Literal["env", "count", "dra"] = "env"
     device_classes: tuple[DeviceClassName, ...] = ("gpu.nvidia.com", "gpu.amd.com")
+
+
+class Ledger(Section):
+    """How the scheduler writes its Leases: in the older format, until all replicas read `2`."""
+
+    format: Literal[1, 2] = 1
 
 
 class Spec(Section):
@@ -184,6 +194,7 @@ class Spec(Section):
     defragmentation: Defragmentation = Defragmentation()
     backfill: Backfill = Backfill()
     devices: Devices = Devices()
+    ledger: Ledger = Ledger()
 
     @model_validator(mode="after")
     def _some_weight(self) -> Spec:
@@ -193,7 +204,7 @@ class Spec(Section):
 
     def namespace(self, name: str) -> NamespacePolicy:
         """The policy of namespace `name`: its own, else that of `*`, else no limits."""
-        return self.namespaces.get(name) or self.namespaces.get("*") or NamespacePolicy()
+        return self.namespaces.get(name) or self.namespaces.get("*") or NO_LIMITS
 
 
 class Metadata(BaseModel):

@@ -92,6 +92,8 @@ def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
             return _with("the API refused to bind it", detail)
         case ReasonKind.PLACES_KEPT:
             return detail or "places are kept for its members until they have come"
+        case ReasonKind.RECORD_UNREADABLE:
+            return detail or "a record about it cannot be read by this version of the scheduler"
         case ReasonKind.NO_FREE_CAPACITY:
             return _with(f"short of {detail}" if detail else "not enough is free", _room(count))
         case ReasonKind.NO_ADJACENT_LEAVES:

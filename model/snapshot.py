@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -75,10 +75,17 @@ class Snapshot:
         Which devices are left stands there only where somebody has demands of them.
         """
         used = self.used
-        left = {
-            name: minus(counted(node.allocatable), used[name]) if name in used else node.allocatable
-            for name, node in self.fabric.nodes.items()
-        }
+        left: dict[str, Resources] = {}
+        known: dict[Hashable, Resources] = {}
+        for name, node in self.fabric.nodes.items():
+            taken, offer = used.get(name), node.allocatable
+            if taken is None:
+                left[name] = offer
+                continue
+            alike = (id(offer), taken.gpus, taken.cpu, taken.memory, taken.pods, taken.extra)
+            if alike not in known:
+                known[alike] = minus(counted(offer), taken)
+            left[name] = known[alike]
         if self.demanding:
             for name in used.keys() & left.keys():
                 left[name] = replace(left[name], devices=self.devices_left(name))

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ortools.sat.python import cp_model
-from ortools.sat.python.cp_model_helper import IntegerVariableProto
+from ortools.sat.python.cp_model_helper import (
+    CpModelProto,
+    CpSolverResponse,
+    CpSolverStatus,
+    IntegerVariableProto,
+    SatParameters,
+    SolveWrapper,
+)
 
 from solver.program import Answer, Program, Terms, collect
 
@@ -31,11 +37,11 @@ class CpSat:
 
     One worker and a fixed seed make the answers the same each time, as long as no limit is
     reached. The other parameters are the ones that measured best (docs/decisions/0003):
-    where places are `scored`, the whole LP with all its cuts from the start, and the objective
+    where places are `scored`, the whole LP with its cuts from the start, and the objective
     approached from its bound, which makes most of the variables fixed; where gangs are
     only counted, the LP grown lazily and without cuts, unless `cuts` asks for them: where gangs
-    that stand may move, they save most of the search. `presolve` pays where all pods that are
-    counted have one size.
+    that stand may move, they save most of the search. Where all pods have one size (`uniform`),
+    presolve pays for counting, and Chvatal-Gomory cuts for scoring.
     """
 
     def __init__(
@@ -43,19 +49,19 @@ class CpSat:
         program: Program,
         seed: int,
         scored: bool,
-        presolve: bool = False,
+        uniform: bool = False,
         cuts: bool = False,
     ) -> None:
-        self._model = cp_model.CpModel()
+        self._model = CpModelProto()
         self._seed = seed
         self._scored = scored
-        self._presolve = presolve
+        self._uniform = uniform
         self._cuts = cuts
         ranges = {high: IntegerVariableProto() for high in set(program.high)}
         for high, variable in ranges.items():
             variable.domain.extend((0, high))
-        self._model.proto.variables.extend([ranges[high] for high in program.high])
-        add_row = self._model.proto.constraints.add
+        self._model.variables.extend([ranges[high] for high in program.high])
+        add_row = self._model.constraints.add
         for variables, coefficients, least, most in program.rows:
             linear = add_row().linear
             linear.vars.extend(variables)
@@ -64,14 +70,14 @@ class CpSat:
 
     def fix(self, variable: int, value: int) -> None:
         """Leave the variable only this value."""
-        domain = self._model.proto.variables[variable].domain
+        domain = self._model.variables[variable].domain
         domain.clear()
         domain.extend((value, value))
 
     def hold(self, terms: Terms, least: int) -> None:
         """From now on the sum of `terms` is at least this."""
         variables, coefficients = collect(terms)
-        linear = self._model.proto.constraints.add().linear
+        linear = self._model.constraints.add().linear
         linear.vars.extend(variables)
         linear.coeffs.extend(coefficients)
         linear.domain.extend((least, ENDLESS))
@@ -81,23 +87,23 @@ class CpSat:
 
         An answer without values that is proven means that there is none.
         """
-        objective = self._model.proto.objective
+        objective = self._model.objective
         objective.vars.clear()
         objective.coeffs.clear()
         objective.vars.extend([v for v, cost in enumerate(costs) if cost])
         objective.coeffs.extend([-cost for cost in costs if cost])
         objective.scaling_factor = -1.0
-        solver = cp_model.CpSolver()
-        parameters = solver.parameters
+        parameters = SatParameters()
         parameters.num_workers = 1
         parameters.random_seed = self._seed
         parameters.symmetry_level = 0
         parameters.cp_model_probing_level = 0
-        parameters.cp_model_presolve = self._presolve
+        parameters.cp_model_presolve = self._uniform and not self._scored
         parameters.max_presolve_iterations = 1
         if self._scored:
             parameters.add_lp_constraints_lazily = False
             parameters.add_zero_half_cuts = False
+            parameters.add_cg_cuts = self._uniform
             parameters.use_sat_inprocessing = False
             parameters.root_lp_iterations = ROOT
             if len(costs) < MANY:
@@ -108,13 +114,15 @@ class CpSat:
             parameters.cut_level = int(self._cuts)
             parameters.binary_search_num_conflicts = CONFLICTS
         parameters.max_time_in_seconds = max(seconds, 0.001)
-        status = solver.solve(self._model)
-        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return Answer(None, status == cp_model.INFEASIBLE, 0, 0)
-        response = solver.response_proto
+        solver = SolveWrapper()
+        solver.set_parameters(parameters)
+        response: CpSolverResponse = solver.solve(self._model)  # type: ignore[no-untyped-call]
+        status = response.status
+        if status not in (CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE):
+            return Answer(None, status == CpSolverStatus.INFEASIBLE, 0, 0)
         return Answer(
             list(response.solution),
-            status == cp_model.OPTIMAL,
+            status == CpSolverStatus.OPTIMAL,
             round(response.objective_value),
             round(response.best_objective_bound),
         )

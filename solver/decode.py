@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from model.gang import Gang
-from model.resources import Resources, counted, fits, free_devices, minus
+from model.resources import Resources, free_devices
 from solver.bins import Bin
 from solver.kinds import Counts
 from solver.layout import Layout
 from solver.residents import Resident
+from solver.rest import Rest
 from solver.units import Unit
 from solver.variables import UnitVariables
 
@@ -152,42 +154,40 @@ def _pack(
     """(unit, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
     by_bin: dict[Bin, list[tuple[int, int, int, int]]] = defaultdict(list)
     for position, variables in enumerate(layout.units):
-        touched = _touched(variables, values)
-        for (role, leaf), split in variables.bins.items():
-            if leaf not in touched:
-                continue
-            for bin_, terms in split:
-                if only is not None and bin_ not in only:
-                    continue
-                pods = sum([c * values[v] for c, v in terms])
-                if pods:
-                    by_bin[bin_].append((position, role, leaf, pods))
+        roles = variables.unit.roles
+        for leaf in _touched(variables, values):
+            for role in roles:
+                for bin_, terms in variables.bins.get((role, leaf), ()):
+                    pods = sum([c * values[v] for c, v in terms])
+                    if pods and (only is None or bin_ in only):
+                        by_bin[bin_].append((position, role, leaf, pods))
     slots: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    rest = Rest()
     pinned: dict[int, list[Resources]] = defaultdict(list)
     for resident in staying(layout, values):
         for node, request, pods in resident.seats:
             pinned[node] += [request] * pods
     failed = set()
     for bin_, groups in by_bin.items():
-        if not _pack_bin(layout, values, bin_, groups, pinned, slots):
+        if not _pack_bin(layout, values, bin_, groups, pinned, slots, rest):
             failed.add(bin_.leaf)
     for nodes in slots.values():
         nodes.sort()
     return slots, frozenset(failed)
 
 
-def _touched(variables: UnitVariables, values: list[int]) -> set[int]:
-    """Leaves where the values place pods of the unit."""
+def _touched(variables: UnitVariables, values: list[int]) -> list[int]:
+    """Leaves where the values place pods of the unit, each once."""
     touched = {
-        leaf
+        leaf: None
         for group in variables.classes
         for place, variable in group.places
         if values[variable]
         for leaf, _ in place.takes
     }
     if variables.spines:
-        touched.update(leaf for _, leaf in variables.pods)
-    return touched
+        touched.update(dict.fromkeys(leaf for _, leaf in variables.pods))
+    return list(touched)
 
 
 def _pack_bin(
@@ -197,21 +197,22 @@ def _pack_bin(
     groups: list[tuple[int, int, int, int]],
     pinned: dict[int, list[Resources]],
     slots: dict[tuple[int, int, int], list[int]],
+    rest: Rest,
 ) -> bool:
     """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
-    free: dict[int, Resources] = {i: counted(layout.view.free[i]) for i in bin_.nodes}
+    free: dict[int, Resources] = {i: layout.view.free[i] for i in bin_.nodes}
     if not _find_devices(layout, bin_, groups):
         return False
     for node in bin_.nodes:
         for request in pinned.get(node, ()):
-            free[node] = minus(free[node], request)
+            free[node] = rest.after(free[node], request)
     stays: dict[tuple[int, int, int], list[int]] = {}
     for position, role, leaf, _ in groups:
         kept = _kept(layout.units[position], values, role, leaf, bin_)
-        asked = counted(layout.units[position].unit.kind.requests[role])
+        asked = layout.units[position].unit.kind.requests[role]
         stays[position, role, leaf] = kept
         for node in kept:
-            free[node] = minus(free[node], asked)
+            free[node] = rest.after(free[node], asked)
         if kept:
             slots[position, role, leaf] += kept
     phantoms_on: set[int] = set()
@@ -224,21 +225,39 @@ def _pack_bin(
     for group in sorted(groups, key=lambda group: (size(group), group)):
         position, role, leaf, pods = group
         unit = layout.units[position].unit
-        asked, phantom = counted(unit.kind.requests[role]), unit.phantom
-        for _ in range(pods - len(stays[position, role, leaf])):
-            fitting = [
-                (left.gpus, i)
-                for i, left in free.items()
-                if fits(left, asked) and not (phantom and i in phantoms_on)
-            ]
-            if not fitting:
-                return False
-            node = min(fitting)[1]
-            if phantom:
-                phantoms_on.add(node)
-            free[node] = minus(free[node], asked)
-            slots[position, role, leaf].append(node)
+        asked, phantom = unit.kind.requests[role], unit.phantom
+        left = pods - len(stays[position, role, leaf])
+        barred = phantoms_on if phantom else set()
+        nodes = _fill(free, asked, left, rest, barred, 1 if phantom else left)
+        if len(nodes) < left:
+            return False
+        slots[position, role, leaf] += nodes
+        if phantom:
+            phantoms_on.update(nodes)
     return True
+
+
+def _fill(
+    free: dict[int, Resources],
+    asked: Resources,
+    pods: int,
+    rest: Rest,
+    barred: Collection[int],
+    each: int,
+) -> list[int]:
+    """Take a node for each of the pods, at most `each` of one node, none of those `barred`.
+
+    A node that takes a pod has fewest GPUs afterwards too, so it is filled before the next.
+    """
+    taken: list[int] = []
+    for _, node in sorted([(amount.gpus, i) for i, amount in free.items()]):
+        if len(taken) == pods:
+            break
+        if node not in barred:
+            for _ in range(min(pods - len(taken), rest.fits(free[node], asked), each)):
+                free[node] = rest.after(free[node], asked)
+                taken.append(node)
+    return taken
 
 
 def _find_devices(

@@ -37,49 +37,40 @@ def prune(
     Returns, by position of the unit, the (leaf, comfort) pairs that gangs of one pod need
     not consider although their leaf remains.
     """
-    contested = {
-        leaf
-        for unit, classes in units
-        if unit.phantom
-        for group in classes
-        for place, _ in group.places
-        for leaf, _ in place.takes
-    }
+    reached = [_leaves(classes) for _, classes in units]
+    contested: set[int] = set()
+    for (unit, _), leaves in zip(units, reached, strict=True):
+        if unit.phantom:
+            contested |= leaves
     rivals = sum(
         unit.most * sum(unit.kind.sizes)
-        for unit, classes in units
-        if not unit.phantom and (unit.loose or _touches_quiet(classes, contested))
+        for (unit, _), leaves in zip(units, reached, strict=True)
+        if not unit.phantom and (unit.loose or not leaves <= contested)
     )
     skipped: dict[int, set[tuple[int, int]]] = {}
-    for position, (unit, classes) in enumerate(units):
-        if not _prunable(unit, classes):
+    for position, ((unit, classes), leaves) in enumerate(zip(units, reached, strict=True)):
+        if not _prunable(unit):
             continue
-        quiet = 0
-        for group in classes:
-            for place, _ in group.places:
-                ((leaf, counts),) = place.takes
-                if leaf not in contested:
-                    quiet += len(view.by_comfort[leaf]) if counts == (1,) else 1
-        if quiet > WORTHWHILE * rivals:
+        quiet = leaves - contested
+        places = len(quiet)
+        if unit.kind.sizes == (1,):
+            places = sum([len(view.by_comfort[leaf]) for leaf in quiet])
+        if places > WORTHWHILE * rivals:
             skipped[position] = _prune_unit(view, scorer, unit, classes, contested, rivals)
     return skipped
 
 
-def _touches_quiet(classes: list[Usable], contested: set[int]) -> bool:
-    return any(
-        leaf not in contested
-        for group in classes
-        for place, _ in group.places
-        for leaf, _ in place.takes
-    )
+def _leaves(classes: list[Usable]) -> set[int]:
+    """All leaves of the places."""
+    return {leaf for group in classes for place, _ in group.places for leaf, _ in place.takes}
 
 
-def _prunable(unit: Unit, classes: list[Usable]) -> bool:
+def _prunable(unit: Unit) -> bool:
     alone = unit.phantom or unit.loose or unit.careful or bool(unit.bound)
     return (
         not alone
         and len(unit.kind.sizes) == 1
-        and all(len(place.takes) == 1 for group in classes for place, _ in group.places)
+        and all(party.locations.of_one_leaf for party in unit.parties)
     )
 
 
@@ -142,11 +133,12 @@ def _options(view: View, scorer: Scorer, unit: Unit, group: Usable) -> list[Opti
     comforts = view.open_comforts(unit.kind)
     counts: Counts = unit.kind.sizes
     weight = scorer.new_weight(unit)
+    base_of = scorer.leaf_points(unit, counts, False)
     room, in_leaf = view.room(unit.kind).by_node[0], view.ground.in_leaf
     options: list[Option] = []
     for place, _ in group.places:
         leaf = place.takes[0][0]
-        base = scorer.leaf_points(unit, leaf, counts, False)
+        base = base_of[leaf]
         here = comforts[leaf]
         if counts == (1,):
             for comfort, nodes in here.items():

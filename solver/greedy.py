@@ -188,33 +188,34 @@ class Books:
         return None if best is None else best[1]
 
     def _find_loose(self, unit: Unit, room: list[list[int]]) -> list[list[int]] | None:
-        """Any leaves of one spine, those with most room first."""
+        """Any leaves of one spine, the first that has room."""
+        found = (self._seat_loose(unit, room, spine) for spine in unit.locations.loose_spines)
+        return next((nodes for nodes in found if nodes is not None), None)
+
+    def _seat_loose(self, unit: Unit, room: list[list[int]], spine: int) -> list[list[int]] | None:
+        """Any leaves of the spine, those with most room first."""
         kind, ground = unit.kind, self.view.ground
         spines = {ground.spine_of[leaf] if leaf >= 0 else -1 for leaf in unit.bound}
-        for spine in unit.locations.loose_spines:
-            if spines - {spine}:
-                continue
-            remaining = [len(role.pods) for role in unit.gang.roles]
-            takes: list[tuple[int, Counts]] = []
-            order = sorted(
-                ground.spine_leaves[spine], key=lambda i: (i not in unit.bound, -room[0][i], i)
-            )
-            for leaf in order:
-                bound = unit.bound.get(leaf, (0,) * len(remaining))
-                most = zip(remaining, room, bound, strict=True)
-                wanted = tuple(min(left, free[leaf]) + held for left, free, held in most)
-                counts = kind.fill(leaf, wanted)
-                if any(a < b for a, b in zip(counts, bound, strict=True)):
-                    break
-                if any(counts):
-                    takes.append((leaf, counts))
-                    new = unit.new_pods(leaf, counts)
-                    remaining = [a - b for a, b in zip(remaining, new, strict=True)]
-                if not any(remaining) and all(i in dict(takes) for i in unit.bound):
-                    break
-            if any(remaining) or not self._uplinks_hold(unit, tuple(takes)):
-                continue
-            nodes = self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in takes])
-            if nodes is not None:
-                return nodes
-        return None
+        if spines - {spine}:
+            return None
+        remaining = [len(role.pods) for role in unit.gang.roles]
+        takes: list[tuple[int, Counts]] = []
+        order = sorted(
+            ground.spine_leaves[spine], key=lambda i: (i not in unit.bound, -room[0][i], i)
+        )
+        for leaf in order:
+            bound = unit.bound.get(leaf, (0,) * len(remaining))
+            most = zip(remaining, room, bound, strict=True)
+            wanted = tuple(min(left, free[leaf]) + held for left, free, held in most)
+            counts = kind.fill(leaf, wanted)
+            if any(a < b for a, b in zip(counts, bound, strict=True)):
+                break
+            if any(counts):
+                takes.append((leaf, counts))
+                new = unit.new_pods(leaf, counts)
+                remaining = [a - b for a, b in zip(remaining, new, strict=True)]
+            if not any(remaining) and all(i in dict(takes) for i in unit.bound):
+                break
+        if any(remaining) or not self._uplinks_hold(unit, tuple(takes)):
+            return None
+        return self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in takes])

@@ -38,7 +38,6 @@ class Ground:
         for spine, leaves in enumerate(self.spine_leaves):
             for leaf_index in leaves:
                 self.spine_of[leaf_index] = spine
-        self._domains: dict[str, frozenset[int]] = {}
         self._places: dict[Hashable, int] = {}
         self._patterns: dict[tuple[int, ...], int] = {}
         self._amounts: dict[Resources, int] = {}
@@ -76,13 +75,16 @@ class Ground:
 
     def domain(self, name: str | None) -> frozenset[int] | None:
         """The leaves of a domain, by the name of a leaf or spine; `None` where none is named."""
-        if name is None:
-            return None
-        if name not in self._domains:
-            self._domains[name] = frozenset(
-                i for i, leaf in enumerate(self.leaves) if name in (leaf.name, leaf.spine)
-            )
-        return self._domains[name]
+        return None if name is None else self._domains.get(name, frozenset())
+
+    @cached_property
+    def _domains(self) -> dict[str, frozenset[int]]:
+        """Name of a leaf or spine -> its leaves; a name may be that of both."""
+        found: dict[str, set[int]] = {}
+        for i, leaf in enumerate(self.leaves):
+            found.setdefault(leaf.name, set()).add(i)
+            found.setdefault(leaf.spine, set()).add(i)
+        return {name: frozenset(leaves) for name, leaves in found.items()}
 
     @cached_property
     def nature(self) -> list[int]:

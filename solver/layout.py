@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from solver.bins import Bin, bins_of
 from solver.dominance import prune
-from solver.laws.capacity import add_capacity
+from solver.laws.capacity import Capacity
 from solver.laws.claim import Claim
 from solver.laws.nodes import add_node_laws, add_phantom_law
 from solver.loose import add_loose
@@ -29,37 +29,9 @@ from solver.scorer import Scorer
 from solver.stand import Seats, Stand
 from solver.units import Unit
 from solver.usable import Usable, usable
+from solver.user import User
 from solver.variables import Class, UnitVariables
 from solver.view import View
-
-
-class _User:
-    """One role of a unit, which may put pods into the bins of a leaf."""
-
-    __slots__ = (
-        "bound",
-        "by_leaf",
-        "by_node",
-        "kind",
-        "number",
-        "one",
-        "request",
-        "role",
-        "variables",
-    )
-
-    def __init__(self, view: View, number: int, variables: UnitVariables, role: int) -> None:
-        kind = variables.unit.kind
-        room = view.room(kind)
-        self.number = number
-        self.variables = variables
-        self.role = role
-        self.kind = kind
-        self.request = kind.requests[role]
-        self.one = kind.key.one_per_node
-        self.bound = variables.unit.bound_nodes
-        self.by_node = room.by_node[role]
-        self.by_leaf = room.by_leaf[role]
 
 
 class Layout:
@@ -139,10 +111,10 @@ class Layout:
             )
 
     def _add_bins(self, residents: Sequence[Resident]) -> None:
-        users: dict[int, list[_User]] = defaultdict(list)
+        users: dict[int, list[User]] = defaultdict(list)
         for number, variables in enumerate(self.units):
             roles = variables.unit.roles
-            of_role = [_User(self.view, number, variables, role) for role in roles]
+            of_role = [User(self.view, number, variables, role) for role in roles]
             for role, leaf in variables.pods:
                 users[leaf].append(of_role[role])
         bins_in: dict[int, list[Bin]] = {}
@@ -156,29 +128,34 @@ class Layout:
         for keep in self.keeps:
             for bin_, claim in keep.claims():
                 staying[bin_].append(claim)
+        capacity = Capacity(self.program, self.view)
         for leaf, bins in bins_in.items():
             here = users[leaf]
             claims: list[list[Claim]] = [list(staying.get(bin_, ())) for bin_ in bins]
             for user in here:
-                if user.variables.unit.stand is None:
-                    self._split(user, leaf, bins, claims)
-                else:
-                    self._split_standing(user, user.variables.unit.stand, leaf, bins, claims)
+                self._settle(user, leaf, bins, claims)
             phantoms = [user.variables for user in here if user.variables.unit.phantom]
             for bin_, claimed in zip(bins, claims, strict=True):
                 if claimed:
-                    if not add_capacity(self.program, self.view, bin_, claimed):
+                    if not capacity.add(bin_, claimed):
                         self.inexact.append(bin_)
                     add_phantom_law(self.program, self.view, bin_, phantoms)
 
-    def _split(self, user: _User, leaf: int, bins: list[Bin], claims: list[list[Claim]]) -> None:
+    def _settle(self, user: User, leaf: int, bins: list[Bin], claims: list[list[Claim]]) -> None:
+        """Say which bins of the leaf the pods of one role go to."""
+        if user.stand is not None:
+            self._split_standing(user, user.stand, leaf, bins, claims)
+        elif len(bins) > 1 or user.bound:
+            self._split(user, leaf, bins, claims)
+        else:
+            pods = user.pods[user.role, leaf]
+            user.bins[user.role, leaf] = [(bins[0], pods)]
+            claims[0].append(Claim(user.request, pods, user.by_leaf[leaf]))
+
+    def _split(self, user: User, leaf: int, bins: list[Bin], claims: list[list[Claim]]) -> None:
         """Spread the pods of one role in one leaf over the bins that take them."""
         variables, role, request = user.variables, user.role, user.request
         pods = variables.pods[role, leaf]
-        if len(bins) == 1 and not user.bound:
-            variables.bins[role, leaf] = [(bins[0], pods)]
-            claims[0].append(Claim(request, pods, user.by_leaf[leaf]))
-            return
         usable = self._usable_bins(user, leaf, bins)
         if len(usable) == 1:
             position, bin_, fit = usable[0]
@@ -200,7 +177,7 @@ class Layout:
         self.program.equal([*pods, *parts], 0)
 
     def _split_standing(
-        self, user: _User, stand: Stand, leaf: int, bins: list[Bin], claims: list[list[Claim]]
+        self, user: User, stand: Stand, leaf: int, bins: list[Bin], claims: list[list[Claim]]
     ) -> None:
         """Spread the pods of a gang that stands, those that stay told apart from the others.
 
@@ -247,7 +224,7 @@ class Layout:
         parts = [(-count, variable) for _, terms in split for count, variable in terms]
         self.program.equal([*pods, *parts], 0)
 
-    def _usable_bins(self, user: _User, leaf: int, bins: list[Bin]) -> list[tuple[int, Bin, int]]:
+    def _usable_bins(self, user: User, leaf: int, bins: list[Bin]) -> list[tuple[int, Bin, int]]:
         """The bins that take pods of the user: position, bin, and how many fit there."""
         by_node = user.by_node
         usable = []

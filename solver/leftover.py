@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from model.gang import Gang
-from model.resources import Resources, counted, fits, minus
+from model.resources import Resources
 from solver.decode import PlacedGang
+from solver.rest import Rest
 from solver.units import Party, Unit
 from solver.view import View
 
@@ -41,7 +42,8 @@ class Leftover:
 
     def __init__(self, view: View, placed: Iterable[PlacedGang]) -> None:
         self._view = view
-        self._free: list[Resources] = [counted(free) for free in view.free]
+        self._free: list[Resources] = list(view.free)
+        self._rest = Rest()
         self._gpus = [total - used for used, total in view.leaf_gpus]
         for one in placed:
             for request, nodes in zip(one.unit.kind.requests, one.nodes, strict=True):
@@ -67,8 +69,7 @@ class Leftover:
 
     def _leaves(self, party: Party) -> list[int]:
         places = self._view.open_places(party.kind, party.locations)
-        leaves = sorted([place.takes[0][0] for place, _ in places])
-        return sorted(leaves, key=self._gpus.__getitem__)
+        return sorted([place.takes[0][0] for place, _ in places], key=self._gpus.__getitem__)
 
     def _find(self, party: Party, leaf: int) -> list[int] | None:
         """Take the nodes of the leaf for one gang, each pod where it leaves fewest GPUs."""
@@ -77,7 +78,7 @@ class Leftover:
         nodes: list[int] = []
         roomy = [i for i in party.kind.eligible[0][leaf] if free[i].gpus >= request.gpus]
         for i in sorted(roomy, key=lambda i: (free[i].gpus, i)):
-            nodes += [i] * min(pods - len(nodes), fits(free[i], request))
+            nodes += [i] * min(pods - len(nodes), self._rest.fits(free[i], request))
             if len(nodes) == pods:
                 self._take(request, nodes)
                 return nodes
@@ -85,5 +86,5 @@ class Leftover:
 
     def _take(self, request: Resources, nodes: list[int]) -> None:
         for node in nodes:
-            self._free[node] = minus(self._free[node], counted(request))
+            self._free[node] = self._rest.after(self._free[node], request)
             self._gpus[self._view.ground.leaf_of[node]] -= request.gpus

@@ -35,6 +35,11 @@ class Location:
         """How many leaves it spans."""
         return len(self.takes)
 
+    @property
+    def span(self) -> int:
+        """Leaves and spines that it spans."""
+        return len(self.takes) + self.spines
+
 
 class Locations:
     """All legal places of one kind under one topology policy."""
@@ -74,6 +79,11 @@ class Locations:
         )
 
     @cached_property
+    def starts(self) -> tuple[tuple[int, int, int], ...]:
+        """For each of `required`, the first of its `demands`."""
+        return tuple(demands[0] for demands in self.demands)
+
+    @cached_property
     def at_leaf(self) -> dict[int, list[tuple[Location, Counts]]]:
         """Leaf -> the places of `required` that take pods there, and how many."""
         out: dict[int, list[tuple[Location, Counts]]] = {}
@@ -93,7 +103,7 @@ class Locations:
     def fewest(self) -> int:
         """F: the least leaves plus spines over the legal places of the empty fabric."""
         if self.required:
-            return min(place.leaves + place.spines for place in self.required)
+            return min(place.span for place in self.required)
         needed = [self._leaves_needed(spine) for spine in self.loose_spines]
         return 1 + min([leaves for leaves in needed if leaves], default=0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from model.gang import Gang
+from model.gang import Gang, Strategy
 from model.weights import gang_weights, milli
 from solver.kinds import Counts
 from solver.locations import Locations
@@ -32,7 +32,7 @@ class Scorer:
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
         self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
         self._node_points: dict[object, NodePoints] = {}
-        self._leaf_points: dict[tuple[int, tuple[int, int], Counts], int] = {}
+        self._leaf_points: dict[tuple[Strategy, bool, int, int], dict[int, int]] = {}
 
     def weights(self, gang: Gang) -> Mapping[str, int]:
         """Weights of the gang's terms, in thousandths."""
@@ -95,22 +95,23 @@ class Scorer:
             points[bandwidth.NAME] = -(self._penalty * penalty // 1000)
         return points
 
-    def leaf_points(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> int:
-        """The sum of `leaf_terms`, times the weight of the new pods there."""
-        if unit.bound or self._leaf_terms or (spans and unit.gang.bandwidth):
-            points = sum(self.leaf_terms(unit, leaf, counts, spans).values())
-            return points * self.leaf_weight(unit, leaf, counts)
-        filled = self.view.leaf_gpus[leaf]
-        key = (id(unit), filled, counts)
+    def leaf_points(self, unit: Unit, counts: Counts, spans: bool) -> Mapping[int, int]:
+        """By leaf, the sum of `leaf_terms` times the weight of the new pods there."""
+        gang = unit.gang
+        if unit.bound or self._leaf_terms or (spans and gang.bandwidth):
+            return LeafPoints(self, unit, counts, spans)
+        pods = self.pods_weight(unit, counts)
+        gpus = pods if gang.gpus else 0
+        key = (gang.strategy, gang.latency_sensitive, gpus, pods)
         known = self._leaf_points.get(key)
         if known is None:
-            gang = unit.gang
-            gpus = sum([n * r.gpus for n, r in zip(counts, unit.kind.requests, strict=True)])
-            used, total = filled
-            share = domain_utilization.value(used, total, gpus, gang.strategy)
             weight = self.weights(gang).get(domain_utilization.NAME, 0)
-            pods = gpus or self.leaf_weight(unit, leaf, counts)
-            known = self._leaf_points[key] = weight * share // 1000 * pods
+            filled = self.view.leaf_gpus
+            points = {}
+            for used, total in set(filled):
+                share = domain_utilization.value(used, total, gpus, gang.strategy)
+                points[used, total] = weight * share // 1000 * pods
+            known = self._leaf_points[key] = {i: points[leaf] for i, leaf in enumerate(filled)}
         return known
 
     def compactness(self, locations: Locations, gang: Gang, used: int) -> int:
@@ -127,9 +128,14 @@ class Scorer:
 
     def leaf_weight(self, unit: Unit, leaf: int, counts: Counts) -> int:
         """Weight of the new pods among `counts` in a leaf."""
+        return self.pods_weight(unit, unit.new_pods(leaf, counts))
+
+    def pods_weight(self, unit: Unit, pods: Counts) -> int:
+        """Weight of so many pods per role."""
         gang = unit.gang
-        new = unit.new_pods(leaf, counts)
-        return sum([n * gang.pod_weight(r) for n, r in zip(new, gang.roles, strict=True)])
+        if len(pods) == 1:
+            return pods[0] * gang.pod_weight(gang.roles[0])
+        return sum([n * gang.pod_weight(r) for n, r in zip(pods, gang.roles, strict=True)])
 
     def new_weight(self, unit: Unit) -> int:
         """Weight of all pods that are still to be placed."""
@@ -218,4 +224,20 @@ class NodePoints(dict[int, int]):
             full, free = view.ground.nodes[node].allocatable, view.free[node]
             value = resource_availability.value(full, free, request)
             points = self._known[key] = self._availability * value // 1000
+        return points
+
+
+class LeafPoints(dict[int, int]):
+    """Leaf -> points of the leaf terms for what one gang puts there, worked out when asked for."""
+
+    def __init__(self, scorer: Scorer, unit: Unit, counts: Counts, spans: bool) -> None:
+        super().__init__()
+        self._scorer = scorer
+        self._gang = (unit, counts, spans)
+
+    def __missing__(self, leaf: int) -> int:
+        unit, counts, spans = self._gang
+        points = sum(self._scorer.leaf_terms(unit, leaf, counts, spans).values())
+        points *= self._scorer.leaf_weight(unit, leaf, counts)
+        self[leaf] = points
         return points

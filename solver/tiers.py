@@ -60,7 +60,7 @@ class Tiers:
     ) -> None:
         self._program = program
         self._moving = moving
-        self.solver = CpSat(program, seed, scored=False, presolve=uniform, cuts=moving)
+        self.solver = CpSat(program, seed, scored=False, uniform=uniform, cuts=moving)
         by_priority: dict[int, Tier] = {}
         for group in sorted(classes, key=lambda c: -c.priority):
             by_priority.setdefault(group.priority, []).append(group)

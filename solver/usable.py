@@ -9,13 +9,17 @@ place by place, and only inside that domain.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from solver.locations import Location, Locations
+from solver.locations import Locations
+from solver.merged import Entry, Merged, Reach, merge
 from solver.scorer import Scorer
 from solver.units import Unit
-from solver.view import Merged, View
+from solver.view import View
+
+Extra = tuple[tuple[int, int], ...]
+"""(party, points) of the parties whose preferred domain is met."""
 
 
 @dataclass(slots=True)
@@ -23,7 +27,7 @@ class Usable:
     """Places of one class: what they are worth by party, and (place, gangs that fit) of each."""
 
     worth: dict[int, int]
-    places: list[tuple[Location, int]] = field(default_factory=list)
+    places: list[Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -39,45 +43,51 @@ def usable(view: View, unit: Unit, scorer: Scorer | None) -> list[Usable]:
     groups: dict[int, _Group] = {}
     for number, party in enumerate(unit.parties):
         groups.setdefault(id(party.locations), _Group(party.locations)).parties.append(number)
-    found, members = _merged(view, unit, groups)
-    special = _special(unit, scorer, groups, found) if scorer else {}
-    classes: dict[tuple[int, int, tuple[tuple[int, int], ...]], Usable] = {}
-    most = unit.most
-    for number, (place, fit) in found.items():
-        used = place.leaves + place.spines if scorer else 0
-        extra = tuple(special[number]) if number in special else ()
-        key = (members[number], used, extra)
+    merged = _merged(view, unit, groups)
+    special = _special(unit, scorer, groups.values(), merged) if scorer else {}
+    apart: dict[Reach, list[int]] = defaultdict(list)
+    for number in special:
+        apart[merged.reach[number]].append(number)
+    classes: dict[tuple[Reach, Extra], Usable] = {}
+
+    def at(reach: Reach, extra: Extra) -> list[Entry]:
+        members, used = reach if scorer else (reach[0], 0)
+        key = ((members, used), extra)
         known = classes.get(key)
         if known is None:
-            inside = [g for i, g in enumerate(groups.values()) if members[number] >> i & 1]
+            inside = [groups[one] for i, one in enumerate(merged.order) if members >> i & 1]
             known = classes[key] = Usable(_worth(unit, scorer, inside, used, dict(extra)))
-        known.places.append((place, min(fit, most)))
+        return known.places
+
+    most = unit.most
+    for reach, places in merged.by_reach.items():
+        without = special if reach in apart else ()
+        common = [
+            entry if entry[1] <= most else (entry[0], most)
+            for number, entry in places.items()
+            if number not in without
+        ]
+        if common:
+            at(reach, ()).extend(common)
+        for number in apart.get(reach, ()):
+            place, fit = places[number]
+            at(reach, tuple(special[number])).append((place, min(fit, most)))
     return list(classes.values())
 
 
 def _merged(view: View, unit: Unit, groups: Mapping[int, _Group]) -> Merged:
     """The places of all groups, worked out once for units that may go wherever there is room."""
-    alone = unit.stand is not None or bool(unit.bound) or unit.within is not None
-    key = tuple(groups)
-    if not alone and key in view.merged:
-        return view.merged[key]
-    found: dict[int, tuple[Location, int]] = {}
-    members: dict[int, int] = {}
-    for position, group in enumerate(groups.values()):
-        bit = 1 << position
-        for place, fit in _open(view, unit, group):
-            number = place.number
-            if number in found:
-                members[number] |= bit
-            else:
-                found[number] = (place, fit)
-                members[number] = bit
-    if not alone:
-        view.merged[key] = (found, members)
-    return found, members
+    if unit.stand is not None or unit.bound or unit.within is not None:
+        return merge({one: _open(view, unit, group) for one, group in groups.items()})
+    key = frozenset(groups)
+    known = view.merged.get(key)
+    if known is None:
+        places = {one: _open(view, unit, group) for one, group in groups.items()}
+        known = view.merged[key] = merge(places)
+    return known
 
 
-def _open(view: View, unit: Unit, group: _Group) -> list[tuple[Location, int]]:
+def _open(view: View, unit: Unit, group: _Group) -> list[Entry]:
     party = unit.parties[group.parties[0]]
     if unit.stand is not None:
         return [(place, 1) for place in unit.stand.places]
@@ -92,18 +102,18 @@ def _open(view: View, unit: Unit, group: _Group) -> list[tuple[Location, int]]:
 
 
 def _special(
-    unit: Unit, scorer: Scorer, groups: dict[int, _Group], found: dict[int, tuple[Location, int]]
+    unit: Unit, scorer: Scorer, groups: Iterable[_Group], merged: Merged
 ) -> dict[int, list[tuple[int, int]]]:
     """Place number -> (party, points) where pods there meet the party's preferred domain."""
     special: dict[int, list[tuple[int, int]]] = defaultdict(list)
     met = scorer.preference(unit.gang, None)
-    for group in groups.values():
+    for group in groups:
         for number in group.parties:
             inside = scorer.view.ground.domain(unit.parties[number].gangs[0].preferred_domain)
             points: dict[int, int] = defaultdict(int)
             for leaf in inside or ():
                 for place, counts in group.locations.at_leaf.get(leaf, ()):
-                    if place.number in found:
+                    if place.number in merged.reach:
                         points[place.number] += met * scorer.leaf_weight(unit, leaf, counts)
             for place_number, extra in points.items():
                 special[place_number].append((number, extra))

@@ -12,9 +12,7 @@ from model.snapshot import Snapshot
 from solver.ground import Ground
 from solver.kinds import Kind
 from solver.locations import Location, Locations
-
-Merged = tuple[dict[int, tuple[Location, int]], dict[int, int]]
-"""Place number -> (place, gangs that fit), and which of several `Locations` have it, as bits."""
+from solver.merged import Merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +42,27 @@ class View:
         self.spec = ground.spec
         used = snapshot.used
         self.free: list[Resources] = []
+        """Node -> what is left there, the same object for equal amounts."""
         self.free_id: list[int] = []
         self._amounts = list(ground.amounts)
         ids = {amount: i for i, amount in enumerate(self._amounts)}
+        met: dict[int, int] = {}
         free = snapshot.free
         for node, empty in zip(ground.nodes, ground.empty_id, strict=True):
-            if node.name not in used:
-                self.free.append(node.allocatable)
-                self.free_id.append(empty)
-                continue
-            left = free[node.name]
-            known = ids.setdefault(left, len(ids))
-            if known == len(self._amounts):
-                self._amounts.append(left)
-            self.free.append(left)
+            known = empty
+            if node.name in used:
+                left = free[node.name]
+                number = met.get(id(left))
+                if number is None:
+                    number = met[id(left)] = ids.setdefault(left, len(ids))
+                    if number == len(self._amounts):
+                        self._amounts.append(left)
+                known = number
+            self.free.append(self._amounts[known])
             self.free_id.append(known)
         self._rooms: dict[int, Room] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
-        self.merged: dict[tuple[int, ...], Merged] = {}
+        self.merged: dict[frozenset[int], Merged] = {}
         """By the identities of several `Locations`: kept for units that share them."""
         self._open: dict[int, list[tuple[Location, int]]] = {}
         self._comforts: dict[int, list[dict[int, int]]] = {}
@@ -109,18 +110,22 @@ class View:
         known = self._open.get(id(locations))
         if known is None:
             room = self.room(kind).by_leaf
-            demanded = zip(locations.required, locations.demands, strict=True)
+            required = locations.required
             if locations.of_one_leaf and len(room) == 1:
+                here = room[0]
                 known = [
                     (place, fit)
-                    for place, ((_, leaf, count),) in demanded
-                    if (fit := room[0][leaf] // count)
+                    for place, (_, leaf, count) in zip(required, locations.starts, strict=True)
+                    if (fit := here[leaf] // count)
                 ]
             else:
                 known = [
                     (place, fit)
-                    for place, demands in demanded
-                    if (fit := min([room[role][leaf] // count for role, leaf, count in demands]))
+                    for place, demands, (role, leaf, count) in zip(
+                        required, locations.demands, locations.starts, strict=True
+                    )
+                    if room[role][leaf] >= count
+                    and (fit := min([room[r][i] // n for r, i, n in demands]))
                 ]
             self._open[id(locations)] = known
         return known

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from model.gang import Gang
@@ -13,6 +13,7 @@ from model.weights import SCALE
 from solver.clock import Clock
 from solver.cpsat import ENDLESS, CpSat
 from solver.decode import Decoded, decode
+from solver.kinds import Counts
 from solver.laws.blocks import add_blocks
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout
@@ -46,9 +47,11 @@ def locate(
     The rooms kept for likely gangs are worth at least `least_room`.
     """
     seconds = 0.0
+    everyone = [*units, *(unit for _, unit in phantoms)]
+    sizes = {request.gpus for unit in everyone for request in unit.kind.requests}
+    seed, uniform = view.spec.solver.seed, len(sizes) <= 1
     while True:
         program = Program()
-        everyone = [*units, *(unit for _, unit in phantoms)]
         layout = Layout(program, view, everyone, refined, scorer)
         add_uplinks(layout, scorer)
         add_blocks(layout)
@@ -69,7 +72,8 @@ def locate(
         for variables in layout.units[: len(units)]:
             _add_worth(costs, layout, scorer, variables)
         watch = clock.watch()
-        answer = CpSat(program, view.spec.solver.seed, scored=True).maximize(costs, clock.left())
+        solver = CpSat(program, seed, scored=True, uniform=uniform)
+        answer = solver.maximize(costs, clock.left())
         seconds += watch()
         if answer.values is None:
             return None
@@ -101,21 +105,28 @@ def _split(decoded: Decoded, phantoms: list[tuple[LikelyGang, Unit]], stage: Sta
 def _add_worth(costs: list[int], layout: Layout, scorer: Scorer, variables: UnitVariables) -> None:
     """Points of a unit: by location, by party, by take of a loose gang, and by bin."""
     unit = variables.unit
-    leaf_points = scorer.leaf_points
+    inside = scorer.leaf_points(unit, unit.kind.sizes, False)
+    across: dict[Counts, Mapping[int, int]] = {}
+
+    def points_across(leaf: int, counts: Counts) -> int:
+        if counts not in across:
+            across[counts] = scorer.leaf_points(unit, counts, True)
+        return across[counts][leaf]
+
     for group in variables.classes:
         alone = 0 if group.flows else group.worth[0]
         for party, flow in group.flows.items():
             costs[flow] += group.worth[party]
         for place, variable in group.places:
-            spans = len(place.takes) > 1
-            points = alone
-            for leaf, counts in place.takes:
-                points += leaf_points(unit, leaf, counts, spans)
-            costs[variable] += points
+            takes = place.takes
+            if len(takes) == 1:
+                costs[variable] += alone + inside[takes[0][0]]
+            else:
+                costs[variable] += alone + sum([points_across(*take) for take in takes])
     for leaf, counts, variable in variables.takes:
         preferred = scorer.preference(unit.gang, leaf) * scorer.leaf_weight(unit, leaf, counts)
-        spans = counts != unit.kind.sizes
-        costs[variable] += scorer.leaf_points(unit, leaf, counts, spans) + preferred
+        points = inside[leaf] if counts == unit.kind.sizes else points_across(leaf, counts)
+        costs[variable] += points + preferred
     tables = [scorer.node_points(unit, role) for role in unit.roles]
     weights = [unit.gang.pod_weight(role) for role in unit.gang.roles]
     comfort = layout.view.comfort_id

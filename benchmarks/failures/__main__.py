@@ -1,4 +1,4 @@
-"""`python -m benchmarks.failures [--quick] [--at-once N] [--write]`.
+"""`python -m benchmarks.failures [--quick] [--at-once N] [--kept FILE] [--write]`.
 
 The same failures under three ways to recover, at the rate of a production cluster and at ten
 times that.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -47,6 +48,9 @@ def main(
     trace: Annotated[list[str] | None, typer.Option(help="kalos, philly; both without it.")] = None,
     seed: Annotated[int, typer.Option(help="Decides which nodes fail when.")] = 0,
     at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
+    kept: Annotated[
+        Path | None, typer.Option(help="A file of what was found before, to go on from.")
+    ] = None,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Replay every case and print the table."""
@@ -62,7 +66,7 @@ def main(
         for rate in (RATES[-1:] if quick else RATES)
         for way, recovery, movable in WAYS
     ]
-    outcomes = run_all([case for _, case in names], at_once)
+    outcomes = run_all([case for _, case in names], at_once, kept)
     lines = []
     for (way, _), outcome in zip(names, outcomes, strict=True):
         lines.append(_figures(way, outcome))

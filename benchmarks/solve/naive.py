@@ -66,7 +66,7 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
             objective.append((who + points, here))
             for leaf, (count,) in place.takes:
                 at_leaf.setdefault(leaf, []).append((count, here))
-                objective.append((scorer.leaf_points(unit, leaf, (count,), False), here))
+                objective.append((scorer.leaf_points(unit, (count,), False)[leaf], here))
         model.add_at_most_one(chosen)
         for leaf in range(len(view.ground.leaves)):
             nodes = [uses[i] for i in view.ground.in_leaf[leaf] if i in uses]

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.trace [--quick] [--at-once N] [--write]`.
+"""`python -m benchmarks.trace [--quick] [--at-once N] [--kept FILE] [--write]`.
 
 Kalos gangs, and Philly jobs scaled up, on the Lingjun fabric, under every policy at loads of
 70 to 110 %. Ends with status 1 where a policy that knows the leaf rule broke a law.
@@ -6,7 +6,8 @@ Kalos gangs, and Philly jobs scaled up, on the Lingjun fabric, under every polic
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,9 +33,22 @@ gang that has waited for 600 s, and durations are known. Allocation counts until
 arrival; the largest gangs have at least half as many nodes as the largest; `leaves` are those of \
 all gangs over the fewest possible, for gangs of two nodes and more; `illegal` gangs stand where \
 the leaf rule allows nobody. GPU-seconds are conserved in every replay, and every plan went \
-through the validator. Means over {deals} deals: the trace as recorded, then its arrivals dealt \
-to its gangs anew. `unproven` cycles could differ elsewhere. Seconds are wall clock, {at_once} at \
-once, load when it began {load:.1f}."""
+through the validator. Means over `deals`: the trace as recorded, then its arrivals dealt to its \
+gangs anew. Without `unproven` cycles the figures are the same on every machine; seconds are wall \
+clock beside whatever else ran."""
+WHY = """Why a baseline can be ahead:
+
+- `spread` knows no leaves. What it gains in allocation and wait it takes from the rule: its gangs \
+stand on several times the fewest leaves, and most hops of their rings cross leaves.
+- A batch is proven the best for its moment: most GPUs times age first, then the best places. \
+Nobody proves anything about the sum of the moments: greedy, buddy and first-fit break other ties, \
+and one gang of 128 nodes that starts an hour earlier or later moves everybody behind it. One deal \
+of 319 gangs tells such luck from merit badly; where several were replayed, the number of deals in \
+which a baseline is ahead says more than the gap.
+- Age counts in 8 steps of `batch.ageStepSeconds`, 600 s by default, so that it says no more after \
+70 minutes. Where gangs wait for days all of them are equally old, and among equals the batch \
+prefers what fills most GPUs, while buddy and first-fit go by arrival. The section on tuning has \
+what longer steps and more weight on free room change."""
 
 
 def main(
@@ -47,6 +61,12 @@ def main(
         int, typer.Option(min=1, help="The trace as recorded, and dealt anew so often less one.")
     ] = 1,
     at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
+    kept: Annotated[
+        Path | None, typer.Option(help="A file of what was found before, to go on from.")
+    ] = None,
+    replay: Annotated[
+        bool, typer.Option(help="Replay what the file has not; else leave it out.")
+    ] = True,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Replay every case and print the table."""
@@ -55,7 +75,7 @@ def main(
         if write:
             write_section("trace", "Traces", NO_DATA)
         return
-    note = NOTE.format(slack=slack, deals=deals, at_once=at_once, load=os.getloadavg()[0])
+    note = NOTE.format(slack=slack)
     loads = load or ((90,) if quick else LOADS)
     cases = [
         Case(name, percent, _options(one, name, slack), quick, deal)
@@ -65,17 +85,31 @@ def main(
         for deal in range(deals)
     ]
     outcomes: list[Outcome] = []
-    for outcome in run_all(cases, at_once):
+    for outcome in run_all(cases, at_once, kept, replay):
         outcomes.append(outcome)
         _show(outcome)
     figures = gathered(outcomes)
     table = markdown(list(HEADER), [columns(key, one) for key, one in figures.items()])
-    parts = [note, table, behind(figures)]
-    print(table, parts[-1], sep="\n\n")
+    parts = [note, table, *left_out(cases, outcomes), behind(figures), WHY]
+    print(*parts[1:], sep="\n\n")
     if write:
         write_section("trace", "Traces: policy beside policy", "\n\n".join(parts))
     if any(one.counts.breaches for one in outcomes if one.case.options.policy in LAWFUL):
         raise SystemExit(1)
+
+
+def left_out(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[str]:
+    """A line that names the cases without an outcome, where there are any."""
+    there = [outcome.case for outcome in outcomes]
+    gone: dict[str, list[str]] = {}
+    for case in cases:
+        if case not in there:
+            text = f"{case.options.policy} at {case.load} %"
+            gone.setdefault(case.trace, []).append(
+                f"{text} (deal {case.deal})" if case.deal else text
+            )
+    lines = [f"{name}: {'; '.join(texts)}" for name, texts in gone.items()]
+    return [f"Not replayed: {'. '.join(lines)}."] if lines else []
 
 
 def _options(policy: str, trace: str, slack: int) -> Options:
@@ -86,7 +120,8 @@ def _options(policy: str, trace: str, slack: int) -> Options:
 def _show(outcome: Outcome) -> None:
     case = outcome.case
     table = Table(*HEADER)
-    table.add_row(*columns((case.trace, case.load, case.options.policy), Figures.of(outcome)))
+    key = (case.trace, case.load, case.options.policy)
+    table.add_row(*columns(key, {case.deal: Figures.of(outcome)}))
     Console(width=180).print(table)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from statistics import fmean
 from typing import Self
@@ -11,9 +11,9 @@ from benchmarks.replays import Outcome
 from simulator.measures.tables import duration, percent
 
 HEADER = (
-    "trace", "load", "policy", "allocation", "wait p95, largest", "wait p95, all", "wait mean",
-    "completion mean", "leaves", "hops between leaves", "illegal", "free leaves / pairs / quads",
-    "unproven", "seconds",
+    "trace", "load", "policy", "deals", "allocation", "wait p95, largest", "wait p95, all",
+    "wait mean", "completion mean", "leaves", "hops between leaves", "illegal",
+    "free leaves / pairs / quads", "unproven", "seconds",
 )  # fmt: skip
 TOLERANCE = 0.001
 """Figures that differ by a smaller share are as good as each other."""
@@ -58,31 +58,60 @@ class Figures:
 
 Key = tuple[str, int, str]
 """Trace, load and policy."""
+Deals = Mapping[int, Figures]
+"""The figures of each deal that was replayed."""
 
-GOALS: tuple[tuple[str, Callable[[Figures], float]], ...] = (
-    ("allocation", lambda one: -one.allocation),
-    ("p95 wait of the largest gangs", lambda one: one.largest),
-    ("leaves per gang", lambda one: one.leaves),
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What we want to be best at. `worth` is the smaller the better; `gap` writes a difference."""
+
+    name: str
+    worth: Callable[[Figures], float]
+    shown: Callable[[Figures], str]
+    gap: Callable[[float], str]
+
+
+GOALS = (
+    Goal(
+        "allocation",
+        lambda one: -one.allocation,
+        lambda one: percent(one.allocation),
+        lambda gap: f"{100 * gap:.1f} points",
+    ),
+    Goal(
+        "p95 wait of the largest gangs",
+        lambda one: one.largest,
+        lambda one: duration(one.largest),
+        duration,
+    ),
+    Goal(
+        "leaves per gang",
+        lambda one: one.leaves,
+        lambda one: f"{one.leaves:.3f}",
+        lambda gap: f"{gap:.3f}",
+    ),
 )
-"""What we want to be best at, the smaller the better."""
 
 
-def gathered(outcomes: Sequence[Outcome]) -> dict[Key, Figures]:
-    """The means by trace, load and policy, in the order of the outcomes."""
-    found: dict[Key, list[Figures]] = {}
+def gathered(outcomes: Sequence[Outcome]) -> dict[Key, Deals]:
+    """The figures by trace, load and policy, in the order of the outcomes."""
+    found: dict[Key, dict[int, Figures]] = {}
     for one in outcomes:
         key = (one.case.trace, one.case.load, one.case.options.policy)
-        found.setdefault(key, []).append(Figures.of(one))
-    return {key: Figures.mean(several) for key, several in found.items()}
+        found.setdefault(key, {})[one.case.deal] = Figures.of(one)
+    return dict(found)
 
 
-def columns(key: Key, one: Figures) -> list[str]:
-    """The columns of `HEADER`."""
+def columns(key: Key, deals: Deals) -> list[str]:
+    """The columns of `HEADER`: means over the deals."""
     trace, load, policy = key
+    one = Figures.mean(list(deals.values()))
     return [
         trace,
         f"{load} %",
         policy,
+        str(len(deals)),
         percent(one.allocation),
         duration(one.largest),
         duration(one.wait_p95),
@@ -97,25 +126,45 @@ def columns(key: Key, one: Figures) -> list[str]:
     ]
 
 
-def behind(figures: dict[Key, Figures]) -> str:
+def behind(found: Mapping[Key, Deals]) -> str:
     """A line for each goal, trace and load at which a baseline is ahead of ours, or that none is.
 
-    Marks the baselines that place gangs where the leaf rule allows nobody.
+    Means over the deals that both have replayed. Says by how much, in how many of the deals, and
+    which baselines place gangs where the leaf rule allows nobody.
     """
-    lines = []
-    for (trace, load, policy), ours in figures.items():
+    lines, cells, led = [], 0, 0
+    for (trace, load, policy), ours in found.items():
         if policy != "cpsat":
             continue
-        others = {p: one for (t, at, p), one in figures.items() if (t, at) == (trace, load)}
-        for name, worth in GOALS:
-            margin = TOLERANCE * abs(worth(ours))
+        rivals = {p: one for (t, at, p), one in found.items() if (t, at) == (trace, load)}
+        rivals.pop("cpsat")
+        for goal in GOALS:
             ahead = [
-                rival + (" (illegal)" if one.illegal else "")
-                for rival, one in others.items()
-                if worth(one) < worth(ours) - margin
+                said
+                for rival, theirs in rivals.items()
+                if (said := _ahead(goal, rival, ours, theirs)) is not None
             ]
+            cells += len(rivals)
+            led += len(ahead)
             if ahead:
-                lines.append(f"- {trace} at {load} %, {name}: {', '.join(ahead)}")
+                mean = goal.shown(Figures.mean(list(ours.values())))
+                lines.append(f"- {trace} at {load} %, {goal.name}, ours {mean}: {'; '.join(ahead)}")
     if not lines:
         return "Ours is ahead of, or level with, every baseline on every trace and load."
-    return "\n".join(["Where baselines are ahead of ours:", "", *lines])
+    return "\n".join([f"Baselines are ahead of ours in {led} of {cells} comparisons:", "", *lines])
+
+
+def _ahead(goal: Goal, rival: str, ours: Deals, theirs: Deals) -> str | None:
+    """By how much a rival is ahead over the deals of both; `None` where it is not."""
+    common = [deal for deal in ours if deal in theirs]
+    if not common:
+        return None
+    mine = Figures.mean([ours[deal] for deal in common])
+    other = Figures.mean([theirs[deal] for deal in common])
+    gap = goal.worth(mine) - goal.worth(other)
+    if gap <= TOLERANCE * abs(goal.worth(mine)):
+        return None
+    wins = sum(goal.worth(theirs[deal]) < goal.worth(ours[deal]) for deal in common)
+    deals = f", {wins} of {len(common)} deals" if len(common) > 1 else ""
+    illegal = f", {other.illegal:g} gangs illegal" if other.illegal else ""
+    return f"{rival} by {goal.gap(gap)}{deals}{illegal}"

@@ -23,7 +23,7 @@ def replay_lines(
     yield Text(tables.note(trace), style="dim")
     for one in tables.tables([(name, record, summarise(record)) for name, record in runs]):
         yield Text(f"\n{one.title}", style="bold")
-        yield _across(one) if one.header[0] == "policy" else _as_is(one)
+        yield _across(one) if one.header[0] == "policy" else as_is(one)
 
 
 def _across(one: tables.Table) -> Table:
@@ -34,7 +34,8 @@ def _across(one: tables.Table) -> Table:
     return table
 
 
-def _as_is(one: tables.Table) -> Table:
+def as_is(one: tables.Table) -> Table:
+    """A table with its columns as they are."""
     table = _empty(one.header)
     for row in one.rows:
         table.add_row(*row)

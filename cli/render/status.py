@@ -26,6 +26,7 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         f"{records['gangLeases']} gang leases{f' ({phases})' if phases else ''}{unreadable}",
         "red" if unreadable else "default",
     )
+    yield _line("format", *_formats(records["formats"]))
     nodes, gpus = document["nodes"], document["gpus"]
     yield _line(
         "nodes",
@@ -68,6 +69,12 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         config["source"] + ("" if config["valid"] else f"; the newest edit is not used: {wrong}"),
         "default" if config["valid"] else "red",
     )
+    ledger = document.get("ledger")
+    if ledger and ledger["writes"]:
+        text, style = _formats(ledger["formats"])
+        lost = len(ledger["unreadable"])
+        bad = f"; {lost} records cannot be read by this version" if lost else ""
+        yield _line("format", f"{text}; writes {ledger['writes']}{bad}", "red" if lost else style)
     yield _line("gangs", f"{len(document['queue']):,} waiting")
     yield from _reasons(Counter(entry["reason"] for entry in document["queue"]))
 
@@ -78,6 +85,17 @@ def _leader(leader: Mapping[str, Any], now: float) -> tuple[str, str]:
     ago = now - datetime.fromisoformat(leader["renewed"]).timestamp()
     text = f"{leader['holder']}, epoch {leader['epoch']}, renewed {age(ago)} ago"
     return (text, "green") if leader["valid"] else (f"{text}: no longer valid", "red")
+
+
+def _formats(formats: Mapping[str, int]) -> tuple[str, str]:
+    """In which formats the records are; what upgrades and rollbacks wait for is one alone."""
+    if not formats:
+        return "no records yet", "default"
+    if len(formats) == 1:
+        (only,) = formats
+        return f"all records are format {only}", "default"
+    text = ", ".join(f"{count} of format {number}" for number, count in sorted(formats.items()))
+    return f"mixed: {text}", "yellow"
 
 
 def _reasons(reasons: Mapping[str, int]) -> Iterator[Text]:

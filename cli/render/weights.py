@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from model.config import Spec
+from model.config import API_VERSION, Spec
 from model.gang import Strategy
 from model.weights import gang_weights, milli
 
@@ -52,6 +53,33 @@ def weights_view(spec: Spec) -> Iterator[RenderableType]:
         "added for every likely gang that could still start afterwards, times its GPUs and "
         "its share of the job mix",
     )
+
+
+def weights_document(spec: Spec, source: str) -> dict[str, Any]:
+    """Per term its weight, its meaning, and the thousandths that it comes to by kind of gang."""
+    effective = {
+        f"{strategy.value}{'+latency' if latency else ''}": gang_weights(spec, strategy, latency)
+        for strategy, latency in KINDS
+    }
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Weights",
+        "source": source,
+        "terms": [
+            {
+                "name": name,
+                "weight": float(weight),
+                "meaning": MEANINGS.get(name, CUSTOM),
+                "thousandths": {kind: weights[name] for kind, weights in effective.items()},
+            }
+            for name, weight in spec.scoring_weights.items()
+        ],
+        "penalties": {
+            "bandwidth": float(spec.penalties.bandwidth),
+            "migration": float(spec.penalties.migration),
+        },
+        "fragmentation": float(spec.fragmentation.weight),
+    }
 
 
 def _table(spec: Spec) -> Table:

@@ -103,8 +103,8 @@ class LiveWorld:
             for body in list(bodies.values())
         ]
         standing = without_idle_owners(self.name, objects)
-        now, config = self._clock.wall(), self._observed.config
-        return read_beside(self.name, standing, given, now, config).snapshot
+        now, usual = self._clock.wall(), self._observed.config
+        return read_beside(self.name, standing, given, now, usual=usual).snapshot
 
     async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
         """What Leases and events of the cluster say of a gang."""

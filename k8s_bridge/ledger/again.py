@@ -5,20 +5,26 @@ from __future__ import annotations
 import structlog
 
 from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
 from k8s_bridge.ledger.fence import check_epoch
 from k8s_bridge.ledger.records import GangLease, Page
+from k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
 from k8s_bridge.ledger.writes import Records
 
 
 async def page_again(records: Records, book: Book, epoch: int, name: str) -> Page | None:
     """Read a page into the book; None, and out of the book, where it is gone or unreadable.
 
+    One that is sealed is in the book as that.
+
     Raises `Fenced` where a leader of a later epoch than ours wrote it.
     """
     body = await records.read(name)
     try:
-        page = None if body is None else read_page(body)
+        page = None if body is None else records.page(body)
+    except SealedRecord as error:
+        check_epoch(epoch, error.sealed.epoch, f"lease {name}")
+        book.put_sealed(error.sealed)
+        return None
     except BadRecord as error:
         structlog.get_logger(__name__).error("record_unreadable", why=str(error))
         page = None
@@ -37,7 +43,11 @@ async def lease_again(records: Records, book: Book, epoch: int, name: str) -> Ga
     """
     body = await records.read(name)
     try:
-        lease = None if body is None else read_gang(body)
+        lease = None if body is None else records.lease(body)
+    except SealedRecord as error:
+        check_epoch(epoch, error.sealed.epoch, f"lease {name}")
+        book.put_sealed(error.sealed)
+        return None
     except BadRecord as error:
         structlog.get_logger(__name__).error("record_unreadable", why=str(error))
         lease = None

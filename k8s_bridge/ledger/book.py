@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from k8s_bridge.ledger.names import page_name
 from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from k8s_bridge.ledger.sealed import SealedRecords
+from k8s_bridge.ledger.unreadable import Sealed
 from model.gang import GangKey
 
 
@@ -15,7 +17,8 @@ from model.gang import GangKey
 class Commit:
     """A commit, put together from its entries and its gang lease.
 
-    `phase` is None where it is void: its entries name a gang lease that is not there.
+    `phase` is None where it is void: its entries name a gang lease that is not there. `sealed`:
+    a record of it cannot be read, so nobody may take it any further, or free what it holds.
     """
 
     name: str
@@ -24,13 +27,18 @@ class Commit:
     members: tuple[Member, ...]
     pages: tuple[str, ...]
     lease: GangLease | None = None
+    sealed: bool = False
 
 
 class Book:
-    """All pages and gang leases. `writing` is held by whoever writes pages."""
+    """All pages and gang leases. `writing` is held by whoever writes pages.
+
+    `sealed` are the records that cannot be read.
+    """
 
     def __init__(self) -> None:
         self.writing = asyncio.Lock()
+        self.sealed = SealedRecords()
         self._pages: dict[str, Page] = {}
         self._leases: dict[str, GangLease] = {}
         self._lease_of: dict[str, str] = {}
@@ -54,8 +62,8 @@ class Book:
         return self._pages.get(name)
 
     def page_of(self, node: str) -> str | None:
-        """The name of the page that lists `node`."""
-        return self._page_of.get(node)
+        """The name of the page that lists `node`, be it sealed."""
+        return self._page_of.get(node) or self.sealed.page_of(node)
 
     def lease(self, name: str) -> GangLease | None:
         """The gang lease of that name."""
@@ -65,6 +73,7 @@ class Book:
         """Take `page` for what the cluster holds now."""
         name = page_name(page.leaf, page.part)
         self._forget(name)
+        self.sealed.drop(name)
         self._pages[name] = page
         for node in page.nodes:
             self._page_of.setdefault(node, name)
@@ -77,20 +86,36 @@ class Book:
     def drop_page(self, name: str) -> None:
         """The page does not exist."""
         self._forget(name)
+        self.sealed.drop(name)
         self._pages.pop(name, None)
 
     def put_lease(self, lease: GangLease) -> None:
         """Take `lease` for what the cluster holds now."""
+        self.sealed.drop(lease.name)
         self._leases[lease.name] = lease
         self._lease_of[lease.commit] = lease.name
         self._open.add(lease.commit)
 
     def drop_lease(self, name: str) -> None:
         """The gang lease does not exist."""
+        self.sealed.drop(name)
         lease = self._leases.pop(name, None)
         if lease is not None:
             del self._lease_of[lease.commit]
             self._open.add(lease.commit)
+
+    def put_sealed(self, one: Sealed) -> None:
+        """Take a record that cannot be read for what the cluster holds now."""
+        self.drop_page(one.name)
+        self.drop_lease(one.name)
+        self.sealed.put(one)
+
+    @property
+    def sealed_gangs(self) -> frozenset[GangKey]:
+        """The gangs that sealed records are about, and those of commits with one among theirs."""
+        if not self.sealed:
+            return frozenset()
+        return self.sealed.gangs | {one.gang for one in self.open_commits() if one.sealed}
 
     def commit(self, name: str) -> Commit | None:
         """The commit of that name, None where no record names it."""
@@ -100,10 +125,16 @@ class Book:
             return None
         members = tuple(member for entry in entries.values() for member in entry.members)
         if lease is not None:
-            return Commit(name, lease.gang, lease.phase, lease.members, tuple(entries), lease)
+            phase, pages = lease.phase, tuple(entries)
+            sealed = any(page in self.sealed for page in lease.pages)
+            return Commit(name, lease.gang, phase, lease.members, pages, lease, sealed)
         first = next(iter(entries.values()))
-        phase = None if first.lease else first.phase
-        return Commit(name, first.gang, phase, members, tuple(entries))
+        if first.lease in self.sealed:
+            phase = Phase.COMMITTED
+            return Commit(name, first.gang, phase, members, tuple(entries), sealed=True)
+        return Commit(
+            name, first.gang, None if first.lease else first.phase, members, tuple(entries)
+        )
 
     def commits(self) -> Iterator[Commit]:
         """Every commit."""

@@ -14,12 +14,13 @@ from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from k8s_bridge.ledger.again import lease_again, page_again
 from k8s_bridge.ledger.binding import DryRun
 from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import BadRecord, entry_size, room_on
+from k8s_bridge.ledger.codec import entry_size, room_on
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.names import gang_lease_name
 from k8s_bridge.ledger.pods import Pods
 from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
 from k8s_bridge.ledger.tidy import tidied
+from k8s_bridge.ledger.unreadable import BadRecord
 from k8s_bridge.ledger.writes import Records
 from model.gang import GangKey
 
@@ -102,15 +103,20 @@ class Committer:
         drafts = []
         for wanted in plan:
             parts: dict[str, list[Member]] = {}
-            homeless = ""
+            homeless = sealed = ""
             for member in wanted.members:
                 page = self.book.page_of(member.node)
                 homeless = homeless or ("" if page else member.node)
+                sealed = sealed or (page if page in self.book.sealed else "") or ""
                 parts.setdefault(page or "", []).append(member)
             grouped = {page: tuple(members) for page, members in parts.items()}
             draft = _Draft(self.new_name(), wanted, grouped)
             if homeless:
                 draft.fail(f"no page lists node {homeless}")
+            if sealed:
+                draft.fail(f"page {sealed} cannot be read by this version")
+            elif wanted.gang in self.book.sealed_gangs:
+                draft.fail("a record about it cannot be read by this version")
             drafts.append(draft)
         return drafts
 

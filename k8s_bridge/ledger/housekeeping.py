@@ -16,11 +16,10 @@ from k8s_bridge.cluster.protocol import Body, Cluster
 from k8s_bridge.ledger.again import lease_again, page_again
 from k8s_bridge.ledger.binding import Answer, Binder, Bound
 from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.codec import BadRecord
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.fence import Fenced, check_epoch
 from k8s_bridge.ledger.letting_go import LettingGo
-from k8s_bridge.ledger.names import GANGS, page_name
+from k8s_bridge.ledger.names import GANG, GANGS, PAGE, page_name
 from k8s_bridge.ledger.pages import abandoned, missing, relaid
 from k8s_bridge.ledger.pods import Pods
 from k8s_bridge.ledger.records import GangLease, Member, Page, Phase
@@ -28,7 +27,11 @@ from k8s_bridge.ledger.standing import stands
 from k8s_bridge.ledger.steps import Action, next_step
 from k8s_bridge.ledger.takeover import find
 from k8s_bridge.ledger.tidy import is_settled, tidied
+from k8s_bridge.ledger.unreadable import BadRecord
 from k8s_bridge.ledger.writes import Records
+
+AT_A_TIME = 50
+"""Pages that are written in another format in one go: commits wait meanwhile."""
 
 
 class Listener(Protocol):
@@ -120,7 +123,7 @@ class Housekeeping:
             await together(self._tidy(name) for name in sorted(names))
 
     async def sweep(self) -> None:
-        """Take up gang leases that nobody here knows of.
+        """Take up gang leases that nobody here knows of, and look at sealed records again.
 
         A request to create one may be delivered again when it has long been deleted.
         """
@@ -129,6 +132,28 @@ class Housekeeping:
                 name = body["metadata"]["name"]
                 if self.book.lease(name) is None:
                     await lease_again(self.records, self.book, self.epoch, name)
+            for one in self.book.sealed:
+                if one.record == PAGE:
+                    await page_again(self.records, self.book, self.epoch, one.name)
+                elif one.record == GANG:
+                    await lease_again(self.records, self.book, self.epoch, one.name)
+
+    async def convert(self) -> None:
+        """Write records anew that are not in the format that is wanted, some at a time.
+
+        A gang lease that is only prepared is about to be written anyway.
+        """
+        wanted = self.records.formats.written
+        pages = [page for page in self.book.pages if page.format != wanted]
+        leases = [one for one in self.book.leases if one.format != wanted]
+        if not pages and not leases:
+            return
+        async with self.book.writing:
+            now = (self.book.page(page_name(one.leaf, one.part)) for one in pages[:AT_A_TIME])
+            await together(self._put(page) for page in now if page and page.format != wanted)
+            known = (self.book.lease(one.name) for one in leases)
+            settled = (x for x in known if x and x.phase is not Phase.PREPARED)
+            await together(self._put_lease(one) for one in settled if one.format != wanted)
 
     async def lay_out(self, wanted: Iterable[Page]) -> None:
         """Make the pages list the nodes of `wanted`; take on pods that no entry holds.
@@ -149,8 +174,11 @@ class Housekeeping:
         """
         founded = await together(self._put(page) for page in pages)
         if founded:
-            for page in (await find(self.records)).pages:
+            found = await find(self.records)
+            for page in found.pages:
                 check_epoch(self.epoch, page.epoch, f"page {page_name(page.leaf, page.part)}")
+            for one in found.sealed:
+                check_epoch(self.epoch, one.epoch, f"lease {one.name}")
 
     def _start(self, commit: Commit, members: tuple[Member, ...]) -> None:
         task = self.start(self._forward(commit, members))

@@ -78,7 +78,8 @@ def missing(wanted: Sequence[Page], book: Book) -> list[Page]:
     A page is made without nodes, and takes them up under its version: a request that makes it
     may arrive when another leader has long given its nodes to another page.
     """
-    absent = (page for page in wanted if book.page(page_name(page.leaf, page.part)) is None)
+    names = {page_name(page.leaf, page.part): page for page in wanted}
+    absent = (p for n, p in names.items() if book.page(n) is None and n not in book.sealed)
     return [replace(page, nodes=()) for page in absent]
 
 
@@ -87,8 +88,11 @@ def relaid(wanted: Sequence[Page], book: Book, pods: Pods) -> Iterator[list[Page
 
     First nodes leave the pages that should not list them, then others take them up, and with
     them the pods of ours on them that no entry holds. `book` must know of each round's writes
-    before the next round is asked for.
+    before the next round is asked for. While there is a page of which nobody can say which nodes it
+    lists, all stay where they are.
     """
+    if book.sealed.opaque_page:
+        return
     yield list(_without_strangers(wanted, book, pods))
     yield list(_with_newcomers(wanted, book, pods))
 

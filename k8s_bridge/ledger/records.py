@@ -67,7 +67,7 @@ class Page:
     """Who holds the GPUs of these nodes: part `part` of a leaf.
 
     `version` is the resource version of its Lease, "" before it exists. `epoch` is that
-    of its last writer.
+    of its last writer, `format` the one that it was written in.
     """
 
     leaf: str
@@ -76,6 +76,7 @@ class Page:
     entries: tuple[Entry, ...] = ()
     epoch: int = 0
     version: str = ""
+    format: int = 1
 
     def with_entries(self, entries: tuple[Entry, ...]) -> Page:
         """The same page with other entries."""
@@ -94,3 +95,4 @@ class GangLease:
     pages: tuple[str, ...]
     epoch: int = 0
     version: str = ""
+    format: int = 1

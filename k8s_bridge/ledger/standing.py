@@ -10,9 +10,9 @@ from __future__ import annotations
 import structlog
 
 from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
 from k8s_bridge.ledger.fence import check_epoch
 from k8s_bridge.ledger.records import Phase
+from k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
 from k8s_bridge.ledger.writes import Records
 
 
@@ -28,6 +28,9 @@ async def stands(records: Records, book: Book, epoch: int, name: str) -> bool:
         if commit.lease is not None:
             return await _lease_stands(records, epoch, commit.lease.name)
         return all([await _page_stands(records, epoch, page, name) for page in commit.pages])
+    except SealedRecord as error:
+        check_epoch(epoch, error.sealed.epoch, f"lease {error.sealed.name}")
+        return False
     except BadRecord as error:
         structlog.get_logger(__name__).error("record_unreadable", why=str(error))
         return False
@@ -37,7 +40,7 @@ async def _lease_stands(records: Records, epoch: int, name: str) -> bool:
     body = await records.read(name)
     if body is None:
         return False
-    lease = read_gang(body)
+    lease = records.lease(body)
     check_epoch(epoch, lease.epoch, f"gang lease {name}")
     return lease.phase is Phase.COMMITTED
 
@@ -46,7 +49,7 @@ async def _page_stands(records: Records, epoch: int, name: str, commit: str) -> 
     body = await records.read(name)
     if body is None:
         return False
-    page = read_page(body)
+    page = records.page(body)
     check_epoch(epoch, page.epoch, f"page {name}")
     found = [entry.phase for entry in page.entries if entry.commit == commit]
     return found == [Phase.COMMITTED]

@@ -44,6 +44,8 @@ def next_step(commit: Commit, book: Book, pods: Pods) -> Step:
             return Step(Action.TIDY)
         case Phase.PREPARED:
             return Step(Action.WITHDRAW)
+        case _ if commit.sealed:
+            return Step(Action.WAIT)
         case Phase.COMMITTED:
             return _forward(commit, book, pods)
         case Phase.ROLLING_BACK:

@@ -15,10 +15,10 @@ from k8s_bridge.cluster.errors import Conflict, NotFound
 from k8s_bridge.cluster.protocol import Body
 from k8s_bridge.ledger.again import lease_again, page_again
 from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
 from k8s_bridge.ledger.concurrent import together
 from k8s_bridge.ledger.names import GANGS, PAGES, page_name
 from k8s_bridge.ledger.records import GangLease, Page, Phase
+from k8s_bridge.ledger.unreadable import BadRecord, Sealed, SealedRecord
 from k8s_bridge.ledger.writes import Records
 
 _Record = TypeVar("_Record", Page, GangLease)
@@ -26,33 +26,43 @@ _Record = TypeVar("_Record", Page, GangLease)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The records as they were listed. `unreadable` are names of Leases that make no sense."""
+    """The records as they were listed. `unreadable` are names of Leases that make no sense.
+
+    `sealed` are those that cannot be read, but say what they are about.
+    """
 
     pages: tuple[Page, ...]
     leases: tuple[GangLease, ...]
     unreadable: tuple[str, ...] = ()
+    sealed: tuple[Sealed, ...] = ()
 
     @property
     def epoch(self) -> int:
         """The highest epoch of any record."""
-        epochs = [*(page.epoch for page in self.pages), *(lease.epoch for lease in self.leases)]
-        return max(epochs, default=0)
+        every: list[Page | GangLease | Sealed] = [*self.pages, *self.leases, *self.sealed]
+        return max((one.epoch for one in every), default=0)
 
 
 async def find(records: Records) -> Found:
     """List pages, then gang leases: whoever is named on a page is in the second list, or gone."""
     unreadable: list[str] = []
-    pages = tuple(_read(await records.list(PAGES), read_page, unreadable))
-    leases = tuple(_read(await records.list(GANGS), read_gang, unreadable))
-    return Found(pages, leases, tuple(unreadable))
+    sealed: list[Sealed] = []
+    pages = tuple(_read(await records.list(PAGES), records.page, unreadable, sealed))
+    leases = tuple(_read(await records.list(GANGS), records.lease, unreadable, sealed))
+    return Found(pages, leases, tuple(unreadable), tuple(sealed))
 
 
 def _read(
-    bodies: Iterable[Body], read: Callable[[Body], _Record], unreadable: list[str]
+    bodies: Iterable[Body],
+    read: Callable[[Body], _Record],
+    unreadable: list[str],
+    sealed: list[Sealed],
 ) -> Iterator[_Record]:
     for body in bodies:
         try:
             yield read(body)
+        except SealedRecord as error:
+            sealed.append(error.sealed)
         except BadRecord as error:
             unreadable.append(str(error))
 
@@ -71,6 +81,8 @@ class Takeover:
         Afterwards the book holds all that counts. Raises `Fenced` where yet another leader
         has taken over.
         """
+        for one in found.sealed:
+            self.book.put_sealed(one)
         for page in found.pages:
             self.book.put_page(page)
         for lease in found.leases:
@@ -89,12 +101,16 @@ class Takeover:
             except Conflict:
                 now = await lease_again(self.records, self.book, self.epoch, lease.name)
         if now is None:
-            self.book.drop_lease(lease.name)
+            if lease.name not in self.book.sealed:
+                self.book.drop_lease(lease.name)
         else:
             self.book.put_lease(now)
 
     async def _claim(self, page: Page) -> None:
-        """Write the page in our epoch, without entries that point to nothing."""
+        """Write the page in our epoch, without entries that point to nothing.
+
+        An entry that points to a sealed gang lease may be part of a commit.
+        """
         name = page_name(page.leaf, page.part)
         now: Page | None = page
         while now is not None:
@@ -102,7 +118,9 @@ class Takeover:
             kept = tuple(
                 entry
                 for entry in now.entries
-                if not entry.lease or self.book.lease(entry.lease) is not None
+                if not entry.lease
+                or self.book.lease(entry.lease) is not None
+                or entry.lease in self.book.sealed
             )
             try:
                 written = await self.records.write_page(
@@ -117,7 +135,7 @@ class Takeover:
     async def _settle_unknown(self, page: Page) -> None:
         """Look up gang leases that the page names and that were not there when we listed."""
         for name in {entry.lease for entry in page.entries if entry.lease}:
-            if self.book.lease(name) is None:
+            if self.book.lease(name) is None and name not in self.book.sealed:
                 lease = await lease_again(self.records, self.book, self.epoch, name)
                 if lease is not None:
                     await self._settle(lease)

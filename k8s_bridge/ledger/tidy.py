@@ -12,8 +12,10 @@ from k8s_bridge.ledger.records import Entry, Member, Page, Phase
 
 def is_settled(commit: Commit, pods: Pods) -> bool:
     """Whether every member of a committed gang is bound or gone: nothing is left to decide."""
-    return commit.phase is Phase.COMMITTED and all(
-        is_gone(pods, member) or is_bound(pods, member) for member in commit.members
+    return (
+        commit.phase is Phase.COMMITTED
+        and not commit.sealed
+        and all(is_gone(pods, member) or is_bound(pods, member) for member in commit.members)
     )
 
 
@@ -29,7 +31,8 @@ def tidied(page: Page, book: Book, pods: Pods) -> Page:
     """`page` without members that are gone, without void entries, with settled ones standing alone.
 
     An entry of a settled commit no longer needs its gang lease, which can then be deleted.
-    Members of a commit that is rolled back are dropped once they are fenced or gone.
+    Members of a commit that is rolled back are dropped once they are fenced or gone. What belongs
+    to a commit with a sealed record stays as it is.
     """
     return page.with_entries(tuple(_kept(page.entries, book, pods)))
 
@@ -38,6 +41,9 @@ def _kept(entries: Iterable[Entry], book: Book, pods: Pods) -> Iterable[Entry]:
     for entry in entries:
         commit = book.commit(entry.commit)
         if commit is None or commit.phase is None:
+            continue
+        if commit.sealed:
+            yield entry
             continue
         rolling = commit.phase is Phase.ROLLING_BACK
         members = tuple(

@@ -7,6 +7,8 @@ conflicts, and reading shows whether the record is the one that was written.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from k8s_bridge.backoff import Backoff
@@ -19,21 +21,52 @@ from k8s_bridge.cluster.errors import (
 )
 from k8s_bridge.cluster.kinds import LEASES
 from k8s_bridge.cluster.protocol import Body, Cluster, Target
-from k8s_bridge.ledger.codec import gang_body, page_body, read_gang, read_page
+from k8s_bridge.ledger.codec import KNOWN, gang_body, page_body, read_gang, read_page
+from k8s_bridge.ledger.formats.envelope import OLDEST
 from k8s_bridge.ledger.names import page_name
 from k8s_bridge.ledger.records import GangLease, Page
 
 Record = TypeVar("Record", Page, GangLease)
 
 
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """The formats that this process has `known`, and the one that the cluster is set to."""
+
+    known: Iterable[int] = KNOWN
+    wanted: Callable[[], int] = lambda: OLDEST
+
+    @property
+    def written(self) -> int:
+        """The format to write: the one that is wanted, else the newest that is known."""
+        wanted = self.wanted()
+        return wanted if wanted in self.known else max(self.known)
+
+
 class Records:
     """Reads and writes the Leases of one namespace, as `writer`."""
 
-    def __init__(self, cluster: Cluster, namespace: str, writer: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        writer: str,
+        clock: Clock,
+        formats: Formats | None = None,
+    ) -> None:
         self._cluster = cluster
         self._namespace = namespace
         self.writer = writer
         self._clock = clock
+        self.formats = formats or Formats()
+
+    def page(self, body: Body) -> Page:
+        """The page that a Lease holds. Raises `BadRecord`."""
+        return read_page(body, self.formats.known)
+
+    def lease(self, body: Body) -> GangLease:
+        """The gang lease that a Lease holds. Raises `BadRecord`."""
+        return read_gang(body, self.formats.known)
 
     async def write_page(self, page: Page) -> Page:
         """Create the page, or replace the one of its version; as it stands now.
@@ -41,7 +74,7 @@ class Records:
         Raises `Conflict` where the page is another one by now, `NotFound` where it is gone.
         """
         name = page_name(page.leaf, page.part)
-        body = page_body(page, self.writer)
+        body = page_body(replace(page, format=self.formats.written), self.writer)
         return read_page(await self._write(name, page.version, body))
 
     async def write_lease(self, lease: GangLease) -> GangLease:
@@ -49,7 +82,7 @@ class Records:
 
         Raises `Conflict` where it is another one by now, `NotFound` where it is gone.
         """
-        body = gang_body(lease, self.writer)
+        body = gang_body(replace(lease, format=self.formats.written), self.writer)
         return read_gang(await self._write(lease.name, lease.version, body))
 
     async def write_record(self, name: str, version: str, body: Body) -> Body:

@@ -1,17 +1,28 @@
-"""Relocations as Leases: written as compact JSON, read strictly."""
+"""Relocations as Leases: written as compact JSON, read strictly.
+
+Format 2 has an envelope besides, and says in its content what format 1 does.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
-
-import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from collections.abc import Iterable
+from functools import partial
 
 from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.codec import LARGEST, BadRecord
-from k8s_bridge.ledger.fence import epoch_read
+from k8s_bridge.ledger.codec import KNOWN, read_as
+from k8s_bridge.ledger.formats.envelope import (
+    Strict,
+    epoch_of,
+    lease_body,
+    name_of,
+    parsed,
+    said_in,
+    version_of,
+)
 from k8s_bridge.ledger.names import CONTENT, RECORD
+from k8s_bridge.ledger.unreadable import BadRecord
 from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from model.gang import GangKey
 from model.resources import Resources
@@ -26,9 +37,7 @@ _LeaverRow = tuple[str, str, str, str, bool]
 _Request = tuple[int, int | None, int | None, int, list[tuple[str, int]]]
 
 
-class _Content(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
-
+class _Content(Strict):
     gang: str
     purpose: str
     requests: list[_Request]
@@ -70,31 +79,23 @@ def relocation_body(one: Relocation, writer: str) -> Body:
         "until": one.until,
         "starts": one.starts,
     }
-    text = orjson.dumps(content).decode()
-    if len(text) > LARGEST:
-        raise BadRecord(f"lease {name} would hold {len(text)} bytes, above {LARGEST}")
-    metadata: Body = {
-        "name": name,
-        "labels": {"app.kubernetes.io/name": "fourleaf", RECORD: RELOCATION},
-        "annotations": {CONTENT: text},
-    }
-    if one.version:
-        metadata["resourceVersion"] = one.version
-    return {
-        "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
-        "metadata": metadata,
-        "spec": {"holderIdentity": writer, "leaseTransitions": one.epoch},
-    }
+    nodes = sorted({seat.node for seat in one.seats} | {leaver.node for leaver in one.leavers})
+    about = {"nodes": nodes, "gangs": [str(one.gang)]}
+    said = said_in(content, one.format, about)
+    return lease_body(name, RELOCATION, said, one.version, one.epoch, writer)
 
 
-def read_relocation(body: Body) -> Relocation:
-    """The relocation that a Lease holds. Raises `BadRecord`."""
-    metadata = body.get("metadata", {})
-    name = str(metadata.get("name", "?"))
-    text = (metadata.get("annotations") or {}).get(CONTENT, "")
+def read_relocation(body: Body, known: Iterable[int] = KNOWN) -> Relocation:
+    """The relocation that a Lease holds.
+
+    Raises `BadRecord`, `SealedRecord` where its envelope says what it is about.
+    """
+    return read_as(body, known, {number: partial(_read, number) for number in KNOWN})
+
+
+def _read(number: int, body: Body) -> Relocation:
+    found = parsed(body, CONTENT, _Content)
     try:
-        found = _Content.model_validate_json(text)
         requests = [_resources(row) for row in found.requests]
         namespace, _, gang = found.gang.partition("/")
         return Relocation(
@@ -112,15 +113,12 @@ def read_relocation(body: Body) -> Relocation:
             opened=found.opened,
             until=found.until,
             starts=found.starts,
-            epoch=epoch_read((body.get("spec") or {}).get("leaseTransitions")),
-            version=str(metadata.get("resourceVersion", "")),
+            epoch=epoch_of(body),
+            version=version_of(body),
+            format=number,
         )
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or CONTENT
-        raise BadRecord(f"lease {name}: {field}: {first['msg']}") from error
     except (ValueError, IndexError) as error:
-        raise BadRecord(f"lease {name}: {error}") from error
+        raise BadRecord(f"lease {name_of(body)}: {error}") from error
 
 
 def _seat(namespace: str, row: _SeatRow, requests: list[Resources]) -> Seat:

@@ -60,7 +60,7 @@ class Mover:
         scene = self.scene(dead)
         self._forget(scene)
         for one in scene.open:
-            if not self.shelf.holds(one):
+            if not self.shelf.holds(one) or self._is_sealed(one):
                 continue
             found = progress(one, scene)
             if found.over:
@@ -88,6 +88,14 @@ class Mover:
         )
         self.told.relocated(one, why, seconds)
         self.observed.changed.set()
+
+    def _is_sealed(self, one: Relocation) -> bool:
+        """Whether it is about gangs or nodes that a record is about which nobody here can read."""
+        book = self.shelf.book
+        nodes = {leaver.node for leaver in one.leavers}
+        return bool(book.sealed) and (
+            one.gang in book.sealed_gangs or not nodes.isdisjoint(book.sealed.nodes)
+        )
 
     def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
         now = self.clock.monotonic()

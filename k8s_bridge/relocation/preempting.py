@@ -21,6 +21,8 @@ from model.relocation import PreemptionPlan
 
 NOBODY = 2**31
 """A priority that nobody exceeds."""
+AGAIN = 10.0
+"""Seconds after which a gang is tried again for which nobody had to go, or could."""
 PLACES = 600.0
 """Seconds for which the places of a gang are kept while its victims end."""
 
@@ -48,7 +50,8 @@ class Preempting:
         gang = self._next(scene, last, config.after_seconds)
         if gang is None:
             return None
-        self._tried[gang.key] = self.clock.monotonic() + config.window_seconds
+        window = config.window_seconds
+        self._tried[gang.key] = self.clock.monotonic() + min(AGAIN, window)
         standing = tuple(
             one
             for one in self.observed.standing(scene.dead, everyone=True)
@@ -59,8 +62,8 @@ class Preempting:
         snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
         plan = await self.planner.preempt(snapshot, gang.key)
         relocation = preempting(plan, gang, scene, PLACES)
-        if relocation is not None and plan.victims:
-            await self.shelf.put(relocation)
+        if relocation is not None and plan.victims and await self.shelf.put(relocation):
+            self._tried[gang.key] = self.clock.monotonic() + window
         self._log.info(
             "preemption_planned",
             gang=str(gang.key),

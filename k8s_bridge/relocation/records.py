@@ -60,7 +60,7 @@ class Relocation:
     places (UID, node): the plan is void once that changes. `owner` is the UID of the controller
     of a pod that is a gang by itself: whoever comes in its place has another name, and so makes
     another gang. `starts` is when a reservation expects its seats to be free, 0 where nobody
-    knows. Times in seconds since the epoch.
+    knows. `format` is the one that its Lease was written in. Times in seconds since the epoch.
     """
 
     gang: GangKey
@@ -76,3 +76,4 @@ class Relocation:
     starts: float = 0.0
     epoch: int = 0
     version: str = ""
+    format: int = 1

@@ -103,6 +103,7 @@ class Relocating:
             if self.clock.monotonic() - swept >= SWEEP:
                 swept = self.clock.monotonic()
                 await self.shelf.sweep()
+            await self.shelf.convert()
             await self.step()
             await self.clock.sleep(EVERY)
 

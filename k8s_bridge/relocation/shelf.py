@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from k8s_bridge.cluster.protocol import Body
 from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import BadRecord
 from k8s_bridge.ledger.fence import check_epoch, epoch_read
 from k8s_bridge.ledger.names import page_name
+from k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
 from k8s_bridge.ledger.writes import Records
 from k8s_bridge.relocation.codec import (
+    RELOCATION,
     RELOCATIONS,
     read_relocation,
     relocation_body,
@@ -51,12 +53,7 @@ class Shelf:
 
     async def take_over(self) -> None:
         """Read what the last leader had under way, and write it anew: so it can write no more."""
-        for body in await self.records.list(RELOCATIONS):
-            try:
-                found = read_relocation(body)
-            except BadRecord as error:
-                self._log.error("record_unreadable", why=str(error))
-                continue
+        for found in self._readable(await self.records.list(RELOCATIONS)):
             await self._claim(found)
 
     def holds(self, one: Relocation) -> bool:
@@ -67,7 +64,7 @@ class Shelf:
         """Write `one` down; whether it stands. One that stands already is left as it is."""
         name = relocation_name(one.gang)
         try:
-            body = relocation_body(replace(one, epoch=self.epoch), self.records.writer)
+            body = self._body(one)
             written = await self.records.write_record(name, one.version, body)
             self._open[one.gang] = read_relocation(written)
         except (Conflict, NotFound):
@@ -105,14 +102,42 @@ class Shelf:
         A request to write one may arrive when another leader has long taken over.
         """
         known = {one.gang: one.version for one in self}
-        for body in await self.records.list(RELOCATIONS):
+        bodies = await self.records.list(RELOCATIONS)
+        self.book.sealed.keep(RELOCATION, (body["metadata"]["name"] for body in bodies))
+        for found in self._readable(bodies):
+            if known.get(found.gang) != found.version:
+                await self._again(found.gang)
+
+    async def convert(self) -> None:
+        """Write those anew that are not in the format that is wanted."""
+        wanted = self.records.formats.written
+        await self.put_all(one for one in self if one.format != wanted)
+
+    def _readable(self, bodies: Iterable[Body]) -> list[Relocation]:
+        """The relocations that make sense; sealed ones go to the book."""
+        found = []
+        for body in bodies:
             try:
-                found = read_relocation(body)
+                one = self._opened(body)
             except BadRecord as error:
                 self._log.error("record_unreadable", why=str(error))
                 continue
-            if known.get(found.gang) != found.version:
-                await self._again(found.gang)
+            self.book.sealed.drop(relocation_name(one.gang))
+            found.append(one)
+        return found
+
+    def _opened(self, body: Body) -> Relocation:
+        """The relocation that a Lease holds. Raises `BadRecord`."""
+        try:
+            return read_relocation(body, self.records.formats.known)
+        except SealedRecord as error:
+            self.book.sealed.put(error.sealed)
+            raise
+
+    def _body(self, one: Relocation) -> Body:
+        """The Lease that `one` is written as, in this term. Raises `BadRecord`."""
+        mine = replace(one, epoch=self.epoch, format=self.records.formats.written)
+        return relocation_body(mine, self.records.writer)
 
     async def _claim(self, found: Relocation) -> None:
         """Write anew what the last leader had under way; it holds even where that fails."""
@@ -121,7 +146,7 @@ class Shelf:
         while now is not None:
             self._open[now.gang] = now
             try:
-                body = relocation_body(replace(now, epoch=self.epoch), self.records.writer)
+                body = self._body(now)
                 written = await self.records.write_record(name, now.version, body)
                 self._open[now.gang] = read_relocation(written)
                 return
@@ -171,7 +196,10 @@ class Shelf:
         if body is None:
             return None
         try:
-            found = read_relocation(body)
+            found = self._opened(body)
+        except SealedRecord as error:
+            check_epoch(self.epoch, error.sealed.epoch, f"lease {error.sealed.name}")
+            return None
         except BadRecord as error:
             self._log.error("record_unreadable", why=str(error))
             return None

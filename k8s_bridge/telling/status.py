@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from k8s_bridge.ledger.in_use import LedgerUse
 from model.config import API_VERSION
 from model.gang import GangKey
 from model.problems import Problem
@@ -42,7 +43,8 @@ class Status:
     """What one process knows of itself.
 
     `beat_age`: seconds since its loop was last seen alive. `unsynced`: kinds whose cache is
-    not complete yet. `holder` holds the leader's Lease. `cycles` counts them by status.
+    not complete yet. `holder` holds the leader's Lease. `cycles` counts them by status. `ledger`
+    says in which formats the records are.
     """
 
     identity: str
@@ -57,6 +59,7 @@ class Status:
     queue: tuple[Queued, ...] = ()
     config_source: str = ""
     config_problems: tuple[Problem, ...] = ()
+    ledger: LedgerUse = field(default_factory=LedgerUse)
 
 
 class StatusSource(Protocol):
@@ -98,7 +101,18 @@ def status_document(status: Status) -> dict[str, Any]:
             "valid": not status.config_problems,
             "problems": [_problem(problem) for problem in status.config_problems],
         },
+        "ledger": _ledger(status.ledger),
         "queue": [_queued(entry) for entry in status.queue],
+    }
+
+
+def _ledger(use: LedgerUse) -> dict[str, Any]:
+    return {
+        "writes": use.written,
+        "formats": {str(number): count for number, count in use.formats.items()},
+        "unreadable": [
+            {"lease": one.name, "format": one.format, "why": one.why} for one in use.sealed
+        ],
     }
 
 

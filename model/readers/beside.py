@@ -26,13 +26,14 @@ def read_beside(
     given: Sequence[Source],
     now: float,
     config: SchedulerConfig | None = None,
+    usual: SchedulerConfig | None = None,
 ) -> Reading:
     """What there is to plan, with what `given` holds on top, which wins over `objects`.
 
     `objects` are what the cluster `name` held at `now`, seconds since the epoch. Raises `BadInput`
     for errors in `given` alone: a tenant's broken object must not keep others from an answer.
-    Owners without pods are expanded only where they are given. `config` is in force unless
-    `given` has another.
+    Owners without pods are expanded only where they are given. `config` counts in
+    place of what anybody says, `usual` unless `given` has another.
     """
     replaced = _identities(given)
     configured = any(kind in KINDS or one == CONFIG_MAP for _, kind, _, one in replaced)
@@ -41,7 +42,7 @@ def read_beside(
         for body in objects
         if _identity(body) not in replaced and not (configured and body["kind"] == "ConfigMap")
     ]
-    known = None if configured else config
+    known = config or (None if configured else usual)
     reading = read([Source(name, objects=kept), *given], now, strict=False, config=known)
     wrong = [one for one in reading.problems if one.is_error and one.source != name]
     if wrong:

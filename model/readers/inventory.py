@@ -16,7 +16,7 @@ from model.readers.sources import Source, documents
 OUR_SCHEDULERS = Spec().scheduler_names
 """What a stranger is checked against, before the config is known."""
 CLUSTER_SCOPED = frozenset(
-    {"Node", "PriorityClass", "GpuNodeStatus", "ResourceSlice", "DeviceClass"}
+    {"Node", "PriorityClass", "GpuNodeStatus", "ResourceSlice", "DeviceClass", "Topology"}
 )
 DEFAULT_NAMESPACE = "default"
 CONFIG_NAMESPACE = Metadata().namespace
@@ -38,6 +38,7 @@ KNOWN = frozenset(
         ("scheduling.k8s.io", "PriorityClass"),
         ("gpu.scheduling", "GpuClaim"),
         ("gpu.scheduling", "GpuNodeStatus"),
+        ("kueue.x-k8s.io", "Topology"),
         CLAIM,
         SLICE,
         DEVICE_CLASS,

@@ -8,10 +8,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from simulator.pictures.charts import CHARTS, Run
+from simulator.pictures.html import INCHES
 
 COLUMNS = 2
-INCHES = (7.0, 3.4)
-"""Width and height of one chart."""
 
 
 def write_sheet(path: Path, title: str, runs: Sequence[Run]) -> None:

@@ -6,7 +6,7 @@ taste in places.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from model.extensions import Extensions
@@ -21,7 +21,7 @@ from solver.scorer import Scorer
 from solver.selection import select
 from solver.starting import earliest_start
 from solver.timeline import Timeline
-from solver.units import factory_for
+from solver.units import Unit, factory_for
 from solver.view import View
 
 NO_EXTENSIONS = Extensions()
@@ -50,13 +50,19 @@ class OneByOne:
         books = self._books(view, Scorer(view))
         nodes = factory.ground.nodes
         placed = {}
+        hopeless: set[Hashable] = set()
         batch = select(snapshot).batch
         for gang in sorted(batch, key=lambda gang: self._order(snapshot, gang)):
             unit = factory.of(gang)
+            alike = _alike(unit)
+            if alike in hopeless:
+                continue
             found = books.find(unit)
             if found is not None:
                 books.take(unit, found)
                 placed[gang.key] = [nodes[i].name for role in found for i in role]
+            elif alike is not None:
+                hopeless.add(alike)
         return plan_of(snapshot, placed)
 
     def start(self, snapshot: Snapshot, gang: Gang) -> Start:
@@ -65,3 +71,15 @@ class OneByOne:
 
     def close(self) -> None:
         """Holds nothing."""
+
+
+def _alike(unit: Unit) -> Hashable | None:
+    """The same for gangs of which none finds a place in a batch once one has found none.
+
+    Room only shrinks while a batch is placed, and pods of one role find nodes wherever these
+    have room for them. `None` where that does not hold.
+    """
+    if unit.bound or len(unit.kind.sizes) > 1:
+        return None
+    gang = unit.gang
+    return id(unit.kind), id(unit.locations), gang.bandwidth, gang.key.namespace

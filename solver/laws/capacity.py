@@ -11,10 +11,11 @@ it no longer is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
-from model.resources import PORT_PREFIX
+from model.resources import PORT_PREFIX, Resources
 from solver.bins import Bin
 from solver.laws.claim import Claim
 from solver.laws.devices import add_devices
@@ -22,26 +23,68 @@ from solver.program import UNBOUNDED, Program, Terms
 from solver.view import View
 
 
-def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -> bool:
-    """Rows that keep the claims within what is free in the bin.
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """The rows about GPUs: (GPUs or slots by request, how many there are).
 
-    Returns whether they are exact: every answer that obeys them can be packed on the nodes.
+    `divide`: the sizes divide each other. `alone`: nothing but GPUs can run out.
     """
-    sizes = sorted({claim.request.gpus for claim in claims} - {0})
+
+    rows: tuple[tuple[Mapping[int, int], int], ...]
+    divide: bool
+    alone: bool
+
+
+class Capacity:
+    """The rows of one program, one bin after the other.
+
+    What they say depends on the requests and on what is free; bins that share both share it.
+    """
+
+    def __init__(self, program: Program, view: View) -> None:
+        self._program = program
+        self._view = view
+        self._slots: dict[tuple[tuple[int, ...], tuple[int, ...]], _Slots] = {}
+
+    def add(self, bin_: Bin, claims: list[Claim]) -> bool:
+        """Rows that keep the claims within what is free in the bin.
+
+        Returns whether they are exact: every answer that obeys them can be packed on the nodes.
+        """
+        requests = {id(claim.request): claim.request for claim in claims}
+        free_id = self._view.free_id
+        key = (tuple(requests), tuple([free_id[i] for i in bin_.nodes]))
+        slots = self._slots.get(key)
+        if slots is None:
+            slots = self._slots[key] = _slots(self._view, bin_, requests)
+        for amounts, free in slots.rows:
+            _add_sum(self._program, claims, [amounts[id(c.request)] for c in claims], free)
+        single = len(bin_.nodes) == 1
+        if slots.alone:
+            pinned = len(slots.rows) > 1 and any(claim.kept for claim in claims)
+            return single or (slots.divide and not pinned)
+        _add_others(self._program, self._view, bin_, claims)
+        return single
+
+
+def _slots(view: View, bin_: Bin, requests: Mapping[int, Resources]) -> _Slots:
+    sizes = sorted({request.gpus for request in requests.values()} - {0})
+    rows = []
     for size in sizes:
         slots = view.slots(size)
-        times = [claim.request.gpus // size for claim in claims]
-        _add_sum(program, claims, times, sum([slots[i] for i in bin_.nodes]))
-    alone = len(bin_.nodes) == 1
+        times = {key: request.gpus // size for key, request in requests.items()}
+        rows.append((times, sum([slots[i] for i in bin_.nodes])))
     divide = all(b % a == 0 for a, b in pairwise(sizes))
-    if alone or not divide:
+    if len(bin_.nodes) == 1 or not divide:
         gpus = sum([max(0, view.free[i].gpus) for i in bin_.nodes])
-        _add_sum(program, claims, [c.request.gpus for c in claims], gpus)
-    requests = {id(claim.request): claim.request for claim in claims}.values()
+        rows.append(({key: request.gpus for key, request in requests.items()}, gpus))
     amounts = {view.free_id[i]: i for i in bin_.nodes}.values()
-    if all(view.gpus_bind(request, i) for request in requests for i in amounts):
-        pinned = len(sizes) > 1 and any(claim.kept for claim in claims)
-        return alone or (divide and not pinned)
+    alone = all(view.gpus_bind(request, i) for request in requests.values() for i in amounts)
+    return _Slots(tuple(rows), divide, alone)
+
+
+def _add_others(program: Program, view: View, bin_: Bin, claims: list[Claim]) -> None:
+    """Everything but GPUs: devices, CPU, memory, pod slots and named extras."""
     free = [view.free[i] for i in bin_.nodes]
     add_devices(program, view, bin_, claims)
     for claim in claims:
@@ -57,7 +100,6 @@ def add_capacity(program: Program, view: View, bin_: Bin, claims: list[Claim]) -
         default = 1 if name.startswith(PORT_PREFIX) else 0
         left = sum(max(0, dict(f.extra).get(name, default)) for f in free)
         _add_sum(program, claims, [c.request.amount(name) for c in claims], left)
-    return alone
 
 
 def _add_sum(program: Program, claims: list[Claim], amounts: list[int], free: int) -> None:

@@ -1,9 +1,12 @@
 """The tables of replays say what came of them, and where ours is behind."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from benchmarks.replays import Case, Outcome, with_slack
+from benchmarks.kept import Kept
+from benchmarks.replays import Case, Finished, Outcome, with_slack
+from benchmarks.trace.__main__ import left_out
 from benchmarks.trace.figures import HEADER, behind, columns, gathered
 from simulator.measures.summary import summarise
 from simulator.options import Options
@@ -13,11 +16,12 @@ from tests.simulator.made import job, leaves, options, trace
 JOBS = trace(job("a", 0, 100, pods=2), job("b", 1, 50, pods=3), job("c", 2, 50))
 
 
-def outcome(policy: str, **changes: Any) -> Outcome:
+def outcome(policy: str, deal: int = 0, **changes: Any) -> Outcome:
     """Replay three gangs, and change some of the figures."""
     record = replay(JOBS, leaves(3, 1), options("first-fit"))
     summary = replace(summarise(record), **changes)
-    return Outcome(Case("made", 90, Options(policy=policy)), "made", 3, summary, record.counts, 1.0)
+    case = Case("made", 90, Options(policy=policy), deal=deal)
+    return Outcome(case, "made", 3, summary, record.counts, 1.0)
 
 
 def test_every_column_has_a_figure() -> None:
@@ -33,13 +37,14 @@ def test_deals_of_a_trace_are_averaged() -> None:
     found = gathered(
         [
             outcome("cpsat", allocation=0.4),
-            outcome("cpsat", allocation=0.6),
+            outcome("cpsat", 1, allocation=0.6),
             outcome("greedy", allocation=0.7),
         ]
     )
-    assert [(key[2], one.allocation) for key, one in found.items()] == [
-        ("cpsat", 0.5),
-        ("greedy", 0.7),
+    lines = [dict(zip(HEADER, columns(key, one), strict=True)) for key, one in found.items()]
+    assert [(one["policy"], one["deals"], one["allocation"]) for one in lines] == [
+        ("cpsat", "2", "50.0 %"),
+        ("greedy", "1", "70.0 %"),
     ]
 
 
@@ -60,9 +65,35 @@ def test_who_is_ahead_is_named_with_its_breaches() -> None:
         )
     )
     assert said.splitlines()[2:] == [
-        "- made at 90 %, allocation: greedy",
-        "- made at 90 %, leaves per gang: spread (illegal)",
+        "- made at 90 %, allocation, ours 50.0 %: greedy by 10.0 points",
+        "- made at 90 %, leaves per gang, ours 1.200: spread by 0.100, 3 gangs illegal",
     ]
+
+
+def test_deals_that_only_one_has_replayed_count_for_nobody() -> None:
+    """Greedy is ahead by 5 points in the first deal, the only one of both."""
+    said = behind(
+        gathered(
+            [
+                outcome("cpsat", allocation=0.5),
+                outcome("cpsat", 1, allocation=0.1),
+                outcome("greedy", allocation=0.55),
+            ]
+        )
+    )
+    assert said.splitlines()[2].endswith("ours 30.0 %: greedy by 5.0 points")
+    both = [outcome("cpsat", deal, allocation=0.5) for deal in (0, 1)]
+    theirs = [outcome("greedy", 0, allocation=0.7), outcome("greedy", 1, allocation=0.4)]
+    said = behind(gathered([*both, *theirs]))
+    assert said.splitlines()[2].endswith("greedy by 5.0 points, 1 of 2 deals")
+
+
+def test_what_was_not_replayed_is_named() -> None:
+    """Two cases of three have an outcome."""
+    cases = [Case("made", load, Options()) for load in (70, 80, 90)]
+    found = [replace(outcome("cpsat"), case=case) for case in cases[:2]]
+    assert left_out(cases, found) == ["Not replayed: made: cpsat at 90 %."]
+    assert left_out(cases[:2], found) == []
 
 
 def test_slack_is_the_topologys() -> None:
@@ -70,3 +101,14 @@ def test_slack_is_the_topologys() -> None:
     told = with_slack(Options(seed=7), 1)
     assert told.config.spec.topology.window_slack == 1
     assert with_slack(told, 0) == replace(Options(seed=7), config=with_slack(told, 0).config)
+
+
+def test_a_benchmark_goes_on_from_what_it_kept(tmp_path: Path) -> None:
+    """What one run has found another reads as it was, and only of the same case."""
+    case = Case("made", 90, Options())
+    record = replay(JOBS, leaves(3, 1), options("spread"))
+    found = Finished("made", 3, summarise(record), record.counts, 1.5)
+    Kept(tmp_path / "kept", Finished).add(case, found)
+    again = Kept(tmp_path / "kept", Finished)
+    assert again.get(case) == found
+    assert again.get(replace(case, load=80)) is None

@@ -124,6 +124,7 @@ def test_status_counts_what_was_set_up(stage: Stage, run: Run) -> None:
     assert told["gangs"] == {"running": 3, "waiting": 1, "reasons": {"NoAdjacentLeaves": 1}}
     assert told["records"]["pages"] == 8
     assert told["records"]["unreadable"] == 0
+    assert set(told["records"]["formats"]) == {"1"}
 
 
 def test_status_for_people(stage: Stage, run: Run) -> None:
@@ -132,9 +133,11 @@ def test_status_for_people(stage: Stage, run: Run) -> None:
     assert told.exit_code == 0
     assert "256: 18 used, 238 free to be scheduled" in told.stdout
     assert "3 running, 1 waiting" in told.stdout
+    assert "all records are format 1" in told.stdout
     served = run("status", "--server", stage.url)
     assert served.exit_code == 0
     assert ": leads" in served.stdout
+    assert "all records are format 1; writes 1" in served.stdout
     assert "1 NoAdjacentLeaves" in served.stdout
 
 
@@ -215,6 +218,24 @@ def test_why_of_an_unknown_gang(stage: Stage, run: Run) -> None:
     told = run("why", "piar", "--kubeconfig", stage.kubeconfig)
     assert told.exit_code == 2
     assert f"Perhaps {stage.namespace}/pair?" in told.stderr
+
+
+def test_scores_of_what_runs_and_waits(stage: Stage, run: Run) -> None:
+    """The pair fills half a leaf: 0.5 of that term, and all else but its pod slot is whole."""
+    told = asked(run("score", "--kubeconfig", stage.kubeconfig, "-o", "json"), 3)
+    states = {one["name"]: one["state"] for one in told["gangs"]}
+    assert states == {
+        "pair": "Placed",
+        "notebook-3": "Placed",
+        "notebook-7": "Placed",
+        "big": "Waiting",
+    }
+    pair = next(one for one in told["gangs"] if one["name"] == "pair")
+    terms = {term["name"]: term for term in pair["place"]["terms"]}
+    assert terms["domainUtilization"]["raw"] == {"used": 16, "gpus": 32}
+    assert terms["domainUtilization"]["points"] == 16 * 200 // 2
+    assert terms["topologyAlignment"]["value"] == 1
+    assert told["objective"] == sum(one["points"] for one in told["shared"])
 
 
 JOB: dict[str, Any] = {
@@ -370,6 +391,8 @@ def test_asking_for_a_defragmentation_needs_the_config_map(stage: Stage, run: Ru
         ("why", "x"),
         ("snapshot",),
         ("plan",),
+        ("plan", "--what-if", "topologyAlignment=1"),
+        ("score",),
         ("drain", "x"),
         ("drain", "x", "--apply"),
         ("defrag",),

@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from cli.plan_json import from_document
+from cli.plan_reading import from_document
 from cli.text import json_text, yaml_text
 from model.extensions import Extensions
 from model.validator import validate

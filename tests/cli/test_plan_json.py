@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.plan_json import from_document
+from cli.plan_reading import from_document
 from model.documents.plan import Timings, to_document
 from model.gang import GangKey
 from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cli import queue
+from cli import watching
 from cli.render.queue import age
 from k8s_bridge.telling.status import LastCycle, Queued, Status, status_document
 from model.gang import GangKey
@@ -105,7 +105,7 @@ def test_watching_tells_of_changes_alone(
         if len(looks) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(queue.time, "sleep", sleep)
+    monkeypatch.setattr(watching.time, "sleep", sleep)
     watched = run("queue", "--server", told.url, "--watch", "--interval", "2")
     assert looks == [2.0, 2.0, 2.0]
     assert watched.stdout.count("ml/a") == 1

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from cli.live import Live, Reach
+from cli.gang_names import find_gang
 from cli.render.glyphs import UNICODE
 from cli.render.why import why_lines
-from cli.why import document_of, explained, find
+from cli.why import document_of, explained
 from model.gang import GangKey
 from model.plan import Plan
 from model.problems import BadInput
@@ -17,12 +17,11 @@ from model.snapshot import RunningPod, Snapshot
 from tests.cli.made import example, example_plan, text
 
 MIXTRAL = GangKey("ml", "mixtral-sft")
-NOTHING = Live((), 0.0)
 
 
-def shown(snapshot: Snapshot, key: GangKey, plan: Plan, live: Live = NOTHING) -> str:
+def shown(snapshot: Snapshot, key: GangKey, plan: Plan) -> str:
     """The answer about `key` as people see it, ten minutes after the gang came."""
-    answer = explained(live, snapshot, key, plan)
+    answer = explained(snapshot, key, plan)
     now = 600 + next(gang.created for gang in snapshot.gangs if gang.key == key)
     return text(why_lines(answer, snapshot, now, UNICODE))
 
@@ -35,7 +34,7 @@ def test_a_gang_that_would_be_placed() -> None:
         "  leaves: leaf-11 – leaf-12\n"
         "  nodes in rank order: gpu-44 – gpu-51\n"
     )
-    document = document_of(explained(NOTHING, example(), MIXTRAL, example_plan()))
+    document = document_of(explained(example(), MIXTRAL, example_plan()))
     assert document["state"] == "PlacedNow"
     assert document["wouldGoTo"][7] == {"name": "mixtral-sft-worker-1-3", "node": "gpu-51"}
 
@@ -43,16 +42,8 @@ def test_a_gang_that_would_be_placed() -> None:
 def test_a_gang_of_which_a_part_runs() -> None:
     """Members that run come first, with the devices that their annotations name."""
     running = RunningPod("ml", "old", "gpu-00", example().gangs[0].roles[0].request, MIXTRAL)
-    snapshot = replace(example(), running=(replace(running, ours=True),))
-    metadata = {
-        "name": "old",
-        "namespace": "ml",
-        "uid": "u",
-        "resourceVersion": "1",
-        "annotations": {"alloc.gpu.scheduling/devices": "2,3"},
-    }
-    live = Live(({"kind": "Pod", "apiVersion": "v1", "metadata": metadata},), 0.0)
-    lines = shown(snapshot, MIXTRAL, example_plan(), live).splitlines()
+    snapshot = replace(example(), running=(replace(running, ours=True, devices=(2, 3)),))
+    lines = shown(snapshot, MIXTRAL, example_plan()).splitlines()
     assert lines[0] == "ml/mixtral-sft  runs: 1 pod on leaf-00"
     assert lines[2].split() == ["old", "gpu-00", "leaf-00", "2,3"]
     assert lines[4] == "ml/mixtral-sft  would be placed now"
@@ -63,7 +54,7 @@ def test_a_gang_of_which_a_part_runs() -> None:
 )
 def test_a_gang_is_found_by_its_names(name: str, namespace: str | None) -> None:
     """The name alone is enough where it is the only one; its own namespace wins over -n."""
-    assert find(example(), name, namespace, Reach()) == MIXTRAL
+    assert find_gang(example(), name, namespace, "the input") == MIXTRAL
 
 
 def test_a_name_that_two_gangs_have() -> None:
@@ -71,10 +62,10 @@ def test_a_name_that_two_gangs_have() -> None:
     twin = replace(example().gangs[0], key=GangKey("another", example().gangs[0].key.name))
     snapshot = replace(example(), gangs=(*example().gangs, twin))
     with pytest.raises(BadInput, match=f"Say which: another/{twin.key.name}, "):
-        find(snapshot, twin.key.name, None, Reach())
+        find_gang(snapshot, twin.key.name, None, "the input")
 
 
 def test_nothing_like_it() -> None:
     """Where no name is near, the queue is where names are."""
     with pytest.raises(BadInput, match="See `fourleaf queue` for names"):
-        find(example(), "zzzzzz", None, Reach())
+        find_gang(example(), "zzzzzz", None, "the input")

@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.controlplane.build import BuildError, programs, say
+from tests.controlplane.build import BuildError, program, programs, say
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.pki import OpensslError
 from tests.controlplane.plane import ControlPlane
@@ -19,10 +19,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Do what the command line says and tell the exit code."""
     given = _parser().parse_args(arguments)
     try:
-        for name, path in programs().items():
-            say(f"{name}: {path}")
+        found = programs()
         if given.command == "up":
             _up(given)
+            return 0
+        for name, path in found.items():
+            say(f"{name}: {path}")
     except (BuildError, OpensslError, ProcessError) as error:
         say(str(error))
         return 1
@@ -52,16 +54,28 @@ def _up(given: argparse.Namespace) -> None:
         signal.signal(number, lambda *_: done.set())
     gates = dict.fromkeys(given.gate, True)
     served = [f"{version}=true" for version in given.serve]
-    with ControlPlane(given.folder, gates=gates, runtime_config=served) as plane:
+    folder = given.folder and given.folder.resolve()
+    with ControlPlane(folder, gates=gates, runtime_config=served) as plane:
         plane.controller_manager()
         plane.kwok()
         if given.native_scheduler:
             plane.scheduler()
         create_fleet(plane.kubeconfig(), Fleet(given.nodes), ready=False)
+        tools = _tools(plane.folder)
         say(f"{given.nodes} nodes at {plane.url}; logs in {plane.folder / 'logs'}; Ctrl-C ends it")
-        sys.stdout.write(f"export KUBECONFIG={plane.kubeconfig()}\n")
+        sys.stdout.write(f"export KUBECONFIG={plane.kubeconfig()} PATH={tools}:$PATH\n")
         sys.stdout.flush()
         done.wait()
+
+
+def _tools(folder: Path) -> Path:
+    """Make a folder with kubectl of the control plane's version, and nothing else."""
+    tools = folder / "bin"
+    tools.mkdir(exist_ok=True)
+    kubectl = tools / "kubectl"
+    kubectl.unlink(missing_ok=True)
+    kubectl.symlink_to(program("kubectl"))
+    return tools
 
 
 if __name__ == "__main__":

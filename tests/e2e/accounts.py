@@ -96,6 +96,6 @@ def allowed(api: Api, verb: str, resource: str, namespace: str = "", name: str =
 
 def applied(api: Api, path: str, body: dict[str, Any], manager: str = "test") -> dict[str, Any]:
     """Apply `body` on the server, by force."""
-    query = f"{path}?fieldManager={manager}&force=true"
+    query = f"{path}{'&' if '?' in path else '?'}fieldManager={manager}&force=true"
     # The client sends texts as they are; JSON is YAML.
     return api.patch(query, json.dumps(body), "application/apply-patch+yaml")

@@ -18,6 +18,9 @@ ELSEWHERE = "/api/v1/namespaces/{elsewhere}/pods"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 CLAIMS = "/apis/gpu.scheduling/v1/namespaces/{space}/gpuclaims"
 NODES = "/apis/gpu.scheduling/v1/gpunodestatuses"
+DEVICE_CLAIMS = "/apis/resource.k8s.io/v1/namespaces/{space}/resourceclaims"
+COMMIT = "alloc.gpu.scheduling/commit"
+FENCE = "alloc.gpu.scheduling/fence"
 
 Body = dict[str, Any]
 
@@ -71,6 +74,18 @@ def annotated(value: str | None) -> Body:
     return {"metadata": {"annotations": {DEVICES: value}}}
 
 
+def device_claim(name: str, **metadata: Any) -> Body:
+    """A ResourceClaim for one device."""
+    exactly = {"deviceClassName": "gpu.nvidia.com"}
+    spec = {"devices": {"requests": [{"name": "gpus", "exactly": exactly}]}}
+    return {"metadata": {"name": name, **metadata}, "spec": spec}
+
+
+def committed(value: str | None) -> Body:
+    """A patch of the commit of a claim."""
+    return {"metadata": {"annotations": {COMMIT: value}}}
+
+
 def binding(name: str, **metadata: Any) -> Body:
     """A Binding of a pod to gpu-0."""
     target = {"apiVersion": "v1", "kind": "Node", "name": "gpu-0"}
@@ -88,6 +103,14 @@ def _forge(body: Body) -> None:
 
 def _remove(body: Body) -> None:
     del body["metadata"]["annotations"][DEVICES]
+
+
+def _recommit(body: Body) -> None:
+    body["metadata"]["annotations"][COMMIT] = "mine"
+
+
+def _uncommit(body: Body) -> None:
+    del body["metadata"]["annotations"][COMMIT]
 
 
 def _take_over(body: Body) -> None:
@@ -249,6 +272,52 @@ CLAIM_STATUS = [
         MERGE_PATCH,
     ),
 ]
+_COMMIT = f"metadata.annotations[{COMMIT}]"
+_FENCE = f"metadata.annotations[{FENCE}]"
+_HELD = DEVICE_CLAIMS + "/held"
+_APPLIED_CLAIM = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceClaim",
+    "metadata": {"annotations": {COMMIT: "mine"}},
+}
+DEVICE_CLAIM_MARKS = [
+    Attack("create", "POST", DEVICE_CLAIMS, _COMMIT, device_claim("x", annotations={COMMIT: "c1"})),
+    Attack(
+        "create with a label",
+        "POST",
+        DEVICE_CLAIMS,
+        f"metadata.labels[{COMMIT}]",
+        device_claim("x", labels={COMMIT: "c1"}),
+    ),
+    Attack("update changes", "PUT", _HELD, _COMMIT, change=_recommit),
+    Attack("update removes", "PUT", _HELD, _COMMIT, change=_uncommit),
+    Attack("merge patch changes", "PATCH", _HELD, _COMMIT, committed("mine"), MERGE_PATCH),
+    Attack("merge patch removes", "PATCH", _HELD, _COMMIT, committed(None), MERGE_PATCH),
+    Attack(
+        "merge patch fences",
+        "PATCH",
+        DEVICE_CLAIMS + "/free",
+        _FENCE,
+        {"metadata": {"annotations": {FENCE: "c1"}}},
+        MERGE_PATCH,
+    ),
+    Attack(
+        "JSON patch",
+        "PATCH",
+        _HELD,
+        _COMMIT,
+        [{"op": "remove", "path": "/metadata/annotations"}],
+        JSON_PATCH,
+    ),
+    Attack(
+        "apply",
+        "PATCH",
+        _HELD + "?fieldManager=me&force=true",
+        _COMMIT,
+        json.dumps(_APPLIED_CLAIM),
+        APPLY,
+    ),
+]
 ATTACKS = {
     "annotations": ANNOTATIONS,
     "bindings": BINDINGS,
@@ -257,5 +326,6 @@ ATTACKS = {
     "leases": LEASES,
     "inventories": INVENTORIES,
     "claims": CLAIM_STATUS,
+    "resource claims": DEVICE_CLAIM_MARKS,
 }
 """By policy; the first of each shows whether its policy is in force."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from tests.controlplane.api import Api
 
 DEVICES = "alloc.gpu.scheduling/devices"
 CONTENT = "alloc.gpu.scheduling/content"
+FORMAT = "alloc.gpu.scheduling/format"
 RECORD = "alloc.gpu.scheduling/record"
 OURS = ("topology-aware-scheduler", "gpu-scheduler")
 
@@ -27,8 +30,13 @@ def holds(pod: dict[str, Any]) -> bool:
     return bool(pod["spec"].get("nodeName")) and not ended
 
 
-def breaches(api: Api, gangs: Iterable[Iterable[str]] = (), namespace: str = "") -> list[str]:
-    """What does not hold; `gangs` are names of pods that run together or not at all."""
+def breaches(
+    api: Api, gangs: Iterable[Iterable[str]] = (), namespace: str = "kube-system"
+) -> list[str]:
+    """What does not hold; `gangs` are names of pods that run together or not at all.
+
+    The records are in `namespace`.
+    """
     found: list[str] = []
     live = pods(api)
     by_name = {pod["metadata"]["name"]: pod for pod in live}
@@ -38,7 +46,7 @@ def breaches(api: Api, gangs: Iterable[Iterable[str]] = (), namespace: str = "")
         if bound not in (0, len(names)):
             found.append(f"gang of {names[0]}: {bound} of {len(names)} are bound")
     found += _shared_devices(live)
-    leases = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")["items"]
+    leases = api.get(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")["items"]
     found += _records(live, leases)
     return found
 
@@ -65,8 +73,26 @@ def _records(live: list[dict[str, Any]], leases: list[dict[str, Any]]) -> list[s
             for entry in content["entries"]:
                 if entry.get("lease"):
                     found.append(f"page {name} still points to {entry['lease']}")
-                written.update(uid for _, uid, *_ in entry["members"])
+                written.update(map(_uid, entry["members"]))
     bound = Counter(pod["metadata"]["uid"] for pod in live if holds(pod))
     found += [f"pod {uid} is bound but on no page" for uid in bound - written]
     found += [f"pod {uid} is on a page but not bound" for uid in written - bound]
     return found
+
+
+def formats(api: Api) -> set[str]:
+    """The formats that records are in."""
+    leases = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")["items"]
+    return {
+        (lease["metadata"].get("annotations") or {}).get(FORMAT, "1")
+        for lease in leases
+        if RECORD in (lease["metadata"].get("labels") or {})
+    }
+
+
+def _uid(member: Any) -> str:
+    """The UID of a member: a field of its row in format 1, in format 2 its 16 bytes in base 64."""
+    if isinstance(member, list) and isinstance(member[1], str):
+        return str(member[1])
+    text = member if isinstance(member, str) else member[0]
+    return str(UUID(bytes=base64.urlsafe_b64decode(text.split(" ")[1] + "==")))

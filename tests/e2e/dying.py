@@ -1,7 +1,9 @@
-"""A scheduler that kills itself at a chosen write: `python -m tests.e2e.dying KUBECONFIG WHEN N`.
+"""A scheduler that kills itself at a chosen write.
 
-WHEN is `before` or `after`. Only writes of a commit count: Leases other than the leader's,
-ResourceClaims, and bindings. It prints a line for each.
+`python -m tests.e2e.dying KUBECONFIG WHEN N [FORMAT...]`: WHEN is `before` or `after`; with
+`later-` in front, writes are counted anew from SIGUSR1 on. With formats of records it knows these
+alone, and so stands in for an older version. Only writes of a commit count: Leases other than the
+leader's, ResourceClaims, and bindings. It prints a line for each.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from k8s_bridge.cluster.live import LiveCluster, connect
 from k8s_bridge.cluster.protocol import Binding, Body, Target
 from k8s_bridge.election.election import Timing
 from k8s_bridge.leading import Pace
+from k8s_bridge.ledger.codec import KNOWN
 from k8s_bridge.ledger.names import LEADER
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.reporting import Reporter
@@ -44,6 +47,11 @@ class Dying(LiveCluster):
         assert isinstance(cluster, Dying)
         cluster.when, cluster.at = when, at
         return cluster
+
+    def arm(self) -> None:
+        """From now on its writes are counted, and one of them is its last."""
+        self.count, self.when = 0, self.when.removeprefix("later-")
+        os.write(1, b"armed\n")
 
     async def create(self, kind: Kind, namespace: str, body: Body) -> Body:
         """Create, perhaps for the last time."""
@@ -86,12 +94,13 @@ class Dying(LiveCluster):
         return answer
 
 
-async def main(kubeconfig: str, when: str, at: int) -> None:
+async def main(kubeconfig: str, when: str, at: int, formats: tuple[int, ...] = KNOWN) -> None:
     """Run until killed."""
     clock = SystemClock()
     cluster = Dying.of(await connect(kubeconfig), when, at)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, cluster.arm)
     async with Solver() as solver:
-        options = Options(dry_run="never", timing=QUICK, pace=TIDY)
+        options = Options(dry_run="never", timing=QUICK, pace=TIDY, formats=formats)
         scheduler = Scheduler(
             cluster, clock, solver.plan, options, lambda one: Reporter(one, Metrics())
         )
@@ -99,4 +108,5 @@ async def main(kubeconfig: str, when: str, at: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    known = tuple(map(int, sys.argv[4:])) or KNOWN
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), known))

@@ -1,7 +1,7 @@
 """A tenant on a cluster with the policies and the rights that ship, and what it may do there.
 
 It may edit its namespaces, and has been given more than that by mistake: the status, bindings
-and ephemeral containers of pods, Leases, inventories and the status of claims.
+and ephemeral containers of pods, Leases, inventories, ResourceClaims and the status of claims.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from model.crds.definitions import definitions
-from tests.controlplane.api import Api, ApiError
+from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.waiting import eventually
@@ -27,7 +27,19 @@ from tests.e2e.accounts import (
     install,
     uninstall,
 )
-from tests.e2e.attacks import ATTACKS, CLAIMS, DEVICES, LEASE, NODES, Attack, binding, pod
+from tests.e2e.attacks import (
+    ATTACKS,
+    CLAIMS,
+    DEVICE_CLAIMS,
+    DEVICES,
+    LEASE,
+    NODES,
+    Attack,
+    binding,
+    committed,
+    device_claim,
+    pod,
+)
 
 MISTAKES = [
     {
@@ -52,6 +64,11 @@ MISTAKES = [
         ],
         "verbs": ["*"],
     },
+    {
+        "apiGroups": ["resource.k8s.io"],
+        "resources": ["resourceclaims", "resourceclaims/status"],
+        "verbs": ["*"],
+    },
 ]
 
 
@@ -60,7 +77,8 @@ class Stage:
     """A cluster with the policies, a namespace that has opted in, and one `elsewhere`.
 
     In the first: pod `held`, which has devices 0 and 1 of gpu-0; pod `free`, which waits; a
-    claim. In kube-system a page and the leader's Lease. gpu-0 has an inventory.
+    claim; ResourceClaim `held` with the commit that gave it devices, and `free`. In kube-system a
+    page and the leader's Lease. gpu-0 has an inventory.
     """
 
     plane: Plane
@@ -78,9 +96,12 @@ class Stage:
         return f"/api/v1/namespaces/{self.space}/pods"
 
     def held(self) -> dict[str, Any]:
-        """The metadata and spec of the pod that has devices."""
+        """The metadata and spec of the pod that has devices, and what claims are marked with."""
         body = self.admin.get(f"{self.pods}/held")
-        return {"annotations": body["metadata"]["annotations"], "spec": body["spec"]}
+        claims = self.admin.get(DEVICE_CLAIMS.format(space=self.space))["items"]
+        marks = {one["metadata"]["name"]: one["metadata"].get("annotations") for one in claims}
+        annotations = body["metadata"]["annotations"]
+        return {"annotations": annotations, "spec": body["spec"], "claims": marks}
 
 
 @contextmanager
@@ -163,6 +184,13 @@ def _lay_out(stage: Stage) -> None:
         "the scheduler has its rights",
     )
     write_leases(scheduler)
+    claims = DEVICE_CLAIMS.format(space=stage.space)
+    for name in ("held", "free"):
+        admin.create(claims, device_claim(name))
+    eventually(
+        lambda: scheduler.patch(f"{claims}/held", committed("c1"), MERGE_PATCH),
+        "the scheduler writes on claims",
+    )
     claim = {"metadata": {"name": "claim"}, "spec": {"devices": {"count": 1}}}
     admin.create(
         CLAIMS.format(space=stage.space),

@@ -14,7 +14,20 @@ from tests.controlplane.fixtures import Plane
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import eventually
 from tests.e2e.accounts import account, applied
-from tests.e2e.attacks import ATTACKS, DEVICES, LEASE, NODES, Attack, annotated, binding, pod
+from tests.e2e.attacks import (
+    ATTACKS,
+    COMMIT,
+    DEVICE_CLAIMS,
+    DEVICES,
+    LEASE,
+    NODES,
+    Attack,
+    annotated,
+    binding,
+    committed,
+    device_claim,
+    pod,
+)
 from tests.e2e.checker import breaches, holds
 from tests.e2e.replica import Replica
 from tests.e2e.tenancy import Stage, inventory, opted_in, stage_on, told, write_leases
@@ -102,6 +115,11 @@ def test_a_tenant_goes_about_its_own_business(stage: Stage) -> None:
         tenant.patch(f"{pods}/{name}", marks, MERGE_PATCH)
     condition = {"type": "own", "status": "True"}
     tenant.patch(f"{pods}/held/status", {"status": {"conditions": [condition]}}, MERGE_PATCH)
+    claims = DEVICE_CLAIMS.format(space=stage.space)
+    tenant.create(claims, device_claim("own", annotations={"own": "1"}))
+    for name in ("own", "held"):
+        tenant.patch(f"{claims}/{name}", marks, MERGE_PATCH)
+    tenant.delete(f"{claims}/own")
     for name in ("mine", "plain", "there"):
         tenant.delete(f"{pods}/{name}?gracePeriodSeconds=0")
     tenant.create(LEASE, {"metadata": {"name": "of-a-tenant"}})
@@ -132,6 +150,14 @@ def test_a_daemon_set_does_not_get_round_it(stage: Stage, tmp_path: Path) -> Non
         eventually(lambda: controller.create(pods, plain), "the controller has its rights")
         with pytest.raises(ApiError, match=r"spec\.nodeName: a pod with GPUs"):
             controller.create(pods, pod("set", "8", "default-scheduler", nodeName="gpu-0"))
+
+
+def test_the_scheduler_marks_claims(stage: Stage) -> None:
+    """It sets a commit, changes it and takes it off again."""
+    claim = DEVICE_CLAIMS.format(space=stage.space) + "/free"
+    for value in ("c2", "c3", None):
+        done = stage.scheduler.patch(claim, committed(value), MERGE_PATCH)
+        assert (done["metadata"].get("annotations") or {}).get(COMMIT) == value
 
 
 def test_elsewhere_another_scheduler_gives_gpus(stage: Stage) -> None:

@@ -15,7 +15,7 @@ from tests.explorer.code.explore import explore
 from tests.explorer.code.ground import ground
 from tests.explorer.code.live import Live
 from tests.explorer.code.scenario import Bounds, Scenario
-from tests.explorer.code.scenarios import BACK, FORWARD, NARROW, SAME, TWICE, WIDE
+from tests.explorer.code.scenarios import BACK, FORWARD, NARROW, RAISED, SAME, TWICE, WIDE
 
 ONE_SWITCH = Bounds(faults=0, preemptions=1)
 ANY_SWITCHES = Bounds(faults=0)
@@ -25,6 +25,7 @@ ANY_SWITCHES = Bounds(faults=0)
     ("scenario", "bounds", "least"),
     [
         (FORWARD, ONE_SWITCH, 400),
+        (RAISED, ONE_SWITCH, 400),
         (BACK, ONE_SWITCH, 500),
         (WIDE, ONE_SWITCH, 1000),
         (NARROW, ANY_SWITCHES, 400),

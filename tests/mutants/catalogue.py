@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.mutants.claims import CLAIMS
+from tests.mutants.devices import DEVICES
+from tests.mutants.formats import FORMATS
 from tests.mutants.mutant import Mutant
 from tests.mutants.webhook import WEBHOOK
 
@@ -11,7 +13,6 @@ BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
 SCHEDULER = "tests/k8s_bridge/test_scheduler.py"
 LAG = "tests/k8s_bridge/test_lag.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
-DEVICES = "tests/k8s_bridge/test_devices.py"
 
 
 def _insisting(read: str, name: str, version: str) -> str:
@@ -273,30 +274,8 @@ MUTANTS = (
         "return fenced or is_elsewhere(pods, member) or is_gone(pods, member)",
         "tests/k8s_bridge/ledger/test_bound_by_another.py::test_who_has_bound_it_decides",
     ),
-    Mutant(
-        "devices: what pages hold is not free",
-        "a device that a commit on its way holds is given to another pod",
-        "k8s_bridge/free_devices.py",
-        "free[node] = free_devices(there.allocatable).without(sorted(held))",
-        "free[node] = free_devices(there.allocatable)",
-        f"{DEVICES}::test_a_claim_is_met_and_says_by_whom",
-    ),
-    Mutant(
-        "devices: two nodes with one device",
-        "a device that two inventories name is given out on both nodes",
-        "model/readers/nodes.py",
-        "doubt_twins((one.node.name, one.devices) for one in nodes)",
-        "doubt_twins(())",
-        "tests/model/readers/test_devices.py::test_one_device_on_two_nodes_holds_both_back",
-    ),
-    Mutant(
-        "devices: unknown holders",
-        "a pod with demands gets devices that somebody holds of whom nobody knows which",
-        "model/snapshot.py",
-        "return FreeDevices(free.layout, 0)",
-        "return free.without(held)",
-        "tests/model/readers/test_devices.py::test_unknown_holders_leave_no_device_certain",
-    ),
+    *DEVICES,
     *WEBHOOK,
     *CLAIMS,
+    *FORMATS,
 )

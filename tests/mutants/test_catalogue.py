@@ -22,6 +22,7 @@ PROMISED = (
     "validator",
     "completed members",
     "orphan proof",
+    "format",
 )
 
 

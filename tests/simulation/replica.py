@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from k8s_bridge.chance import seeded
 from k8s_bridge.leading import Pace
+from k8s_bridge.ledger.codec import KNOWN
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.reporting import Reporter
 from k8s_bridge.scheduler import DryRunMode, Options, Scheduler
@@ -45,6 +46,7 @@ class Replica:
     def __init__(self, world: World, name: str, rate: float) -> None:
         self.name = name
         self.identity = ""
+        self.formats = KNOWN
         self.machine = MachineClock(world.clock, rate)
         self._rate = rate
         self._world = world
@@ -68,7 +70,13 @@ class Replica:
         self.machine = MachineClock(world.clock, self._rate)
         chance = stream(world.seed, "replica", self.identity)
         self._wire = Wire(world, self.identity, self.machine, world.faults.values(), chance)
-        options = Options(identity=self.identity, dry_run=chance.choice(_DRY_RUNS), pace=_PACE)
+        world.versions[self.identity] = self.formats
+        options = Options(
+            identity=self.identity,
+            dry_run=chance.choice(_DRY_RUNS),
+            pace=_PACE,
+            formats=self.formats,
+        )
         token = WHO.set(self.identity)
         with seeded(stream(world.seed, "waits", self.identity)):
             self.scheduler = Scheduler(
@@ -94,6 +102,12 @@ class Replica:
         self._world.ended.append(self._task)
         self._task = self.scheduler = None
         self._world.story.did("crashed", self.identity)
+
+    def upgrade(self) -> None:
+        """Make way for a process of this version, unless it is one."""
+        if self.formats != KNOWN:
+            self.crash()
+            self.formats = KNOWN
 
     def check(self) -> None:
         """Report a process that has ended by itself."""

@@ -19,6 +19,7 @@ from tests.simulation.chance import stream
 from tests.simulation.churn import config
 from tests.simulation.faults.fault import Fault
 from tests.simulation.jobs import TEAM, Jobs
+from tests.simulation.laws.formats import Versions
 from tests.simulation.laws.gangs import Gangs
 from tests.simulation.laws.pods import LivePods
 from tests.simulation.laws.records import Books
@@ -51,12 +52,15 @@ class World:
         self.jobs = Jobs(self.store)
         self.beats = Heartbeats(self.store)
         self.job_number = 0
+        self.ledger_format = 1
+        self.versions: dict[str, tuple[int, ...]] = {}
         self.past = Past(clock)
         self.books = Books(story)
         self.books.listeners.append(Gangs(story, self.books, self.jobs).on_commit)
         self.store.judges += [
             LivePods(story, self.books, self.store, self.jobs.spoil),
             self.books,
+            Versions(story, self.store, self.versions),
             self.past,
         ]
         self.fleet = {
@@ -148,12 +152,13 @@ class World:
         self.jobs.kubelets.silent -= back
 
     def settle_down(self) -> None:
-        """Stop all faults; let every process run, kubelets included."""
+        """Stop all faults; let every process run, of this version, kubelets included."""
         self.calm = True
         self.jobs.kubelets.silent.clear()
         self.restore(self.fleet)
         for replica in self.replicas.values():
             replica.machine.resume()
+            replica.upgrade()
             replica.start()
 
     async def close(self) -> None:

@@ -13,6 +13,8 @@ from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import gang
 from k8s_bridge.cluster.memory.requests import Request
 from k8s_bridge.cluster.protocol import Target
+from k8s_bridge.ledger.codec import KNOWN
+from k8s_bridge.ledger.writes import Formats
 from tests.explorer.code.door import Call, Fate, arrive
 from tests.explorer.code.ground import Ground
 from tests.explorer.code.leader import Leader
@@ -87,7 +89,10 @@ class Live:
         return self._let(choice)
 
     def _leader(self, name: str, ground: Ground) -> Leader:
-        return Leader(name, self.store, self.loop, self.late, ground.layout)
+        leader = Leader(name, self.store, self.loop, self.late, ground.layout)
+        if name == "new" and self.scenario.raised:
+            leader.records.formats = Formats(wanted=lambda: KNOWN[-1])
+        return leader
 
     def _others(self) -> Iterator[Choice]:
         """What those may do who are no leaders."""

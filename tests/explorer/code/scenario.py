@@ -44,7 +44,7 @@ class Scenario:
     """`old` leads when it begins, with fresh records; `new` does not lead yet.
 
     `gangs` are submitted before, of so many pods each. With `replaced`, its owner deletes that
-    pod at any moment and creates it anew.
+    pod at any moment and creates it anew. Where the format is `raised`, `new` writes the newer one.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Scenario:
     old: tuple[Act, ...]
     new: tuple[Act, ...]
     replaced: str = ""
+    raised: bool = False
     why: str = field(default="", compare=False)
 
 

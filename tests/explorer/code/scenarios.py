@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.explorer.code.scenario import Dies, Keep, Place, Rest, Scenario, TakeOver
 
 A1, A2 = "n-0-0-0", "n-0-0-1"
@@ -21,6 +23,9 @@ BACK = Scenario(
     old=(Place("wide", (A1, B1)), Rest()),
     new=(TakeOver(), Dies((A1,)), Rest(), Place("narrow", (B1,)), Keep()),
     why="the new leader finds a node dead, goes back, and gives the other node away",
+)
+RAISED = replace(
+    FORWARD, name="raised", raised=True, why="the same, and the new leader writes a newer format"
 )
 NARROW = Scenario(
     "narrow",

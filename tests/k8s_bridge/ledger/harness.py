@@ -22,7 +22,7 @@ from k8s_bridge.ledger.pages import laid_out
 from k8s_bridge.ledger.pods import PodSeen, pod_seen
 from k8s_bridge.ledger.records import GangLease, Member, Page
 from k8s_bridge.ledger.takeover import Takeover, find
-from k8s_bridge.ledger.writes import Records
+from k8s_bridge.ledger.writes import Formats, Records
 from model.devices.held import DEVICES
 from model.gang import GangKey
 from model.readers import Source, read
@@ -212,11 +212,17 @@ class World:
 class Leader:
     """One leader's ledger, over a client that may die."""
 
-    def __init__(self, world: World, name: str, death: Death | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        death: Death | None = None,
+        formats: Formats | None = None,
+    ) -> None:
         self.world = world
         interceptors = (Mortal(death),) if death else ()
         self.cluster = world.cluster.client(name, *interceptors)
-        self.records = Records(self.cluster, SYSTEM, name, world.clock)
+        self.records = Records(self.cluster, SYSTEM, name, world.clock, formats)
         self.book = Book()
         self.name = name
         self.epoch = 0

@@ -12,6 +12,7 @@ from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
 from k8s_bridge.cluster.memory.heartbeats import Heartbeats
 from k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
 from k8s_bridge.cluster.protocol import Body, Target
+from k8s_bridge.ledger.codec import KNOWN
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from k8s_bridge.relocation.records import Purpose
@@ -96,24 +97,26 @@ class Bench:
         self.beats = Heartbeats(store)
         self.solved = Solved()
         self.fabric = nodes(spines, leaves, 4)
+        self.metrics = Metrics()
         self.tasks: list[asyncio.Task[Any]] = [
             asyncio.ensure_future(work)
             for work in (self.kubelets.run(), self.jobs.run(), self.beats.run())
         ]
 
-    async def start(self, name: str = "a") -> Scheduler:
-        """Start a scheduler; the first one leads."""
+    async def start(self, name: str = "a", formats: tuple[int, ...] = KNOWN) -> Scheduler:
+        """Start a scheduler that knows these formats of records; the first one leads."""
         for body in self.fabric:
             try:
                 await self.cluster.create(NODES, "", body)
             except AlreadyExists:
                 break
+        self.metrics = metrics = Metrics()
         scheduler = Scheduler(
             self.cluster.client(name),
             self.clock,
             self.solved.plan,
-            Options(identity=name, dry_run="never"),
-            lambda one: Reporter(one, Metrics()),
+            Options(identity=name, dry_run="never", formats=formats),
+            lambda one: Reporter(one, metrics),
             planner=self.solved,
             prober=self.beats,
         )
@@ -121,11 +124,12 @@ class Bench:
         await self.clock.advance(1)
         return scheduler
 
-    async def succeed(self, name: str) -> None:
+    async def succeed(self, name: str, formats: tuple[int, ...] = KNOWN) -> Scheduler:
         """The scheduler that was started last dies, and another one leads from then on."""
         self.tasks.pop().cancel()
-        await self.start(name)
+        scheduler = await self.start(name, formats)
         await self.clock.advance(FAILOVER)
+        return scheduler
 
     async def stop(self) -> None:
         """End everything."""

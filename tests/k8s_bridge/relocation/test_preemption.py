@@ -137,3 +137,19 @@ async def test_a_victim_that_never_ends(bench: Bench) -> None:
     kept = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
     # The victim has waited for so long by now that a place is kept for it in turn.
     assert {read_relocation(lease).purpose for lease in kept} <= {Purpose.RESERVATION}
+
+
+async def test_an_attempt_without_victims_is_repeated_soon(bench: Bench) -> None:
+    """Nobody could be evicted to any avail at first; once an equal has ended, a lower one goes.
+
+    The window of 300 s is for gangs for whom somebody had to go.
+    """
+    await bench.submit("equal", 8, priority="high")
+    await bench.submit("lower", 8, priority="low")
+    await bench.submit("top", 16, priority="high")
+    await bench.clock.advance(30)
+    assert bench.solved.preemptions
+    assert not any(plan.victims for plan in bench.solved.preemptions)
+    await bench.end("equal")
+    await bench.clock.advance(60)
+    assert len(await bench.places("top")) == 16

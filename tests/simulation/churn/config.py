@@ -50,8 +50,11 @@ def strike(world: World, chance: random.Random) -> None:
 
 
 def write(world: World, text: str) -> None:
-    """Make it say `text`."""
-    data = {"config.yaml": _HEAD + text}
+    """Make it say `text`, and the format of the ledger where that is not the usual one."""
+    number = world.ledger_format
+    data = {
+        "config.yaml": _HEAD + text + (f"  ledger: {{format: {number}}}\n" if number > 1 else "")
+    }
     try:
         world.store.find(CONFIG_MAPS, _TARGET)
     except NotFound:

@@ -15,6 +15,7 @@ from tests.simulation.faults.server import Compaction
 from tests.simulation.faults.slow import Slow
 from tests.simulation.faults.stale import StaleList
 from tests.simulation.faults.twice import Twice
+from tests.simulation.faults.versions import Versions
 from tests.simulation.faults.watches import Cut, Expired, Reordered, Repeated, Stalled
 
 FAMILIES: dict[str, Callable[[Random, Scene], Fault]] = {
@@ -43,7 +44,10 @@ FAMILIES: dict[str, Callable[[Random, Scene], Fault]] = {
         Compaction,
     )
 }
-"""Every family by its name."""
+"""Every family by its name, but that of versions, which comes on top of the others."""
+
+UPGRADES = 0.4
+"""Share of the seeds in which replicas and formats change."""
 
 
 def drawn(seed: int, scene: Scene, fewest: int, most: int) -> dict[str, Fault]:
@@ -53,4 +57,8 @@ def drawn(seed: int, scene: Scene, fewest: int, most: int) -> dict[str, Fault]:
     if StaleList.__name__ in names and Expired.__name__ not in names:
         # without it hardly anything is listed again
         names.append(Expired.__name__)
-    return {name: FAMILIES[name](stream(seed, "fault", name), scene) for name in names}
+    found = {name: FAMILIES[name](stream(seed, "fault", name), scene) for name in names}
+    upgrade = stream(seed, "versions")
+    if upgrade.random() < UPGRADES:
+        found[Versions.__name__] = Versions(upgrade, scene)
+    return found

@@ -43,6 +43,9 @@ def _leaders(world: World) -> Iterator[str]:
 def _records(world: World) -> Iterator[str]:
     for name, lease in world.books.leases.items():
         yield f"gang lease {name} is left over, {lease.phase}"
+    formats = {page.format for page in world.books.pages.values()}
+    if len(formats) > 1:
+        yield f"pages are in formats {sorted(formats)}"
     for name, page in world.books.pages.items():
         for entry in page.entries:
             if entry.lease or entry.phase is not Phase.COMMITTED:

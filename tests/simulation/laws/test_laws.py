@@ -203,3 +203,13 @@ def test_a_gang_lease_that_is_left_is_unrest(court: Court) -> None:
     lease = GangLease("gang-g-c", "c", GANG, Phase.PREPARED, members, (page_name(LEAF, 0),), 1)
     court.write(gang_body(lease, "a1"))
     assert list(rest._records(court.world)) == ["gang lease gang-g-c is left over, Prepared"]
+
+
+def test_a_record_that_nobody_there_can_read(court: Court) -> None:
+    """A replica of the version before writes over a page of format 2."""
+    court.write(page_body(Page(LEAF, 0, (NODE,), epoch=1, format=2), "a1"))
+    assert not court.broken
+    court.world.versions["a1"] = (1,)
+    court.store.writer = "a1"
+    court.write(page_body(Page(LEAF, 0, (NODE,), epoch=2), "a1"))
+    assert court.broken == {"nobody touches what it cannot read"}

@@ -1,4 +1,4 @@
-"""From the JSON document of a plan back to the plan: what `validate-plan` reads."""
+"""A plan from its JSON document: what `validate-plan` reads."""
 
 from __future__ import annotations
 

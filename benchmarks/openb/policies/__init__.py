@@ -1,0 +1,1 @@
+"""Who decides where pods go: ours and three baselines, behind one protocol."""

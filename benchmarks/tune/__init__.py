@@ -1,0 +1,1 @@
+"""What `fourleaf tune` finds on a public trace."""

@@ -1,0 +1,43 @@
+"""Which gang a name on the command line means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from model.gang import GangKey
+    from model.problems import BadInput
+    from model.snapshot import Snapshot
+
+NEAR_NAMES = 3
+
+
+def find_gang(snapshot: Snapshot, text: str, namespace: str | None, where: str) -> GangKey:
+    """The gang of `where` that `text` names. Raises `BadInput` where none or several do."""
+    space, _, name = text.rpartition("/")
+    space = space or namespace or ""
+    known = {gang.key for gang in snapshot.gangs}
+    known |= {pod.gang for pod in snapshot.running if pod.ours and pod.gang is not None}
+    found = sorted(key for key in known if key.name == name and space in ("", key.namespace))
+    if len(found) == 1:
+        return found[0]
+    raise _not_one(text, [str(key) for key in found], sorted(map(str, known)), where)
+
+
+def _not_one(text: str, found: list[str], known: list[str], where: str) -> BadInput:
+    from difflib import get_close_matches
+
+    from model.problems import BadInput, Problem, Severity
+
+    if found:
+        message = f"is the name of {len(found)} gangs"
+        advice = f"Say which: {', '.join(found)}."
+    else:
+        message = "is no gang that runs or waits; it may have ended"
+        by_name = {one.rpartition("/")[2]: one for one in known}
+        close = get_close_matches(text, known, NEAR_NAMES) or [
+            by_name[one]
+            for one in get_close_matches(text.rpartition("/")[2], list(by_name), NEAR_NAMES)
+        ]
+        advice = f"Perhaps {', '.join(close)}?" if close else "See `fourleaf queue` for names."
+    return BadInput([Problem(Severity.ERROR, where, f"Gang {text}", "", "", message, advice)])

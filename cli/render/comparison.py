@@ -1,0 +1,135 @@
+"""Two plans side by side, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from cli.render.decisions import decided
+from cli.render.glyphs import PALETTE, Glyphs
+from cli.render.proof import proof_line
+from cli.render.waiting import waiting_lines
+from cli.render.where import Where
+from model.readers.config_patch import differences
+from model.scores.comparison import Change, Comparison, Kind
+from model.scores.terms import shared_points
+
+BAR = 24
+"""Cells of a bar of a term that is fully met."""
+
+
+def comparison_view(comparison: Comparison, glyphs: Glyphs, wide: bool) -> Iterator[RenderableType]:
+    """What of the config differs, then terms, gangs and proofs; `wide` lists all gangs."""
+    before, after = comparison.before, comparison.after
+    yield _heading("config", "")
+    found = [
+        Text(f"{field}: {_stated(old)} -> {_stated(new)}")
+        for field, old, new in differences(before.snapshot.config, after.snapshot.config)
+    ]
+    yield from map(_indented, found or [Text("nothing differs", style="yellow")])
+    yield Text()
+    if before.plan.placements or after.plan.placements:
+        yield _heading("terms", "how far each is met, over all gangs placed: before, then after")
+        yield _indented(_bars(comparison, glyphs))
+        yield Text()
+    yield _heading("gangs", _counts(comparison))
+    yield from _gangs(comparison, glyphs, wide)
+    yield Text()
+    yield from _proofs(comparison)
+
+
+def _heading(title: str, facts: str) -> Text:
+    line = Text(title, style="bold")
+    line.append(f"  {facts}" if facts else "", style="not bold dim")
+    return line
+
+
+def _stated(value: object) -> str:
+    return "not stated" if value is None else str(value)
+
+
+def _bars(comparison: Comparison, glyphs: Glyphs) -> Table:
+    table = _empty("", "", "")
+    before, after = comparison.terms_before, comparison.terms_after
+    for number, name in enumerate(dict.fromkeys((*before, *after))):
+        style, mark = PALETTE[number % len(PALETTE)], glyphs.bars[number % len(glyphs.bars)]
+        for title, totals in ((name, before), ("", after)):
+            value = totals[name].value / 1000 if name in totals else 0.0
+            full = min(BAR, max(0, round(value * BAR)))
+            bar = Text(mark * full, style=style)
+            bar.append(glyphs.rest * (BAR - full), style="dim")
+            table.add_row(Text(title), bar, f"{value:.3f}" if name in totals else "-")
+    return table
+
+
+def _counts(comparison: Comparison) -> str:
+    words = (
+        (Kind.SAME, "stay"),
+        (Kind.MOVED, "elsewhere"),
+        (Kind.NEWLY_PLACED, "newly placed"),
+        (Kind.NEWLY_WAITING, "newly waiting"),
+        (Kind.STILL_WAITING, "still waiting"),
+    )
+    counted = [(len(comparison.of(kind)), word) for kind, word in words]
+    return ", ".join(f"{number:,} {word}" for number, word in counted if number) or "none"
+
+
+def _gangs(comparison: Comparison, glyphs: Glyphs, wide: bool) -> Iterator[RenderableType]:
+    kinds = {Kind.MOVED, Kind.NEWLY_PLACED, Kind.NEWLY_WAITING}
+    listed = [one for one in comparison.changes if wide or one.kind in kinds]
+    if listed:
+        yield _indented(_table(listed, comparison, glyphs))
+    late = comparison.of(Kind.NEWLY_WAITING)
+    if late:
+        yield Text()
+        yield _heading("newly waiting", "")
+        yield from map(_indented, waiting_lines([one.waiting for one in late if one.waiting]))
+
+
+def _table(changes: Iterable[Change], comparison: Comparison, glyphs: Glyphs) -> Table:
+    old = Where(comparison.before.snapshot.fabric, glyphs)
+    new = Where(comparison.after.snapshot.fabric, glyphs)
+    table = _empty("gang", "before", "after", "decided by")
+    for one in changes:
+        first = old.leaves(node for _, node in one.before) or "waits"
+        second = new.leaves(node for _, node in one.after) or "waits"
+        if first == second and one.kind is Kind.MOVED:
+            first = old.nodes(node for _, node in one.before)
+            second = new.nodes(node for _, node in one.after)
+        table.add_row(Text(str(one.gang)), Text(first), Text(second), _why(one))
+    return table
+
+
+def _why(one: Change) -> Text:
+    if one.decision:
+        return Text(decided(one.decision, one.size))
+    if one.kind is Kind.NEWLY_PLACED and one.waiting:
+        return Text(f"had waited: {one.waiting.reason.kind.value}", style="green")
+    if one.waiting:
+        return Text(one.waiting.reason.kind.value, style="yellow")
+    return Text("stays", style="dim")
+
+
+def _proofs(comparison: Comparison) -> Iterator[Text]:
+    plans = (("before", comparison.before.plan), ("after", comparison.after.plan))
+    room = " -> ".join(f"{shared_points(plan):,}" for _, plan in plans)
+    yield Text(f"room kept for likely gangs: {room} points")
+    for title, plan in plans:
+        yield Text(f"{title:6}  ", style="bold") + proof_line(plan)
+
+
+def _indented(what: RenderableType) -> Padding:
+    return Padding(what, (0, 0, 0, 2))
+
+
+def _empty(*titles: str) -> Table:
+    table = Table(
+        box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False, show_header=any(titles)
+    )
+    for title in titles:
+        table.add_column(title, overflow="fold", no_wrap=title == "gang")
+    return table

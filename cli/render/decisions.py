@@ -1,0 +1,39 @@
+"""What decided between two places, in words."""
+
+from __future__ import annotations
+
+from model.scores.decision import Decision, Ground
+from model.weights import SCALE
+
+NAMES = 3
+
+
+def decided(one: Decision, size: int) -> str:
+    """A few words on what decided, for a gang that counts for `size`."""
+    term = f"{one.term} {gain(one.term_difference, size)}" if one.term else ""
+    match one.ground:
+        case Ground.TERM:
+            return term
+        case Ground.TAKEN:
+            names = [str(key) for key in one.gangs]
+            more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
+            return f"{_although(one)}taken by {', '.join(names[:NAMES])}{more}"
+        case Ground.ROOM:
+            return f"{_although(one)}kept for likely gangs"
+        case Ground.EQUAL:
+            return "as good"
+        case Ground.BETTER:
+            return f"better there now: {term}"
+        case Ground.UNPROVEN:
+            return f"better there, plan not proven: {term}"
+        case Ground.LAW:
+            return "may not stand there any more"
+
+
+def _although(one: Decision) -> str:
+    return "" if one.difference else "as good, but "
+
+
+def gain(points: int, size: int) -> str:
+    """Points per GPU with their sign, as scores are written."""
+    return f"{points / SCALE / max(1, size):+.3f}"

@@ -1,0 +1,1 @@
+"""`fourleaf topology`: descriptions of fabrics, read, checked and written to nodes."""

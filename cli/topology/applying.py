@@ -1,0 +1,167 @@
+"""Labels on nodes: what would change, and the change itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cli.clusters import connected
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from cli.live import Reach
+    from k8s_bridge.cluster.protocol import Cluster, Target
+    from model.config import Topology
+    from model.problems import Problem
+    from model.topologies.known import KnownNode
+    from model.topologies.labelling import Diff
+    from model.topology import Levels
+
+CONFIGURED = "spec.topology.levels"
+"""What labels are called that the config lists one by one."""
+SHOWN = 40
+"""How many nodes a diff shows in a table."""
+
+
+def target_levels(
+    nodes: Sequence[KnownNode], config: Topology, named: str | None
+) -> tuple[str, Levels]:
+    """The labels to write, and what they are called.
+
+    Those of the preset `named`, else those that the config names, else those that nodes carry
+    already, else `plain`: with two presets on one fabric the scheduler cannot tell which counts.
+    Raises `BadInput` where nothing tells, or where a cloud writes those labels.
+    """
+    from model.topologies.labelling import carried_presets, foreign_labels, preset_levels
+    from model.topology import PLAIN, PRESETS, TopologyError, levels_of
+
+    carried = carried_presets(nodes)
+    if named is None and config.levels:
+        name = CONFIGURED
+        labels = [level.node_label for level in config.levels]
+        try:
+            levels = levels_of(labels)
+        except TopologyError as error:
+            raise _undecided(error.value, str(error)) from error
+    else:
+        known = named or config.preset
+        if known is None and len(carried) > 1:
+            raise _undecided(", ".join(carried), "nodes carry labels of several presets")
+        name = known or (carried[0] if carried else PLAIN)
+        if name not in PRESETS:
+            raise _undecided(name, "is no known preset, and the config names it")
+        levels = preset_levels(name)
+    foreign = foreign_labels(levels)
+    if foreign:
+        raise _undecided(", ".join(foreign), "are labels that the cloud writes")
+    return name, levels
+
+
+def _undecided(value: str, message: str) -> Exception:
+    from model.problems import BadInput, Problem, Severity
+    from model.topologies.labelling import WRITABLE
+
+    advice = (
+        f"Name one with --preset ({', '.join(WRITABLE)}), and set spec.topology.preset of the "
+        "scheduler to it."
+    )
+    return BadInput([Problem(Severity.ERROR, "--preset", "", "", value, message, advice)])
+
+
+def rival_lines(
+    name: str, nodes: Sequence[KnownNode], config: Topology
+) -> Iterator[RenderableType]:
+    """A word where the scheduler would not read what is written as `name`."""
+    from rich.text import Text
+
+    from model.topologies.labelling import carried_presets
+
+    said = config.preset or (CONFIGURED if config.levels else None)
+    rivals = [one for one in carried_presets(nodes) if one != name]
+    if said is not None and said != name:
+        text = f"the scheduler reads labels of {said}: set spec.topology.preset to {name}"
+    elif said is None and rivals:
+        also = " and ".join(rivals)
+        text = f"nodes carry labels of {also} too: set spec.topology.preset to {name}"
+    else:
+        return
+    yield Text(text, style="yellow")
+
+
+def put_labels(reach: Reach, diff: Diff) -> None:
+    """Make the changes of `diff` in the cluster of `reach`. Raises `BadInput`; see `apply_diff`."""
+    asyncio.run(_put(reach, diff))
+
+
+async def _put(reach: Reach, diff: Diff) -> None:
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        await apply_diff(cluster, reach, diff)
+
+
+async def apply_diff(cluster: Cluster, reach: Reach, diff: Diff) -> None:
+    """Patch each node that changes, only while it is the node that was looked at.
+
+    Raises `BadInput` that names those that were not patched, and why; all others were.
+    """
+    from cli.patching import patch_all
+    from k8s_bridge.cluster.kinds import NODES
+    from k8s_bridge.cluster.protocol import Target
+    from model.problems import BadInput
+
+    alike: dict[tuple[tuple[str, str | None], ...], list[Target]] = {}
+    for change in diff.changes:
+        key = tuple(sorted(change.patch.items()))
+        alike.setdefault(key, []).append(Target("", change.node.name, change.node.uid))
+    problems: list[Problem] = []
+    for labels, targets in alike.items():
+        try:
+            patch = {"metadata": {"labels": dict(labels)}}
+            await patch_all(cluster, reach, NODES, targets, patch)
+        except BadInput as bad:
+            problems += bad.problems
+    if problems:
+        raise BadInput(problems)
+
+
+def diff_lines(diff: Diff) -> Iterator[RenderableType]:
+    """Each node that changes, label by label, and counts of the rest."""
+    from rich.text import Text
+
+    for change in diff.changes[:SHOWN]:
+        yield Text(change.node.name, style="bold")
+        for key, (before, after) in change.labels.items():
+            if before is not None:
+                yield Text(f"  - {key}={before}", style="red")
+            if after is not None:
+                yield Text(f"  + {key}={after}", style="green")
+    if len(diff.changes) > SHOWN:
+        yield Text(f"and {len(diff.changes) - SHOWN} more nodes")
+    yield Text(f"{len(diff.changes)} nodes change, {diff.same} stay as they are")
+    if diff.stale:
+        some = ", ".join(diff.stale[:8])
+        yield Text(
+            f"{len(diff.stale)} nodes keep labels that the source does not give: {some}\n"
+            "  --prune removes them."
+        )
+
+
+def diff_document(diff: Diff, applied: bool) -> dict[str, Any]:
+    """The diff as data."""
+    from model.config import API_VERSION
+
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "LabelDiff",
+        "applied": applied,
+        "changes": [
+            {
+                "node": one.node.name,
+                "labels": {key: {"from": a, "to": b} for key, (a, b) in one.labels.items()},
+            }
+            for one in diff.changes
+        ],
+        "same": diff.same,
+        "stale": list(diff.stale),
+    }

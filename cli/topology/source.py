@@ -1,0 +1,111 @@
+"""What the verbs about topologies read: a description, and nodes to match it with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cli.clusters import connected, refused
+from cli.live import CLUSTER
+
+if TYPE_CHECKING:
+    from cli.live import Body, Reach
+    from cli.topology.options import SourceFormat
+    from k8s_bridge.cluster.protocol import Cluster
+    from model.readers import Source
+    from model.readers.inventory import Inventory
+    from model.topologies.description import Description
+    from model.topologies.known import KnownNode
+    from model.topologies.matching import Match
+
+LIVE = "live"
+
+
+def description_of(path: str, wanted: SourceFormat | None) -> Description:
+    """The fabric that the file `path` describes. Raises `BadInput`."""
+    from cli.inputs import open_files
+    from model.topologies.description import Format
+    from model.topologies.reading import read_description
+
+    return read_description(open_files([path])[0], Format(wanted.value) if wanted else None)
+
+
+def live_inventory(reach: Reach) -> Inventory:
+    """The nodes of the cluster and the scheduler's config. Raises `BadInput`."""
+    from model.readers import Source
+
+    return _inventory([Source(CLUSTER, objects=asyncio.run(_observe(reach)))])
+
+
+def live_description(reach: Reach) -> Description:
+    """The fabric as the scheduler reads it from the labels of the cluster. Raises `BadInput`."""
+    from model.readers import Source
+    from model.topologies.kubernetes import read_kubernetes
+
+    return read_kubernetes(Source(reach.name), live_inventory(reach))
+
+
+def nodes_of(where: str, reach: Reach) -> list[KnownNode]:
+    """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
+    from cli.inputs import open_files
+    from model.problems import BadInput, Problem, Severity
+    from model.topologies.kubernetes import known_nodes
+
+    live = where == LIVE
+    nodes = known_nodes(live_inventory(reach) if live else _inventory(open_files([where])))
+    if not nodes:
+        advice = "Give what `kubectl get nodes -o json` prints, or live."
+        raise BadInput([Problem(Severity.ERROR, where, "Node", "", "", "no node is there", advice)])
+    return nodes
+
+
+def matched(one: Description, nodes: Sequence[KnownNode]) -> tuple[Description, Match]:
+    """`one` with the names of `nodes`, and what matched; nodes without GPUs are not missed."""
+    from model.topologies.matching import match_names, renamed
+
+    match = match_names([p.node for p in one.positions], [node.name for node in nodes])
+    with_gpus = {node.name for node in nodes if node.has_gpus} or {node.name for node in nodes}
+    left = tuple(name for name in match.nodes_left if name in with_gpus)
+    return renamed(one, match), type(match)(match.nodes, match.hosts_left, left)
+
+
+def _inventory(sources: Sequence[Source]) -> Inventory:
+    from model.problems import BadInput
+    from model.readers.inventory import Inventory
+    from model.readers.report import Report
+
+    report = Report()
+    inventory = Inventory(report)
+    inventory.take(sources)
+    if report.errors:
+        raise BadInput(report.errors)
+    return inventory
+
+
+async def _observe(reach: Reach) -> list[Body]:
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        return await read_objects(cluster, reach)
+
+
+async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
+    """All nodes of `cluster`, and the scheduler's config where there is one. Raises `BadInput`."""
+    from k8s_bridge.cluster.errors import ClusterError, NotFound
+    from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
+    from k8s_bridge.cluster.protocol import Target
+    from model.config import CONFIG_MAP
+    from model.problems import BadInput
+
+    try:
+        listing = await cluster.list(NODES)
+    except ClusterError as error:
+        raise BadInput([refused(error, reach.name, "list", NODES)]) from error
+    found: list[Body] = [{**body, "apiVersion": "v1", "kind": "Node"} for body in listing.items]
+    try:
+        config = await cluster.get(CONFIG_MAPS, Target(reach.config_namespace, CONFIG_MAP))
+        found.append({**config, "apiVersion": "v1", "kind": "ConfigMap"})
+    except NotFound:
+        pass
+    except ClusterError as error:
+        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
+    return found

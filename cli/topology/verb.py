@@ -1,0 +1,208 @@
+"""`fourleaf topology`: import a description of the fabric, check it, label nodes by it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
+from cli.options import ConfigNamespace, Context, Kubeconfig
+from cli.topology.options import (
+    CheckFormat,
+    FabricFormat,
+    From,
+    MaybePreset,
+    MaybeSource,
+    NodesOption,
+    Preset,
+    PresetOption,
+    SourcePath,
+)
+
+if TYPE_CHECKING:
+    from model.topologies.description import Description
+    from model.topologies.findings import Finding
+    from model.topologies.matching import Match
+
+app = typer.Typer(help="Import, check and apply descriptions of the fabric.", no_args_is_help=True)
+
+
+@app.command("import")
+def import_(
+    source: SourcePath,
+    from_: From = None,
+    nodes: NodesOption = None,
+    preset: PresetOption = Preset.PLAIN,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    output: Annotated[
+        FabricFormat, typer.Option("-o", "--output", help="How to print the fabric.")
+    ] = FabricFormat.TABLE,
+) -> None:
+    """Read where nodes stand from ibnetdiscover, Slurm, topograph, Kueue, node labels or CSV.
+
+    Nothing is changed. `-o labels` prints what `kubectl label node` takes, `-o csv` what this
+    command reads again. What is odd about the fabric is told as well.
+
+    Exit code: 0 read, 2 bad input, 3 hosts or nodes that do not match (with --nodes).
+    """
+    from cli.live import Reach
+    from cli.topology.show import (
+        fabric_document,
+        fabric_lines,
+        finding_lines,
+        match_lines,
+        show_all,
+        write_csv,
+        write_labels,
+    )
+    from cli.topology.source import description_of, matched, nodes_of
+    from model.topologies.check import check_description
+
+    one = description_of(source, from_)
+    found = check_description(one)
+    match: Match | None = None
+    if nodes is not None:
+        one, match = matched(one, nodes_of(nodes, Reach(kubeconfig, context)))
+    said = [finding_lines(found), *([match_lines(match)] if match else ())]
+    match output:
+        case FabricFormat.TABLE:
+            show_all([fabric_lines(one), *said])
+        case FabricFormat.LABELS:
+            write_labels(one, preset.value)
+            show_all(said, to_stderr=True)
+        case FabricFormat.CSV:
+            write_csv(one)
+            show_all(said, to_stderr=True)
+        case _:
+            _write(fabric_document(one, found, match), output is FabricFormat.JSON)
+    left = match is not None and (match.hosts_left or match.nodes_left)
+    raise typer.Exit(EXIT_PENDING if left else EXIT_OK)
+
+
+@app.command()
+def check(
+    source: MaybeSource = None,
+    from_: From = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Annotated[
+        CheckFormat, typer.Option("-o", "--output", help="How to print findings.")
+    ] = CheckFormat.TABLE,
+) -> None:
+    """Say what is odd about a fabric: leaves, names, labels, links, islands.
+
+    Exit code: 0 nothing, 2 bad input, 3 findings; notes alone are nothing.
+    """
+    from cli.live import Reach
+    from cli.topology.show import finding_lines, finding_list, show_all
+    from cli.topology.source import description_of, live_description
+    from model.config import API_VERSION
+    from model.topologies.check import check_description
+
+    reach = Reach(kubeconfig, context, config_namespace)
+    one = description_of(source, from_) if source else live_description(reach)
+    found = check_description(one)
+    if output is CheckFormat.TABLE:
+        show_all([finding_lines(found)])
+        write(_summary(one, found))
+    else:
+        document = {
+            "apiVersion": API_VERSION,
+            "kind": "FabricCheck",
+            "source": one.source,
+            "format": one.format.value,
+            "nodes": len(one.positions),
+            "findings": finding_list(found),
+        }
+        _write(document, output is CheckFormat.JSON)
+    raise typer.Exit(EXIT_OK if all(each.is_note for each in found) else EXIT_PENDING)
+
+
+@app.command()
+def apply(
+    source: SourcePath,
+    from_: From = None,
+    preset: MaybePreset = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Remove labels of the preset that the source does not give."),
+    ] = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Annotated[
+        CheckFormat, typer.Option("-o", "--output", help="How to print the change.")
+    ] = CheckFormat.TABLE,
+) -> None:
+    """Label the nodes of the cluster by a description: only nodes that change.
+
+    Shows the difference first and asks; --yes answers. Labels are added and changed, and removed
+    by --prune alone.
+
+    Exit code: 0 done or nothing to do, 2 bad input or not confirmed, 3 hosts or nodes that do
+    not match; those that match are labelled.
+    """
+    from cli.live import Reach
+    from cli.topology.applying import (
+        diff_document,
+        diff_lines,
+        put_labels,
+        rival_lines,
+        target_levels,
+    )
+    from cli.topology.show import match_lines, show_all
+    from cli.topology.source import description_of, live_inventory, matched
+    from model.readers.config import read_config
+    from model.topologies.kubernetes import known_nodes
+    from model.topologies.labelling import difference, wanted_labels
+
+    described = description_of(source, from_)
+    reach = Reach(kubeconfig, context, config_namespace)
+    inventory = live_inventory(reach)
+    nodes, config = known_nodes(inventory), read_config(inventory).config.spec.topology
+    one, match = matched(described, nodes)
+    name, levels = target_levels(nodes, config, preset.value if preset else None)
+    diff = difference(nodes, wanted_labels(one.positions, levels), levels, prune)
+    if output is CheckFormat.TABLE:
+        show_all([diff_lines(diff), match_lines(match), rival_lines(name, nodes, config)])
+    going = bool(diff.changes) and not dry_run
+    if going:
+        _confirm(len(diff.changes), yes)
+        put_labels(reach, diff)
+    if output is not CheckFormat.TABLE:
+        _write(diff_document(diff, going), output is CheckFormat.JSON)
+    elif going:
+        write(f"{len(diff.changes)} nodes are labelled")
+    raise typer.Exit(EXIT_PENDING if match.hosts_left or match.nodes_left else EXIT_OK)
+
+
+def _confirm(many: int, yes: bool) -> None:
+    """Go on where somebody says yes; end with 2 where nobody can."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        typer.echo(f"{many} nodes would change. Say --yes, or --dry-run to look only.", err=True)
+        raise typer.Exit(EXIT_BAD_INPUT)
+    if not typer.confirm(f"Label {many} nodes?", err=True):
+        raise typer.Exit(EXIT_BAD_INPUT)
+
+
+def _summary(one: Description, found: tuple[Finding, ...]) -> str:
+    many = sum(not each.is_note for each in found)
+    said = "1 finding" if many == 1 else f"{many or 'no'} findings"
+    leaves = len({(p.core, p.spine, p.leaf) for p in one.positions})
+    return f"{one.source} ({one.format.value}): {len(one.positions)} nodes, {leaves} leaves: {said}"
+
+
+def _write(document: dict[str, Any], as_json: bool) -> None:
+    from cli.text import json_text, yaml_text
+
+    write(json_text(document) if as_json else yaml_text(document))

@@ -1,0 +1,73 @@
+"""`fourleaf plan --what-if`: the plan of now beside the one under another config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli.console import glyphs, print_problems
+from cli.documents import tell
+from cli.inputs import need_terms, open_files
+from cli.options import OutputFormat
+from cli.planning import Input, planned
+
+if TYPE_CHECKING:
+    from model.problems import BadInput
+    from model.readers import Source
+    from model.scores.comparison import Comparison
+    from solver.client import SolverClient
+
+
+def compared(client: SolverClient, given: Input, what_if: str) -> Comparison:
+    """Plan what is given under its own config, and under that changed as `what_if` says.
+
+    Both are of one moment. Raises `BadInput`.
+    """
+    from model.readers.config_patch import patched
+    from model.scores.comparison import Outcome, compare
+
+    change = source_of(what_if)
+    gathered = given.gather()
+    reading = gathered.reading()
+    config = patched(reading.snapshot.config, change)
+    need_terms(config, change.name, client.extensions_in_force())
+    changed = gathered.reading(config)
+    print_problems(dict.fromkeys((*reading.problems, *changed.problems)))
+    before = Outcome(reading.snapshot, planned(client, reading.snapshot))
+    after = Outcome(changed.snapshot, planned(client, changed.snapshot))
+    return compare(before, after, client.extensions_in_force())
+
+
+def source_of(what_if: str) -> Source:
+    """The file that `what_if` names, or the weights that it states. Raises `BadInput`."""
+    from model.readers import Source
+
+    if "=" not in what_if or Path(what_if).exists():
+        return open_files([what_if])[0]
+    weights: dict[str, str] = {}
+    for part in what_if.split(","):
+        name, mark, weight = part.partition("=")
+        if not (name and mark and weight):
+            raise _no_weight(part)
+        weights[name.strip()] = weight.strip()
+    return Source("--what-if", objects=[weights])
+
+
+def _no_weight(part: str) -> BadInput:
+    from model.problems import BadInput, Problem, Severity, shown
+
+    advice = "Give TERM=WEIGHT, several with commas, or the path of a file."
+    message = "is no weight of a term"
+    return BadInput([Problem(Severity.ERROR, "--what-if", "", "", shown(part), message, advice)])
+
+
+def tell_comparison(comparison: Comparison, output: OutputFormat) -> None:
+    """Print it."""
+    from cli.comparison_json import comparison_document
+    from cli.render.comparison import comparison_view
+
+    tell(
+        lambda: comparison_document(comparison),
+        lambda: comparison_view(comparison, glyphs(), output is OutputFormat.WIDE),
+        output,
+    )

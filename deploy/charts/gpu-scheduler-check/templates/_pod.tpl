@@ -1,0 +1,58 @@
+{{- define "check.labels" -}}
+app.kubernetes.io/name: gpu-scheduler-check
+app.kubernetes.io/part-of: fourleaf
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
+{{- define "check.pod" -}}
+metadata:
+  labels: {{ include "check.labels" . | nindent 4 }}
+  {{- with .Values.podAnnotations }}
+  annotations: {{ toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  schedulerName: {{ .Values.scheduler.name }}
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.nodeSelector }}
+  nodeSelector: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.tolerations }}
+  tolerations: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    runAsGroup: 65532
+    seccompProfile: {type: RuntimeDefault}
+  containers:
+    - name: check
+      {{- with .Values.image }}
+      image: {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+      imagePullPolicy: {{ .pullPolicy }}
+      {{- end }}
+      env:
+        - name: NODE_NAME
+          valueFrom:
+            fieldRef: {fieldPath: spec.nodeName}
+        - name: POD_NAME
+          valueFrom:
+            fieldRef: {fieldPath: metadata.name}
+        - {name: CHECK_INTERVAL, value: {{ .Values.intervalSeconds | quote }}}
+      ports:
+        - {name: http, containerPort: 8080}
+      readinessProbe:
+        httpGet: {path: /healthz, port: http}
+        periodSeconds: 5
+      livenessProbe:
+        httpGet: {path: /healthz, port: http}
+        periodSeconds: 20
+      resources: {{ toYaml .Values.resources | nindent 8 }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities: {drop: [ALL]}
+{{- end }}

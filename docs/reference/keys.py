@@ -1,0 +1,87 @@
+"""The page about annotations and labels: who writes each, on what, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from docs.reference.markdown import code, table
+from k8s_bridge.config_watch import DEFRAGMENT
+from k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
+from k8s_bridge.relocation.repairing import DRAIN
+from model.crds.claim import CLAIM
+from model.devices.held import DEVICES
+from model.gang import Strategy
+from model.readers import wishes
+from model.readers.device_map import DEVICE_MAP
+from model.readers.nodes import FAILURE_RATE, GPU_RESOURCE_LABEL
+from model.standing import RepairPolicy
+from model.topology import PRESETS
+from webhook.names import DEFAULT_SCHEDULER, ENFORCE
+from webhook.tls.bundles import GENERATION
+
+FILE = "annotations.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An annotation or a label: its key, what carries it, and what it says."""
+
+    name: str
+    on: str
+    meaning: str
+
+
+POD = "pod or its owner"
+WISHES = (
+    Key(wishes.GANG, POD, "Name of the gang."),
+    Key(wishes.GANG_SIZE, POD, "How many members it has."),
+    Key(
+        wishes.GPU_COUNT,
+        POD,
+        "GPUs of the whole gang, shared out where its containers ask for none.",
+    ),
+    Key(wishes.PREFERRED_DOMAIN, POD, "Leaf or spine that it would like."),
+    Key(wishes.BANDWIDTH, f"{POD}, node", "Least bandwidth of a node; on a node, what it has."),
+    Key(wishes.LATENCY, POD, "`true`: fewer hops count more."),
+    Key(wishes.STRATEGY, POD, f"One of {', '.join(Strategy)}."),
+    Key(wishes.POLICY, POD, "`Required` (the leaf rule holds) or `Preferred` (it is a cost)."),
+    Key(wishes.MOVABLE, POD, "`true`: the gang may be moved for others."),
+    Key(wishes.MOVE_COST, POD, "What a move costs, in GPU-minutes since the last checkpoint."),
+    Key(
+        wishes.REPAIR_POLICY, POD, f"What happens when it loses members: {', '.join(RepairPolicy)}."
+    ),
+    Key(wishes.DURATION, POD, "How long it is expected to run."),
+    Key(CLAIM, "pod", "Name of the GpuClaim that says what devices it needs."),
+    Key(DEVICE_MAP, POD, "Which pod gets which node and devices."),
+)
+OPERATORS = (
+    Key(FAILURE_RATE, "node", "Share of failures that is known of it, 0 to 1."),
+    Key(DRAIN, "node", "`true`: empty it."),
+    Key(DEFRAGMENT, "ConfigMap", "When somebody asked for a defragmentation, in RFC 3339."),
+    Key(ENFORCE, "namespace", "`true`: without an answer of the webhook, its pods are refused."),
+    Key(DEFAULT_SCHEDULER, "namespace", "`true`: its GPU pods that name no scheduler get ours."),
+    *(Key(name, "node", "Label of the level; see topology.md.") for name in PRESETS["plain"][0]),
+)
+OURS = (
+    Key(DEVICES, "pod", "The devices that it was given."),
+    Key(COMMIT, "pod", "The commit that bound it."),
+    Key(FENCE, "pod", "The epoch that rolled its commit back."),
+    Key(RECORD, "Lease", "What the Lease records."),
+    Key(CONTENT, "Lease", "The record, as JSON."),
+    Key(GENERATION, "webhook configuration", "Which change of its certificates it has seen."),
+    Key(GPU_RESOURCE_LABEL, "node, in the model alone", "The GPU resource of a mixed fabric."),
+)
+
+
+def page() -> str:
+    """The page."""
+    parts = ["# Annotations and labels\n"]
+    for title, keys in (
+        ("Wishes of workloads", WISHES),
+        ("For operators", OPERATORS),
+        ("Written by Fourleaf alone", OURS),
+    ):
+        parts.append(f"## {title}\n")
+        rows = ((code(one.name), one.on, one.meaning) for one in keys)
+        parts.append(table(("key", "on", "meaning"), rows))
+    return "\n".join(parts)

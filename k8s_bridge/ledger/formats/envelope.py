@@ -1,0 +1,157 @@
+"""The outside of a record, which stays the same in every format.
+
+From format 2 on, a record says outside its content which format that is in, and which nodes and
+gangs it is about. So a version that cannot read the content knows what to leave alone. Format 1
+came before there was any other, and has no envelope: whoever reads records knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from k8s_bridge.cluster.protocol import Body
+from k8s_bridge.ledger.fence import epoch_read
+from k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, RECORD
+from k8s_bridge.ledger.unreadable import BadRecord, Sealed, SealedRecord
+from model.gang import GangKey
+
+LARGEST = 250 * 1024
+"""Bytes of a record; the API refuses annotations of more than 256 KiB."""
+
+OLDEST = 1
+"""The format of a record that names none."""
+
+Annotations = dict[str, str]
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """A part of a record: what it has is of the right type, what else it has is left alone."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+
+class About(Strict):
+    """What every format says: nodes, and gangs as NAMESPACE/NAME. This never changes."""
+
+    nodes: list[str]
+    gangs: list[str]
+
+
+def said_in(content: Any, number: int = OLDEST, about: Any = None) -> Annotations:
+    """The annotations of a record; `about` holds what `About` does, and perhaps more."""
+    found = {CONTENT: _text(content)}
+    if number > OLDEST:
+        found |= {FORMAT: str(number), ABOUT: _text(about)}
+    return found
+
+
+def lease_body(
+    name: str, record: str, said: Annotations, version: str, epoch: int, writer: str
+) -> Body:
+    """The Lease that a record is written as. Raises `BadRecord` where it is too large."""
+    size = sum(map(len, said.values()))
+    if size > LARGEST:
+        raise BadRecord(f"lease {name} would hold {size} bytes, above {LARGEST}")
+    metadata: Body = {
+        "name": name,
+        "labels": {"app.kubernetes.io/name": "fourleaf", RECORD: record},
+        "annotations": said,
+    }
+    if version:
+        metadata["resourceVersion"] = version
+        # Asks the API to keep no list of who owns which field, which would double the answer.
+        metadata["managedFields"] = [{}]
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": metadata,
+        "spec": {"holderIdentity": writer, "leaseTransitions": epoch},
+    }
+
+
+def format_of(body: Body, known: Iterable[int]) -> int:
+    """The format of a record. Raises `SealedRecord` where it is not one of those `known`."""
+    text = _said(body).get(FORMAT)
+    if text is None:
+        return OLDEST
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    readable = sorted(known)
+    if number not in readable:
+        why = f"format {text!r} is unknown; this version reads {', '.join(map(str, readable))}"
+        raise sealed(body, why)
+    return number
+
+
+def sealed(body: Body, why: str) -> SealedRecord:
+    """The error for a record that cannot be read, with what its envelope says."""
+    said = _said(body)
+    about: About | None
+    try:
+        about = About.model_validate_json(said.get(ABOUT, ""))
+    except ValidationError:
+        about = None
+    metadata = body.get("metadata") or {}
+    return SealedRecord(
+        Sealed(
+            name=name_of(body),
+            record=str((metadata.get("labels") or {}).get(RECORD, "")),
+            format=said.get(FORMAT, str(OLDEST)),
+            why=why,
+            nodes=frozenset(about.nodes) if about else frozenset(),
+            gangs=frozenset(_key(text) for text in about.gangs) if about else frozenset(),
+            epoch=epoch_of(body),
+            version=version_of(body),
+            opaque=about is None,
+        )
+    )
+
+
+def parsed(body: Body, annotation: str, model: type[_Model]) -> _Model:
+    """What an annotation of a record says. Raises `BadRecord`."""
+    try:
+        return model.model_validate_json(_said(body).get(annotation, ""))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or annotation
+        raise BadRecord(f"lease {name_of(body)}: {field}: {first['msg']}") from error
+
+
+def gang_key(name: str, text: str) -> GangKey:
+    """The gang that a record calls `text`. Raises `BadRecord`."""
+    if "/" not in text:
+        raise BadRecord(f"lease {name}: gang {text!r} is not NAMESPACE/NAME")
+    return _key(text)
+
+
+def name_of(body: Body) -> str:
+    """The name of a Lease, "?" without one."""
+    return str((body.get("metadata") or {}).get("name", "?"))
+
+
+def version_of(body: Body) -> str:
+    """The resource version of a Lease, "" without one."""
+    return str((body.get("metadata") or {}).get("resourceVersion", ""))
+
+
+def epoch_of(body: Body) -> int:
+    """The epoch in which a Lease was written."""
+    return epoch_read((body.get("spec") or {}).get("leaseTransitions"))
+
+
+def _said(body: Body) -> Annotations:
+    return (body.get("metadata") or {}).get("annotations") or {}
+
+
+def _key(text: str) -> GangKey:
+    namespace, _, gang = text.partition("/")
+    return GangKey(namespace, gang)
+
+
+def _text(content: Any) -> str:
+    return orjson.dumps(content).decode()

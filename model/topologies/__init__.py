@@ -1,0 +1,1 @@
+"""Descriptions of fabrics that other programs write, read into one form and checked."""

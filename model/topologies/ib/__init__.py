@@ -1,0 +1,1 @@
+"""Fabrics as `ibnetdiscover` prints them: fat trees and rail-optimised ones."""

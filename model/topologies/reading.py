@@ -1,0 +1,75 @@
+"""A description from bytes, in the format that is named or that its content shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from model.problems import BadInput
+from model.readers.inventory import Inventory
+from model.readers.report import Report
+from model.readers.sources import Source
+from model.topologies.csv_rows import COLUMNS, read_csv
+from model.topologies.description import Description, Format
+from model.topologies.ib.reader import read_ibnetdiscover
+from model.topologies.kubernetes import read_kubernetes
+from model.topologies.slurm_conf import read_slurm_conf
+from model.topologies.slurm_yaml import read_slurm_yaml
+from model.topologies.text import Text, text_of
+from model.topologies.topograph import read_topograph
+
+READERS: Mapping[Format, Callable[[Text], Description]] = {
+    Format.IBNETDISCOVER: read_ibnetdiscover,
+    Format.SLURM_CONF: read_slurm_conf,
+    Format.SLURM_YAML: read_slurm_yaml,
+    Format.TOPOGRAPH: read_topograph,
+    Format.CSV: read_csv,
+}
+"""Every format that is text of its own; objects of Kubernetes have readers already."""
+_SHOWS = (
+    (Format.IBNETDISCOVER, r'^(Switch|Ca|Rt)\s+[0-9]+\s+"[SHR]-|^# Topology file: generated'),
+    (Format.SLURM_CONF, r"^\s*(SwitchName|BlockName)\s*="),
+    (Format.KUBERNETES, r'^\s*-?\s*"?apiVersion"?\s*:|"apiVersion"\s*:'),
+    (Format.SLURM_YAML, r'^\s*-\s+"?topology"?\s*:|^\s*\[\s*\{\s*"topology"\s*:'),
+    (
+        Format.TOPOGRAPH,
+        r'^"?(instances|switches|blocks|capacity_blocks|provider|engine)"?\s*:'
+        r'|"(instances|network_layers|provider|engine|switches|blocks)"\s*:',
+    ),
+)
+"""What gives a format away, looked for in this order."""
+_LOOKED_AT = 2**18
+
+
+def read_description(source: Source, wanted: Format | None = None) -> Description:
+    """The fabric that `source` describes, in the format `wanted` or the one it shows.
+
+    Raises `BadInput` with the file, the line and the field of everything that is wrong.
+    """
+    if source.problem is not None:
+        raise BadInput([source.problem])
+    text = text_of(source.name, source.data)
+    found = wanted or shown_format(text)
+    if found is not Format.KUBERNETES:
+        return READERS[found](text)
+    report = Report()
+    inventory = Inventory(report)
+    inventory.take([source])
+    if report.errors:
+        raise BadInput(report.errors)
+    return read_kubernetes(source, inventory)
+
+
+def shown_format(text: Text) -> Format:
+    """The format that `text` shows. Raises `BadInput` where it shows none."""
+    start = "\n".join(text.lines)[:_LOOKED_AT]
+    for found, pattern in _SHOWS:
+        if re.search(pattern, start, re.MULTILINE | re.IGNORECASE):
+            return found
+    header = {one.strip().lower() for one in text.lines[0].split(",")}
+    if len(header) > 1 and header & set(COLUMNS["leaf"] + COLUMNS["node"]):
+        return Format.CSV
+    advice = f"Name it with --from: {', '.join(Format)}."
+    text.error(0, "", None, "is in no format that is known", advice)
+    text.stop_on_errors()
+    raise AssertionError

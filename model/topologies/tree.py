@@ -1,0 +1,107 @@
+"""A tree of switches as Slurm and topograph write it: who is under whom, with lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from model.topologies.description import Description, Format
+from model.topologies.findings import Finding, FindingKind
+from model.topologies.grouping import in_circle
+from model.topologies.hostlist import BadHostlist, expand
+from model.topologies.layers import Layers
+from model.topologies.stands import Stands
+from model.topologies.text import MAX_NODES, Text
+
+LEVELS_KEPT = 2
+"""Levels above the leaves that a position names: spine and core."""
+
+
+@dataclass
+class Tree:
+    """Switches as they are read. `names` are what to call a switch instead of its identity."""
+
+    text: Text
+    nodes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    children: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    listed: int = 0
+
+    def add(self, switch: str, line: int, nodes: str, switches: str, key: str) -> None:
+        """Take in a switch with hostlists of what is under it; `key` names its own field."""
+        if not self.text.sound(line, key, switch):
+            return
+        if switch in self.lines:
+            message = f"is defined in line {self.lines[switch]} already"
+            self.text.error(line, key, switch, message, "Keep one of the two lines.")
+            return
+        self.lines[switch] = line
+        if nodes and switches:
+            advice = "Give a switch either nodes or switches."
+            self.text.error(line, key, switch, "has both nodes and switches", advice)
+        elif nodes:
+            self.nodes[switch] = self.expanded(line, "Nodes", nodes)
+        elif switches:
+            self.children[switch] = self.expanded(line, "Switches", switches)
+
+    def expanded(self, line: int, where: str, value: str) -> tuple[str, ...]:
+        """The names of a hostlist; errors are kept."""
+        try:
+            found = expand(value, MAX_NODES - self.listed)
+        except BadHostlist as bad:
+            self.text.error(line, where, value, str(bad), bad.advice)
+            return ()
+        self.listed += len(found)
+        return tuple(one for one in found if self.text.sound(line, where, one))
+
+    def description(self, kind: Format, notes: tuple[Finding, ...] = ()) -> Description:
+        """The fabric. Raises `BadInput` for unknown switches, cycles, and no nodes at all."""
+        above = self._above()
+        if not self.text.report.errors:
+            self._refuse_cycles(above)
+        if not self.text.report.errors and not any(self.nodes.values()):
+            advice = "Give the file that lists the nodes of each leaf switch."
+            self.text.error(0, "", None, "names no node", advice)
+        self.text.stop_on_errors()
+        stands = Stands()
+        for switch, nodes in self.nodes.items():
+            for node in nodes:
+                stands.add(node, self._named(switch))
+        named = {self._named(one): frozenset(map(self._named, up)) for one, up in above.items()}
+        layers = Layers(stands.by_leaf(), {leaf: (leaf,) for leaf in stands.by_leaf()}, named)
+        if layers.levels() > LEVELS_KEPT:
+            extra = layers.levels() - LEVELS_KEPT
+            notes = (*notes, Finding(FindingKind.LEVELS_LEFT_OUT, extra))
+        positions = layers.positions()
+        spine_of = {one.leaf: one.spine for one in positions}
+        return Description(
+            kind,
+            self.text.name,
+            positions,
+            islands=layers.islands() if self.children else (),
+            listed=tuple((spine_of[leaf], leaf) for leaf in stands.by_leaf()),
+            findings=(*notes, *stands.findings()),
+        )
+
+    def _named(self, switch: str) -> str:
+        return self.names.get(switch, switch)
+
+    def _above(self) -> dict[str, frozenset[str]]:
+        above: dict[str, set[str]] = {switch: set() for switch in self.lines}
+        for switch, children in self.children.items():
+            for child in children:
+                if child not in self.lines:
+                    advice = "Define it in a line of its own, or take it out."
+                    message = "names a switch that is not defined"
+                    self.text.error(self.lines[switch], "Switches", child, message, advice)
+                else:
+                    above[child].add(switch)
+        return {switch: frozenset(up) for switch, up in above.items()}
+
+    def _refuse_cycles(self, above: dict[str, frozenset[str]]) -> None:
+        """Keep an error where a switch stands above itself."""
+        stuck = in_circle(above)
+        if stuck is not None:
+            advice = "Take out the link that leads back."
+            message = "stands in a circle of switches"
+            self.text.error(self.lines[stuck], "Switches", stuck, message, advice)

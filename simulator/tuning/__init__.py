@@ -1,0 +1,1 @@
+"""The search for better weights, on one part of the evidence, judged on another."""

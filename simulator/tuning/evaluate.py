@@ -1,0 +1,58 @@
+"""What a config comes to on a set of replays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from simulator.measures.summary import summarise
+from simulator.options import Backfill, Options
+from simulator.replay import replay
+from simulator.tuning.cases import Case
+from simulator.tuning.knobs import Settings, applied
+from simulator.tuning.objectives import OBJECTIVES
+from simulator.tuning.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The objectives of each case, in the order of the task, in seconds or shares of 1.
+
+    `unproven` cycles of all cases: a time limit had a say in them.
+    """
+
+    cases: tuple[tuple[float, ...], ...]
+    unproven: int = 0
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The mean of each objective."""
+        return tuple(fmean(column) for column in zip(*self.cases, strict=True))
+
+
+Evaluate = Callable[[Task, Settings, Sequence[Case]], Evaluation]
+
+
+def evaluate(task: Task, settings: Settings, cases: Sequence[Case]) -> Evaluation:
+    """Replay all cases under the task's config with these settings."""
+    options = options_of(task, settings)
+    found, unproven = [], 0
+    for case in cases:
+        record = replay(case.trace, case.fabric, options)
+        summary = summarise(record)
+        found.append(tuple(OBJECTIVES[name].of(summary) for name in task.objectives))
+        unproven += record.counts.unproven
+    return Evaluation(tuple(found), unproven)
+
+
+def options_of(task: Task, settings: Settings) -> Options:
+    """How these settings are replayed: with the patience of replays, and room kept as they say."""
+    told = Options(period=task.period, seed=task.seed)
+    config = applied(task.config, settings)
+    spec = config.spec
+    patience = told.config.spec.solver.time_limit_seconds
+    solver = spec.solver.model_copy(update={"time_limit_seconds": patience})
+    config = config.model_copy(update={"spec": spec.model_copy(update={"solver": solver})})
+    kept = spec.backfill
+    return replace(told, config=config, backfill=Backfill(kept.enabled, round(kept.after_seconds)))

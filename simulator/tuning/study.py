@@ -1,0 +1,88 @@
+"""The study: its trials, kept in a storage, and who proposes the next one.
+
+Proposals come from Optuna's tree-structured Parzen estimator for several objectives (Ozaki et
+al., "Multiobjective Tree-Structured Parzen Estimator", JAIR 2022): a trial takes a minute here,
+and it learns from tens of them where NSGA-II wants a population of as many.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from simulator.tuning.knobs import Settings, settings_of
+from simulator.tuning.objectives import OBJECTIVES
+from simulator.tuning.task import Task
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage
+    from optuna.trial import FrozenTrial
+
+TASK = "task"
+WORKER = "worker"
+CASES = "cases"
+UNPROVEN = "unproven"
+SETTINGS = "settings"
+FIRST = 10
+"""Trials at random before the sampler learns from them."""
+
+
+class OtherTask(ValueError):
+    """The study was begun for another task."""
+
+
+def open_study(storage: BaseStorage, name: str, task: Task) -> Study:
+    """The study `name`, begun where there is none. Its first trial is the config as it stands.
+
+    Raises `OtherTask` where it was begun for another task.
+    """
+    import optuna
+    from optuna.study import StudyDirection
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    directions = [StudyDirection[OBJECTIVES[one].direction.name] for one in task.objectives]
+    try:
+        study = optuna.create_study(
+            storage=storage, study_name=name, directions=directions, load_if_exists=True
+        )
+    except ValueError as error:
+        raise OtherTask(f"study {name} has other objectives") from error
+    known = study.user_attrs.get(TASK)
+    if known is None:
+        study.set_user_attr(TASK, task.text())
+        study.enqueue_trial(dict(settings_of(task.config, task.knobs)), skip_if_exists=True)
+    elif fields := Task.model_validate_json(known).differences(task):
+        raise OtherTask(f"study {name} was begun with another {', '.join(fields)}")
+    return study
+
+
+def sampler(seed: int, worker: int, trials: int) -> BaseSampler:
+    """Who proposes the next trial to this worker, after so many trials of the study.
+
+    Made anew for each trial, so that a study that was ended and goes on is the one that it would
+    have been; trials that run elsewhere count as bad meanwhile, so that workers do not meet.
+    """
+    from optuna.samplers import TPESampler
+
+    own = random.Random(f"tune {seed} {worker} {trials}").getrandbits(31)  # noqa: S311 - a search
+    return TPESampler(n_startup_trials=FIRST, multivariate=True, constant_liar=True, seed=own)
+
+
+def finished(study: Study) -> list[FrozenTrial]:
+    """The trials that came to an end, in their order."""
+    from optuna.trial import TrialState
+
+    return study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
+
+
+def settings_of_trial(trial: FrozenTrial) -> Settings:
+    """What a trial tried, as it was applied."""
+    found: Settings = trial.user_attrs[SETTINGS]
+    return found
+
+
+def front(study: Study) -> set[int]:
+    """The numbers of the trials that no other is better than in all objectives."""
+    return {trial.number for trial in study.best_trials}

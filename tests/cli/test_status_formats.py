@@ -1,0 +1,63 @@
+"""In which formats the records are, as an operator reads it in an upgrade or a rollback."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cli.live import Live
+from cli.render.status import server_lines
+from cli.status import document_of
+from k8s_bridge.ledger.codec import page_body
+from k8s_bridge.ledger.in_use import LedgerUse
+from k8s_bridge.ledger.names import FORMAT
+from k8s_bridge.ledger.records import Page
+from k8s_bridge.ledger.unreadable import Sealed
+from k8s_bridge.telling.status import Status, status_document
+
+NODE: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n0", "labels": {"fabric.topograph.run/tier-0": "leaf-0"}},
+    "status": {
+        "allocatable": {"nvidia.com/gpu": "8", "cpu": "8", "memory": "8Gi", "pods": "110"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    },
+}
+
+
+def test_records_are_counted_by_format() -> None:
+    """Two pages of format 1, one of format 2, and one of a format that nobody here reads."""
+    bodies = [page_body(Page("leaf-0", part, (), format=1 + part // 2), "me") for part in range(4)]
+    bodies[3]["metadata"]["annotations"][FORMAT] = "3"
+    leader = {"holder": "", "epoch": 0, "renewed": "", "seconds": 0.0, "valid": False}
+    document = document_of(Live((NODE,), 0.0, tuple(bodies)), leader)
+    assert document["records"]["formats"] == {"1": 2, "2": 1, "3": 1}
+    assert (document["records"]["pages"], document["records"]["unreadable"]) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("use", "line"),
+    [
+        (LedgerUse(1, {1: 12}), "all records are format 1; writes 1"),
+        (LedgerUse(2, {1: 3, 2: 9}), "mixed: 3 of format 1, 9 of format 2; writes 2"),
+        (
+            LedgerUse(1, {1: 12}, (Sealed("page-x", "page", "2", "unknown"),)),
+            "all records are format 1; writes 1; 1 records cannot be read by this version",
+        ),
+        (LedgerUse(1, {}), "no records yet; writes 1"),
+    ],
+)
+def test_what_the_leader_says(use: LedgerUse, line: str) -> None:
+    """One line: the formats in use, the one that is written, and what cannot be read."""
+    status = Status("a", "0", True, "a", 1, 0.0, ledger=use)
+    lines = [text.plain for text in server_lines(status_document(status), 0.0)]
+    assert f"format      {line}" in lines
+
+
+def test_who_does_not_lead_says_nothing_of_formats() -> None:
+    """It has no records in mind."""
+    status = Status("a", "0", False, "b", 0, 0.0)
+    lines = [text.plain for text in server_lines(status_document(status), 0.0)]
+    assert not [line for line in lines if line.startswith("format")]

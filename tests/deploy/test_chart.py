@@ -1,0 +1,220 @@
+"""The chart: what it makes of its values, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+
+from cli.main import app
+from model.config import Spec
+from tests.deploy.generated import CHARTS, DEPLOY, rendered
+from tests.deploy.tools import run
+from webhook.configurations import Deployment, configurations
+
+Body = dict[str, Any]
+SWITCHED_ON = (
+    "--set=monitoring.serviceMonitor=true,monitoring.rules=true,monitoring.dashboards=true",
+    "--set=dashboard.enabled=true,dashboard.tokenSecret=token,webhook.certificates=certManager",
+    "--set=agent.amd=true,agent.source=file,agent.inventoryConfigMap=inventory",
+    "--set=networkPolicies.apiServerCIDRs={10.0.0.0/8}",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _helm() -> None:
+    run("helm", "version")
+
+
+def made(*arguments: str, namespace: str = "fourleaf-system") -> list[Body]:
+    """What the chart makes."""
+    return rendered("fourleaf", *arguments, namespace=namespace)
+
+
+def of(objects: list[Body], kind: str, name: str = "") -> list[Body]:
+    """Those of a kind, and of a name where one is given."""
+    return [one for one in objects if one["kind"] == kind and name in ("", one["metadata"]["name"])]
+
+
+def templates(objects: list[Body]) -> dict[str, Body]:
+    """Name of a workload -> its pod's spec, test pods included."""
+    found = {one["metadata"]["name"]: one["spec"] for one in of(objects, "Pod")}
+    for kind in ("Deployment", "DaemonSet", "StatefulSet"):
+        for one in of(objects, kind):
+            found[one["metadata"]["name"]] = one["spec"]["template"]["spec"]
+    return found
+
+
+@pytest.mark.parametrize("chart", ["fourleaf", "gpu-scheduler-check"])
+def test_helm_finds_nothing_to_complain_of(chart: str) -> None:
+    """Its linter, with warnings as errors."""
+    run("helm", "lint", "--strict", CHARTS / chart)
+
+
+def test_in_kube_system_it_is_the_plain_manifests() -> None:
+    """Rights, policies and webhook configurations say there what the files say."""
+    chart = {(one["kind"], _place(one)): one for one in made(namespace="kube-system")}
+    for path in sorted(DEPLOY.glob("*/*.yaml")):
+        if path.parent.name not in ("rbac", "policies", "webhook", "crds"):
+            continue
+        if path.stem == "dashboard":
+            continue
+        for body in yaml.safe_load_all(path.read_text()):
+            same = chart[body["kind"], _place(body)]
+            for part in set(body) - {"metadata"}:
+                assert same[part] == body[part], f"{path.name}: {_place(body)}: {part}"
+
+
+def _place(body: Body) -> tuple[str, str]:
+    return body["metadata"].get("namespace", ""), body["metadata"]["name"]
+
+
+def test_elsewhere_everything_follows() -> None:
+    """Only the exception of the webhook still names kube-system, beside the new namespace."""
+    objects = made("--set=agent.namespace=probes", namespace="elsewhere")
+    for one in objects:
+        for hook in one.get("webhooks", ()):
+            terms = hook["namespaceSelector"]["matchExpressions"]
+            assert terms[0].pop("values") == ["elsewhere", "kube-system"]
+    text = json.dumps(objects).replace("kube-system-", "")
+    assert "kube-system" not in text
+    assert "namespace: fourleaf-agent" not in yaml.safe_dump_all(objects)
+    assert "serviceaccount:fourleaf-agent" not in text
+
+
+def test_names_of_the_config_reach_policies_and_webhook() -> None:
+    """They would not see the pods of a renamed scheduler, nor GPUs by another name."""
+    objects = made("--set=config.schedulerNames={mine},config.gpuResources={x.io/a,x.io/b}")
+    expected = configurations(
+        Deployment("fourleaf-system", scheduler_names=("mine",), gpu_resources=("x.io/a", "x.io/b"))
+    )
+    for body in expected:
+        (same,) = of(objects, body["kind"])
+        for hook in (*body["webhooks"], *same["webhooks"]):
+            hook["namespaceSelector"]["matchExpressions"][0]["values"].sort()
+        assert same["webhooks"] == body["webhooks"]
+    for name in ("fourleaf-pod-node-name", "fourleaf-gpu-scheduler-name"):
+        (policy,) = of(objects, "ValidatingAdmissionPolicy", name)
+        text = json.dumps(policy["spec"]["matchConditions"] + policy["spec"].get("variables", []))
+        assert "['mine']" in text
+        assert "['x.io/a', 'x.io/b']" in text
+        assert "nvidia.com/gpu" not in text
+        assert "'gpu-scheduler'" not in text
+
+
+def test_the_config_of_the_values_is_the_one_in_force() -> None:
+    """It passes the model, and an empty one is the defaults."""
+    (one,) = of(made(), "ConfigMap")
+    assert Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"]) == Spec()
+    (one,) = of(made("--set=config.batch.size=7,config.topology.preset=gke"), "ConfigMap")
+    spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
+    assert (spec.batch.size, spec.topology.preset) == (7, "gke")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("scheduler.replica=3", "replica"),
+        ("scheduler.replicas=-1", "replicas"),
+        ("scheduler.dryRun=perhaps", "dryRun"),
+        ("webhook.certificates=none", "certificates"),
+        ("image.digest=sha256:1", "digest"),
+        ("agent.intervalSeconds=0", "intervalSeconds"),
+        ("config.batch.sizes=3", "sizes"),
+        ("config.batch.size=0", "size"),
+        ("config.devices.mode=magic", "mode"),
+        ("dashboard.enabled=true", "dashboard.tokenSecret"),
+        ("webhook.certificates=secret", "webhook.secretName"),
+        ("agent.source=file", "agent.inventoryConfigMap"),
+    ],
+)
+def test_values_that_make_no_sense_are_refused_by_name(given: str, said: str) -> None:
+    """Unknown ones too: a typo must not be silence."""
+    done = run("helm", "template", "f", CHARTS / "fourleaf", f"--set={given}", code=1)
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), SWITCHED_ON], ids=["default", "everything"])
+def test_programs_know_their_arguments_and_ports(arguments: tuple[str, ...]) -> None:
+    """Each option is one of the verb's, and probes go where it listens."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    for name, spec in templates(made(*arguments)).items():
+        (container,) = spec["containers"]
+        verb, *options = container["args"]
+        if verb not in commands and verb == "dashboard":
+            continue
+        known = {flag for one in commands[verb].params for flag in one.opts}
+        assert {one.partition("=")[0] for one in options} <= known, name
+        ports = {one["name"]: one["containerPort"] for one in container.get("ports", ())}
+        listens = {
+            int(one.rpartition(":")[2]) for one in options if "listen" in one.partition("=")[0]
+        }
+        assert set(ports.values()) == listens, name
+
+
+def test_all_but_the_agent_keep_to_the_restricted_level() -> None:
+    """No root, no rights to gain, nothing to write but a scratch folder; limits on memory."""
+    for name, spec in templates(made(*SWITCHED_ON)).items():
+        (container,) = spec["containers"]
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True, name
+        assert container["resources"]["limits"]["memory"]
+        if name == "fourleaf-agent":
+            continue
+        assert spec["securityContext"]["runAsNonRoot"] is True
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+        assert not spec.get("hostPID")
+
+
+def test_an_agent_without_amd_is_not_privileged() -> None:
+    """It sees the processes of the host, and nothing more."""
+    spec = templates(made())["fourleaf-agent"]
+    assert spec["hostPID"] is True
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert "privileged" not in spec["containers"][0]["securityContext"]
+
+
+def test_kinds_are_upgraded_and_outlive_the_release() -> None:
+    """They are templates, which `helm upgrade` applies, and are kept where that is asked for."""
+    for keep in ("true", "false"):
+        kinds = of(made(f"--set=crds.keep={keep}"), "CustomResourceDefinition")
+        assert len(kinds) == 2
+        for one in kinds:
+            kept = one["metadata"].get("annotations", {}).get("helm.sh/resource-policy")
+            assert kept == ("keep" if keep == "true" else None)
+    assert of(made("--set=crds.enabled=false"), "CustomResourceDefinition") == []
+
+
+def test_a_component_that_is_off_leaves_nothing() -> None:
+    """No rights, no configuration, no monitor."""
+    off = "--set=webhook.enabled=false,agent.enabled=false,monitoring.serviceMonitor=true"
+    names = [one["metadata"]["name"] for one in made(off)]
+    assert [name for name in names if "webhook" in name or "agent" in name] == []
+
+
+def test_the_check_service_can_be_a_deployment() -> None:
+    """Of as many pods, without numbers."""
+    one = of(rendered("gpu-scheduler-check", "--set=statefulSet.enabled=false"), "Deployment")[0]
+    assert one["spec"]["replicas"] == 4
+    assert "serviceName" not in one["spec"]
+
+
+def test_a_map_from_the_command_line_takes_the_place_of_the_old() -> None:
+    """As `--set-string podAnnotations.gpu-scheduling-map=...` gives it, line breaks and all."""
+    given = "--set-string=podAnnotations.gpu-scheduling-map=0=node-a:0\\,1\n1=node-b:2"
+    one = of(rendered("gpu-scheduler-check", given), "StatefulSet")[0]
+    annotations = one["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["gpu-scheduling-map"] == "0=node-a:0,1\n1=node-b:2"
+
+
+def test_it_can_be_packaged(tmp_path: Any) -> None:
+    """A package holds the plain manifests, not links to them."""
+    run("helm", "package", CHARTS / "fourleaf", "--destination", tmp_path)
+    (package,) = tmp_path.glob("*.tgz")
+    listed = subprocess.run(["tar", "-tvzf", package], capture_output=True, text=True, check=True)
+    files = [line for line in listed.stdout.splitlines() if "files/rbac/scheduler.yaml" in line]
+    assert files
+    assert files[0].startswith("-")

@@ -1,0 +1,58 @@
+"""The images: what their Dockerfile takes, and as whom they run."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import tomllib
+
+from tests.deploy.generated import DEPLOY
+from tests.deploy.tools import run
+
+ROOT = DEPLOY.parent
+FILE = DEPLOY / "images" / "Dockerfile"
+LINES = FILE.read_text().replace("\\\n", " ").splitlines()
+
+
+def test_hadolint_finds_nothing() -> None:
+    """Not even a warning."""
+    assert run("hadolint", "--failure-threshold", "style", FILE).stdout == ""
+
+
+def test_what_is_copied_exists_and_is_sent_to_the_builder() -> None:
+    """A COPY of what .dockerignore leaves out fails on somebody else's machine."""
+    sent = [
+        line.removeprefix("!")
+        for line in FILE.with_name("Dockerfile.dockerignore").read_text().splitlines()
+        if line.startswith("!")
+    ]
+    for line in LINES:
+        if line.startswith("COPY ") and "--from" not in line:
+            for source in line.split()[1:-1]:
+                assert (ROOT / source).exists(), source
+                assert any(fnmatch.fnmatch(source.split("/")[0], one) for one in sent), source
+
+
+def test_every_room_of_the_package_is_in_the_image() -> None:
+    """The wheel is built there, from these."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    rooms = set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
+    copied = {line.split()[1] for line in LINES if line.startswith("COPY ")}
+    assert rooms <= copied
+
+
+def test_images_run_as_nobody_and_from_one_base() -> None:
+    """The last user of each is a number, which is what `runAsNonRoot` can check."""
+    stages = "\n".join(LINES).split("\nFROM ")[1:]
+    assert len(stages) == 3
+    for stage in stages:
+        assert stage.startswith("${PYTHON} AS ")
+    for stage in stages[1:]:
+        assert re.findall(r"^USER (.*)$", stage, re.MULTILINE)[-1] == "65532:65532"
+
+
+def test_the_builder_is_the_one_of_the_lock() -> None:
+    """The same uv reads the lock that wrote it."""
+    (pinned,) = re.findall(r"uv==([\d.]+)", FILE.read_text())
+    lock = tomllib.loads((ROOT / "uv.lock").read_text())
+    assert pinned in [one["version"] for one in lock["package"] if one["name"] == "uv"]

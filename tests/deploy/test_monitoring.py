@@ -1,0 +1,112 @@
+"""Alerts and dashboards: of metrics that there are, tried out, and explained."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client import CollectorRegistry
+
+from agent.metrics import AgentMetrics
+from k8s_bridge.clock import SystemClock
+from k8s_bridge.metrics import Metrics as SchedulerMetrics
+from tests.deploy.generated import DEPLOY
+from tests.deploy.tools import run
+from webhook.decide import Door
+from webhook.metrics import Metrics as WebhookMetrics
+
+MONITORING = DEPLOY / "monitoring"
+DOCS = DEPLOY.parent / "docs" / "alerts.md"
+NAME = re.compile(r"\b(?:topology|fourleaf)_[a-z_]+\b")
+RULES: list[dict[str, Any]] = [
+    rule
+    for group in yaml.safe_load((MONITORING / "alerts.yaml").read_text())["groups"]
+    for rule in group["rules"]
+]
+NAMES = [rule["alert"] for rule in RULES]
+DASHBOARDS = sorted((MONITORING / "dashboards").glob("*.json"))
+TRIALS = sorted((MONITORING / "tests").glob("*.yaml"))
+
+
+def exported() -> set[str]:
+    """The names that the programs export, and those that a histogram stands for."""
+    registries: list[CollectorRegistry] = [
+        SchedulerMetrics().registry,
+        WebhookMetrics(tuple(Door)).registry,
+        AgentMetrics(SystemClock()).registry,
+    ]
+    names = set()
+    for registry in registries:
+        for metric in registry.collect():
+            parts = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}
+            names |= {metric.name + end for end in parts.get(metric.type, [""])}
+    return names
+
+
+def test_prometheus_takes_the_rules_and_they_fire_where_they_should() -> None:
+    """Judged by promtool."""
+    run("promtool", "check", "rules", MONITORING / "alerts.yaml")
+    run("promtool", "test", "rules", *TRIALS)
+
+
+def test_each_alert_is_tried_both_ways() -> None:
+    """Once where it has to fire, and once where it must not."""
+    fires, stays = set(), set()
+    for path in TRIALS:
+        for trial in yaml.safe_load(path.read_text())["tests"]:
+            for one in trial["alert_rule_test"]:
+                (fires if one["exp_alerts"] else stays).add(one["alertname"])
+    assert fires == stays == set(NAMES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=NAMES)
+def test_an_alert_says_how_bad_it_is_and_where_to_read_on(rule: dict[str, Any]) -> None:
+    """Its link leads to a section that says what it means and what to do."""
+    assert rule["labels"]["severity"] in ("critical", "warning")
+    assert rule["annotations"]["summary"].endswith(".")
+    page, _, anchor = rule["annotations"]["runbook_url"].partition("#")
+    assert DEPLOY.parent / page == DOCS
+    assert anchor == rule["alert"].lower()
+    text = sections()[rule["alert"]]
+    assert "**Means.** " in text
+    assert "**Do.** " in text
+
+
+def test_every_section_has_its_alert() -> None:
+    """None explains what no longer exists, and each rule has its own."""
+    assert list(sections()) == NAMES
+
+
+def sections() -> dict[str, str]:
+    """Heading -> text of each alert in the docs."""
+    _, *parts = re.split(r"^### ", DOCS.read_text(), flags=re.MULTILINE)
+    return {part.partition("\n")[0]: part.partition("\n")[2] for part in parts}
+
+
+@pytest.mark.parametrize(
+    "path", [MONITORING / "alerts.yaml", *TRIALS, *DASHBOARDS], ids=lambda path: path.stem
+)
+def test_every_metric_is_one_that_a_program_exports(path: Path) -> None:
+    """A typo would be an alert that never fires."""
+    named = set(NAME.findall(path.read_text()))
+    assert named
+    assert named - exported() == set()
+
+
+def test_dashboards_show_everything() -> None:
+    """Each metric is on one of them, and panels have names of their own."""
+    shown = {name for path in DASHBOARDS for name in NAME.findall(path.read_text())}
+    stems = {re.sub("_(bucket|sum|count)$", "", name) for name in shown}
+    missing = {re.sub("_(bucket|sum|count)$", "", name) for name in exported()} - stems
+    assert missing == {
+        # The same as topology_recovery_duration_seconds, and one that only helps to find errors.
+        "topology_scheduler_recovery_duration_seconds",
+        "fourleaf_webhook_certificate_checked_seconds",
+    }
+    for path in DASHBOARDS:
+        titles = [panel["title"] for panel in json.loads(path.read_text())["panels"]]
+        assert len(titles) == len(set(titles))

@@ -1,0 +1,1 @@
+"""The documents: what is written from the code, and every command in them, tried."""

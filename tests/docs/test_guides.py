@@ -1,0 +1,49 @@
+"""The guides say all that there is to say, and nothing that is not so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from model.readers import read
+from model.readers.sources import Source
+from model.readers.wishes import KNOWN
+from model.reasons import ReasonKind
+
+ROOT = Path(__file__).parents[2]
+TRAINING = ROOT / "docs" / "training-guide.md"
+MANIFESTS = re.findall(r"^```yaml\n(.*?)^```$", TRAINING.read_text(), re.M | re.S)
+PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")})
+NOW = 1_800_000_000.0
+LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)[^)]*\)")
+
+
+def test_every_reason_is_explained() -> None:
+    """Each kind of reason has its row: what it means, and what to do."""
+    rows = re.findall(r"^\| `(\w+)` \| .+ \| .+ \|$", TRAINING.read_text(), re.M)
+    assert {kind.value for kind in ReasonKind} <= set(rows)
+
+
+def test_every_annotation_is_explained() -> None:
+    """Each annotation that the readers know is in the table."""
+    text = TRAINING.read_text()
+    assert [name for name in sorted(KNOWN) if f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda text: text.split("\n")[1])
+def test_every_manifest_is_understood(manifest: str) -> None:
+    """Each controller's example is read without a problem, as gangs that could start."""
+    reading = read([Source("guide.yaml", manifest.encode())], NOW, strict=True)
+    assert reading.problems == ()
+    assert reading.snapshot.gangs
+    assert [gang.hold for gang in reading.snapshot.gangs if gang.hold is not None] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """Each relative link of a page names a file that exists."""
+    # What stands in backticks is no link, though a pattern there may look like one.
+    links = LINK.findall(re.sub(r"`[^`\n]*`", "", page.read_text()))
+    assert [link for link in links if not (page.parent / link).exists()] == []

@@ -1,0 +1,66 @@
+"""The reference pages are those of the code, and leave nothing out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from docs.reference import config, keys, metrics, reasons
+from docs.reference.config_meanings import MEANINGS
+from docs.reference.pages import FOLDER, pages
+from model.readers.wishes import KNOWN
+from model.reasons import ReasonKind
+
+
+def test_the_pages_are_what_the_code_gives() -> None:
+    """Nobody has edited one, and nobody has forgotten `make reference`."""
+    assert {one.name: one.read_text("utf-8") for one in FOLDER.glob("*.md")} == pages()
+
+
+def test_every_field_of_the_config_has_a_meaning() -> None:
+    """And no meaning is left of a field that went."""
+    assert {one.path for one in config.rows()} == MEANINGS.keys()
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "default", "values"),
+    [
+        ("batch.size", "integer", "500", "from 1 to 100000"),
+        ("solver.timeLimitSeconds", "number", "5.0", "above 0 to 3600"),
+        ("topology.unlabelled", "string", '"refuse"', '"refuse", "isolate"'),
+        ("namespaces[NAME].gpuQuota", "integer", "", "from 0 to 100000000"),
+    ],
+)
+def test_fields_come_with_type_default_and_values(
+    path: str, kind: str, default: str, values: str
+) -> None:
+    """As the schema has them, read by hand."""
+    (one,) = [row for row in config.rows() if row.path == path]
+    assert (one.type, one.default, one.values) == (kind, default, values)
+
+
+def test_every_reason_has_advice() -> None:
+    """A meaning and what to do, for each."""
+    assert reasons.ADVICE.keys() == set(ReasonKind)
+
+
+def test_every_annotation_that_is_read_is_described() -> None:
+    """All wishes that the readers know."""
+    described = {one.name for one in keys.WISHES}
+    assert described >= KNOWN
+
+
+def test_metrics_come_with_labels_and_help() -> None:
+    """One with a label, and none without help."""
+    rows = [row for own in metrics.registries().values() for row in metrics.rows(own)]
+    assert ("`topology_placement_decisions_total`", "counter", "`result`") in [r[:3] for r in rows]
+    assert all(row[3] for row in rows)
+
+
+def test_every_verb_stands_on_the_page_of_the_command() -> None:
+    """Verbs inside of groups too, each with its options."""
+    text = pages()["cli.md"]
+    found = re.findall(r"^## `(.*)`$", text, re.MULTILINE)
+    assert {"fourleaf plan", "fourleaf map fix", "fourleaf topology import"} <= set(found)
+    assert "`--from ibnetdiscover\\|slurm-conf" in text

@@ -1,0 +1,223 @@
+"""The chart on a real API server: admitted, at work, upgraded, rolled back, removed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from model.config import CONFIG_MAP
+from tests.controlplane.api import Api, ApiError
+from tests.controlplane.fixtures import Plane
+from tests.controlplane.fleet import Fleet, create_fleet
+from tests.controlplane.waiting import eventually
+from tests.deploy.generated import DEPLOY, KIND, SYSTEM, rendered
+from tests.deploy.test_chart import SWITCHED_ON
+from tests.deploy.tools import run
+from tests.e2e.accounts import account, applied
+from tests.e2e.attacks import DEVICES, pod
+from tests.e2e.checker import breaches, holds
+from tests.e2e.helm import (
+    NEW_FIELD,
+    Release,
+    admission,
+    inner,
+    namespaces,
+    path_of,
+    schema_of,
+)
+from tests.e2e.hook import claim, claims
+from tests.e2e.replica import Replica
+
+FOREIGN = ("monitoring.coreos.com", "cert-manager.io")
+"""Kinds of others, which this API server does not serve."""
+OURS = (
+    *SWITCHED_ON,
+    "--set=monitoring.serviceMonitor=false,monitoring.rules=false",
+    "--set=webhook.certificates=selfSigned",
+)
+"""Everything on but those."""
+BATCH = "--set=config.batch.size=300"
+HELM = "helm"
+"""The manager of what helm applies; another one could not take fields away from it."""
+WORKLOADS = ("Deployment", "DaemonSet", "StatefulSet")
+CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gpuclaims.gpu.scheduling"
+HOOK = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/fourleaf-webhook"
+CONFIG = f"/api/v1/namespaces/{SYSTEM}/configmaps/{CONFIG_MAP}"
+TIDY = 60.0
+"""Seconds until the scheduler has put away what a commit left."""
+GANG = [f"wide-{index}" for index in range(8)]
+
+
+@pytest.fixture(scope="module")
+def api(module_control_plane: Plane) -> Iterator[Api]:
+    """The API as its admin, with eight nodes and a namespace for the chart."""
+    run("helm", "version")
+    create_fleet(module_control_plane.kubeconfig(), Fleet(8))
+    with module_control_plane.api() as api, namespaces(api):
+        yield api
+
+
+@pytest.fixture(scope="module")
+def release(module_control_plane: Plane, api: Api, tmp_path_factory: Any) -> Iterator[Release]:
+    """Revision 1, of the chart of yesterday."""
+    release = Release(module_control_plane, tmp_path_factory.mktemp("release"))
+    release.install(BATCH)
+    yield release
+    release.uninstall()
+
+
+@contextmanager
+def scheduler(plane: Plane, api: Api, folder: Path) -> Iterator[Replica]:
+    """The scheduler as the chart starts it, with the account and the rights of the chart."""
+    deployed = api.get(f"/apis/apps/v1/namespaces/{SYSTEM}/deployments/fourleaf-scheduler")
+    spec = deployed["spec"]["template"]["spec"]
+    verb, *options = spec["containers"][0]["args"]
+    assert verb == "run"
+    own = [one for one in options if not one.startswith(("--listen", "--audit"))]
+    path = account(plane, (SYSTEM, spec["serviceAccountName"]), folder)
+    with Replica(plane, "admin", folder, *own, kubeconfig=path) as replica:
+        eventually(lambda: replica.leads, "it leads")
+        yield replica
+
+
+def work(api: Api) -> str:
+    """A namespace with a gang of eight nodes that runs, and a claim."""
+    space = api.new_namespace()
+    for name in GANG:
+        body = pod(name, "8")
+        body["metadata"]["annotations"] = {
+            "topology.scheduler/gang": "wide",
+            "topology.scheduler/gang-size": str(len(GANG)),
+        }
+        api.create(f"/api/v1/namespaces/{space}/pods", body)
+    path = f"/api/v1/namespaces/{space}/pods"
+    eventually(lambda: all(map(holds, api.get(path)["items"])), "the gang is bound")
+    eventually(lambda: not breaches(api, [GANG], SYSTEM), "the records are in order", TIDY)
+    api.create(claims(space), claim("kept", {"devices": {"count": 2}}))
+    return space
+
+
+def held(api: Api, space: str) -> dict[str, tuple[str, str, str]]:
+    """Name of a pod -> its UID, node and devices."""
+    return {
+        one["metadata"]["name"]: (
+            one["metadata"]["uid"],
+            one["spec"].get("nodeName", ""),
+            one["metadata"]["annotations"].get(DEVICES, ""),
+        )
+        for one in api.get(f"/api/v1/namespaces/{space}/pods")["items"]
+    }
+
+
+def configured(api: Api) -> Any:
+    """The spec of the config that stands in the cluster."""
+    return yaml.safe_load(api.get(CONFIG)["data"]["config.yaml"])["spec"]
+
+
+def knows_the_field(api: Api) -> bool:
+    """Whether the server's schema of claims has the field that yesterday's chart lacks."""
+    return NEW_FIELD[-1] in inner(schema_of(api.get(CRD)), NEW_FIELD[:-1])
+
+
+@pytest.mark.parametrize("values", [(), SWITCHED_ON], ids=["default", "everything"])
+def test_pods_are_admitted_at_their_level(api: Api, release: Release, values: Any) -> None:
+    """Restricted where the level is enforced; the agent's alone would be refused there."""
+    for body in rendered("fourleaf", *values):
+        if body["kind"] in WORKLOADS:
+            metadata, template = body["metadata"], body["spec"]["template"]
+            assert admission(api, metadata["namespace"], template) == "", metadata["name"]
+            if metadata["name"] == "fourleaf-agent":
+                assert "violates PodSecurity" in admission(api, SYSTEM, template)
+        elif body["kind"] == "Pod":
+            assert admission(api, SYSTEM, body) == ""
+
+
+def test_a_release_works_changes_and_goes_and_loses_nothing(
+    module_control_plane: Plane, api: Api, release: Release, tmp_path: Path
+) -> None:
+    """What runs, runs on; kinds and config follow an upgrade and a rollback; claims stay."""
+    with scheduler(module_control_plane, api, tmp_path) as replica:
+        space = work(api)
+        before = held(api, space)
+        assert {node for _, node, _ in before.values()} == set(Fleet(8).names())
+        finds_a_leader(replica)
+        api.patch(HOOK, [_bundle("YQ==")], "application/json-patch+json")
+        for values, size in (("--set=config.batch.size=7",), 7), ((*OURS, BATCH), 300):
+            upgraded_and_back(api, release, values, size)
+            assert replica.leads
+            assert held(api, space) == before
+            assert breaches(api, [GANG], SYSTEM) == []
+    release.uninstall()
+    assert held(api, space) == before
+    # A changed kind is served again after a moment.
+    eventually(lambda: api.get(f"{claims(space)}/kept"), "the claim is there")
+    with pytest.raises(ApiError, match="NotFound"):
+        api.get(HOOK)
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+    assert api.get(path)["items"] == []
+    release.install(BATCH)
+
+
+def upgraded_and_back(api: Api, release: Release, values: tuple[str, ...], size: int) -> None:
+    """To the chart as it ships with `values`, and to the one of yesterday again."""
+    revisions = release.revisions()
+    assert not knows_the_field(api)
+    release.upgrade(*values)
+    assert configured(api) == {"batch": {"size": size}}
+    assert knows_the_field(api)
+    assert api.get(HOOK)["webhooks"][0]["clientConfig"]["caBundle"] == "YQ=="
+    release.rollback(len(revisions))
+    assert configured(api) == {"batch": {"size": 300}}
+    assert not knows_the_field(api)
+    assert release.revisions()[-2:] == ["superseded", "deployed"]
+
+
+def finds_a_leader(replica: Replica) -> None:
+    """What the pod of `helm test` runs is content."""
+    (test,) = (one for one in rendered("fourleaf") if one["kind"] == "Pod")
+    kubeconfig = replica.command[replica.command.index("--kubeconfig") + 1]
+    main = "from cli.main import main; main()"
+    (container,) = test["spec"]["containers"]
+    command = [sys.executable, "-c", main, *container["args"], "--kubeconfig", kubeconfig]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _bundle(value: str) -> dict[str, str]:
+    """What the webhook does with its authority."""
+    return {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": value}
+
+
+def test_every_object_is_taken_as_it_is_written(api: Api, release: Release) -> None:
+    """With everything on, and with unknown and doubled fields as errors."""
+    for body in rendered("fourleaf", *SWITCHED_ON):
+        if body["apiVersion"].partition("/")[0] in FOREIGN or body["kind"] == "Pod":
+            continue
+        applied(api, path_of(api, body) + "?dryRun=All&fieldValidation=Strict", body, HELM)
+
+
+def test_overlays_are_taken_too(api: Api, release: Release) -> None:
+    """Of kind, GKE and DRA, as kustomize builds them."""
+    for overlay in ("kind", "gke", "dra"):
+        text = run("kustomize", "build", DEPLOY / "kustomize" / "overlays" / overlay).stdout
+        for body in yaml.safe_load_all(text):
+            path = path_of(api, body)
+            applied(api, path + "?dryRun=All&fieldValidation=Strict", body, HELM)
+
+
+def test_the_nodes_for_kind_are_taken(api: Api, release: Release) -> None:
+    """With their GPUs, though nobody but kwok will ever say that they live."""
+    nodes = list(yaml.safe_load_all((DEPLOY / "kind" / "nodes.yaml").read_text()))
+    assert len(nodes) == KIND.nodes
+    for body in nodes:
+        name = f"kind-{body['metadata']['name']}"
+        path = "/api/v1/nodes?dryRun=All&fieldValidation=Strict"
+        made = api.create(path, {**body, "metadata": {**body["metadata"], "name": name}})
+        assert made["status"]["allocatable"]["nvidia.com/gpu"] == str(KIND.gpus)

@@ -1,0 +1,1 @@
+"""Tests of descriptions of fabrics."""
