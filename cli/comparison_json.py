@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cli.plan_json import to_document, waiting_document
 from cli.score_json import decision_document
 from model.config import API_VERSION
+from model.documents.plan import to_document, waiting_document
 from model.readers.config_patch import differences
 from model.scores.comparison import Change, Comparison, Outcome
 from model.scores.terms import shared_points

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,25 +27,8 @@ from cli.options import (
 if TYPE_CHECKING:
     from cli.live import Reach
     from k8s_bridge.cluster.protocol import Cluster
-    from model.gang import GangKey
-    from model.readers import Reading
-    from model.relocation import DefragPlan
+    from model.previews.defrag import Gathered
     from model.snapshot import Snapshot
-    from model.standing import StandingGang
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """What at most `budget` moves win: the plan, and the gang of every pod that moves.
-
-    `movable` gangs may move now; `young` ones have not run for long enough.
-    """
-
-    plan: DefragPlan
-    gangs: dict[tuple[str, str], GangKey]
-    budget: int
-    movable: int
-    young: int
 
 
 def defrag(
@@ -97,6 +80,7 @@ def _dry_run(
     from cli.logs import log_to_stderr
     from cli.progress import Progress
     from model.extensions import load
+    from model.previews.defrag import gathered, movers
     from model.relocation import Budget
     from solver.client import SolverClient
 
@@ -113,22 +97,7 @@ def _dry_run(
         with Progress("looking for moves") as progress:
             client.wait_until_ready()
             plan = client.defragment(snapshot, Budget(budget), on_stage=progress.stage)
-    gangs = {
-        (one.gang.key.namespace, pod): one.gang.key
-        for one in ready
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
-    return Gathered(plan, gangs, budget, len(ready), young), snapshot
-
-
-def movers(reading: Reading) -> tuple[tuple[StandingGang, ...], int]:
-    """The gangs that may move now, and how many more there will be once they have run longer."""
-    least = reading.snapshot.config.spec.defragmentation.minimum_runtime_seconds
-    now = reading.snapshot.now
-    movable = [one for one in reading.standing((), False) if one.movable and not one.hit]
-    ready = tuple(one for one in movable if now - one.started >= least)
-    return ready, len(movable) - len(ready)
+    return gathered(plan, ready, budget, young), snapshot
 
 
 async def _ask(reach: Reach) -> None:
@@ -173,8 +142,8 @@ def _show(answer: Gathered, snapshot: Snapshot, output: OutputFormat) -> None:
         wide = output is OutputFormat.WIDE
         show(defrag_view(answer, snapshot.fabric, glyphs(), wide))
         return
-    from cli.relocation_json import defrag_document
     from cli.text import json_text, yaml_text
+    from model.documents.relocation import defrag_document
 
     document = defrag_document(answer)
     write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))

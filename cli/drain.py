@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,40 +21,13 @@ from cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from cli.places import nodes_of
+from model.previews.places import nodes_of
 
 if TYPE_CHECKING:
     from cli.live import Live, Reach
     from k8s_bridge.cluster.protocol import Body, Cluster
-    from model.gang import GangKey
-    from model.plan import Move
-    from model.readers import Reading
-    from model.relocation import RepairPlan
+    from model.previews.drain import Drained
     from model.snapshot import Snapshot
-    from model.standing import RepairPolicy, StandingGang
-
-
-@dataclass(frozen=True, slots=True)
-class Drained:
-    """What comes of emptying `nodes`: the plan, and by gang all pods that go elsewhere.
-
-    `tied` are gangs without a place of which only lost members may move, or only within their
-    spines. `unowned` are pods that move and that no controller makes anew. `others` are pods of
-    other schedulers on these nodes, which stay. Nobody moves anything where `enabled` is false.
-    """
-
-    nodes: tuple[str, ...]
-    plan: RepairPlan
-    moves: dict[GangKey, tuple[Move, ...]]
-    tied: dict[GangKey, RepairPolicy]
-    unowned: tuple[str, ...]
-    others: tuple[str, ...]
-    enabled: bool
-
-    @property
-    def count(self) -> int:
-        """How many running pods go elsewhere."""
-        return sum(bool(move.source) for moves in self.moves.values() for move in moves)
 
 
 def drain(
@@ -110,6 +82,7 @@ def _dry_run(
     from cli.logs import log_to_stderr
     from cli.progress import Progress
     from model.extensions import load
+    from model.previews.drain import drained, emptied
     from solver.client import SolverClient
 
     log_to_stderr()
@@ -124,94 +97,6 @@ def _dry_run(
             client.wait_until_ready()
             plan = client.repair(snapshot, on_stage=progress.stage)
     return drained(reading, nodes, snapshot, plan), snapshot
-
-
-def emptied(reading: Reading, nodes: Sequence[str]) -> Snapshot:
-    """The snapshot in which all of ours on `nodes` is lost, and nobody may go there."""
-    leaving = frozenset(nodes)
-    snapshot = reading.snapshot
-    at = {(pod.namespace, pod.name): pod.node for pod in snapshot.running}
-    standing = [
-        one
-        for one in reading.standing(leaving, False)
-        if (one.hit and _loses(one, at, leaving)) or (one.movable and not one.hit)
-    ]
-    lost = {
-        (one.gang.key.namespace, pod) for one in standing for r in one.gang.roles for pod in r.pods
-    }
-    fabric = snapshot.fabric
-    leaves = tuple(
-        replace(
-            leaf,
-            nodes=tuple(
-                replace(node, cordoned=True) if node.name in leaving else node
-                for node in leaf.nodes
-            ),
-        )
-        for leaf in fabric.leaves
-    )
-    return replace(
-        snapshot,
-        fabric=replace(fabric, leaves=leaves),
-        running=tuple(p for p in snapshot.running if (p.namespace, p.name) not in lost),
-        gangs=(),
-        standing=tuple(standing),
-    )
-
-
-def _loses(one: StandingGang, at: dict[tuple[str, str], str], leaving: frozenset[str]) -> bool:
-    space = one.gang.key.namespace
-    return any(at.get((space, pod)) in leaving for role in one.gang.roles for pod in role.pods)
-
-
-def drained(
-    reading: Reading, nodes: Sequence[str], snapshot: Snapshot, plan: RepairPlan
-) -> Drained:
-    """Put together what `plan`, made for `snapshot`, means for what was read."""
-    from model.plan import Move
-    from model.standing import RepairPolicy
-
-    running = reading.snapshot.running
-    at = {(pod.namespace, pod.name): pod.node for pod in running}
-    moves: dict[GangKey, list[Move]] = {}
-    for placement in plan.placements:
-        space = placement.gang.namespace
-        for pod, node in placement.pods:
-            source = at.get((space, pod), "")
-            why = "its node is emptied" if source else "it waits for a node"
-            moves.setdefault(placement.gang, []).append(Move(space, pod, source, node, why))
-    owner = {
-        (one.gang.key.namespace, pod): one
-        for one in snapshot.standing
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
-    for move in plan.moves:
-        one = owner[move.namespace, move.pod]
-        why = "it stays with its gang" if one.hit else "it makes room"
-        moves.setdefault(one.gang.key, []).append(replace(move, why=why))
-    lost = {one.gang for one in plan.lost}
-    return Drained(
-        tuple(nodes),
-        plan,
-        {key: tuple(moves[key]) for key in sorted(moves)},
-        {
-            one.gang.key: one.policy
-            for one in snapshot.standing
-            if one.gang.key in lost and one.policy is not RepairPolicy.MOVE
-        },
-        tuple(_unowned(reading, [move for some in moves.values() for move in some])),
-        tuple(str(pod) for pod in running if not pod.ours and pod.node in set(nodes)),
-        reading.snapshot.config.spec.repair.enabled,
-    )
-
-
-def _unowned(reading: Reading, moves: Sequence[Move]) -> Iterator[str]:
-    bodies = reading.pods
-    for move in moves:
-        metadata = bodies[move.namespace, move.pod].get("metadata", {})
-        if move.source and not metadata.get("ownerReferences"):
-            yield f"{move.namespace}/{move.pod}"
 
 
 async def _changed(reach: Reach, places: Sequence[str], undo: bool) -> tuple[str, ...]:
@@ -265,7 +150,7 @@ def _show(answer: Drained, snapshot: Snapshot, output: OutputFormat) -> None:
 
         show(drain_view(answer, snapshot.fabric, glyphs()))
         return
-    from cli.relocation_json import drain_document
+    from model.documents.relocation import drain_document
 
     _write(drain_document(answer), output)
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from model.readers import Reading, Source
 
 Body = dict[str, Any]
-Identity = tuple[str, str, str, str]
 CLUSTER = "cluster"
 """What problems name as the source of live objects."""
 
@@ -57,15 +56,9 @@ class Live:
         others from an answer. Owners without pods are expanded only where they are given.
         `config` counts in place of what the objects say.
         """
-        from model.problems import BadInput
-        from model.readers import Source, read
+        from model.readers.beside import read_beside
 
-        source = Source(CLUSTER, objects=_without(self.objects, given))
-        reading = read([source, *given], self.now, strict=False, config=config)
-        wrong = [one for one in reading.problems if one.is_error and one.source != CLUSTER]
-        if wrong:
-            raise BadInput(wrong)
-        return reading
+        return read_beside(CLUSTER, self.objects, given, self.now, config)
 
 
 def observe(reach: Reach, leases_in: str | None = None) -> Live:
@@ -90,6 +83,7 @@ async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None
     from k8s_bridge.relocation.codec import RELOCATIONS
     from k8s_bridge.scheduler import SUBJECTS
     from model.problems import BadInput
+    from model.readers.beside import without_idle_owners
 
     asked = [(subject_of(one).kinds, _first(cluster, subject_of(one).kinds)) for one in SUBJECTS]
     asked.append(((CONFIG_MAPS,), _config(cluster, reach.config_namespace)))
@@ -115,7 +109,7 @@ async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None
         raise BadInput(unanswered[:1] or dict.fromkeys(problems))
     if not any(body["kind"] == NODES.name for body in found):
         raise BadInput([_no_nodes(reach.name)])
-    return Live(tuple(_standing(found)), time.time(), tuple(leases))
+    return Live(tuple(without_idle_owners(CLUSTER, found)), time.time(), tuple(leases))
 
 
 async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:
@@ -151,60 +145,6 @@ async def _labelled(cluster: Cluster, kind: Kind, namespace: str, labels: str) -
 
 def _whole(kind: Kind, listing: Listing) -> list[Body]:
     return [{**body, "apiVersion": kind.api_version, "kind": kind.name} for body in listing.items]
-
-
-def _standing(objects: Sequence[Body]) -> list[Body]:
-    """`objects` without owners that no pod belongs to.
-
-    In a cluster, pods that do not exist are their controller's business: it has not made them
-    yet, or does not mean to.
-    """
-    from model.readers import Source
-    from model.readers.expansion import Expansion
-    from model.readers.inventory import Inventory
-    from model.readers.owners import Owners
-    from model.readers.pods import read_pod
-    from model.readers.report import Report
-    from model.snapshot import DEFAULTS
-
-    inventory = Inventory(Report())
-    inventory.take([Source(CLUSTER, objects=objects)])
-    owners = Owners(inventory)
-    pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
-    made = Expansion(owners, DEFAULTS.spec.scheduler_names).pods(pods)
-    idle = {
-        (pod.manifest.group, pod.manifest.kind, pod.namespace, pod.manifest.name) for pod in made
-    }
-    return [body for body in objects if _identity(body) not in idle]
-
-
-def _without(objects: Sequence[Body], given: Sequence[Source]) -> list[Body]:
-    """`objects` without those that are given too, and without a config where one is given."""
-    if not given:
-        return list(objects)
-    from model.config import CONFIG_MAP, KINDS
-    from model.readers.inventory import KNOWN, Inventory
-    from model.readers.report import Report
-
-    inventory = Inventory(Report())
-    inventory.take(given)
-    replaced: set[Identity] = {
-        (group, kind, one.namespace, one.name)
-        for group, kind in KNOWN
-        for one in inventory.of(group, kind)
-    }
-    configured = any(kind in KINDS or name == CONFIG_MAP for _, kind, _, name in replaced)
-    return [
-        body
-        for body in objects
-        if _identity(body) not in replaced and not (configured and body["kind"] == "ConfigMap")
-    ]
-
-
-def _identity(body: Body) -> Identity:
-    metadata = body["metadata"]
-    group = body["apiVersion"].rpartition("/")[0]
-    return group, body["kind"], metadata.get("namespace", ""), metadata["name"]
 
 
 def _no_nodes(where: str) -> Problem:

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from cli import (
     config,
+    dashboard,
     defrag,
     drain,
     lint,
@@ -104,6 +105,7 @@ VERBS: Mapping[str, Callable[..., None]] = {
     "run": run.run,
     "webhook": webhook.webhook,
     "agent": agent,
+    "dashboard": dashboard.dashboard,
     "status": status.status,
     "queue": queue.queue,
     "why": why.why,

@@ -31,7 +31,7 @@ from cli.planning import Input, planned
 from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
-    from cli.plan_json import Timings
+    from model.documents.plan import Timings
     from model.plan import Plan
     from model.snapshot import Snapshot
     from solver.client import SolverClient
@@ -113,7 +113,7 @@ class Answer:
 
 
 def _planned(client: SolverClient, given: Input, timings: bool) -> Answer:
-    from cli.plan_json import Timings
+    from model.documents.plan import Timings
 
     began = time.perf_counter()
     reading = given.read()
@@ -125,8 +125,8 @@ def _planned(client: SolverClient, given: Input, timings: bool) -> Answer:
 
 
 def _tell(answer: Answer, output: OutputFormat) -> None:
-    from cli.plan_json import to_document
     from cli.render.plan_view import plan_view
+    from model.documents.plan import to_document
 
     snapshot, plan, wide = answer.snapshot, answer.plan, output is OutputFormat.WIDE
     tell(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,14 +30,13 @@ from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
     from cli.live import Reach
-    from model.gang import Gang, GangKey
+    from model.gang import GangKey
     from model.readers import Reading
     from model.starts import Start
     from solver.client import SolverClient
 
 Look = tuple[list[Document], float]
 """What waits, and the moment that it is from."""
-NOT_SEEN = "no scheduler has said why yet"
 
 
 def queue(
@@ -136,54 +134,17 @@ def waiting(reading: Reading, starts: Mapping[GangKey, Start] | None = None) -> 
 
     With its start where `starts` are given.
     """
+    from model.documents.queue import queue_entry, start_document
     from solver.units import gang_order
 
     pods, now = reading.pods, reading.snapshot.now
     entries = []
     for gang in sorted(reading.snapshot.gangs, key=gang_order):
-        entry = _entry(gang, pods)
+        entry = queue_entry(gang, pods)
         if starts is not None:
             entry["start"] = start_document(starts[gang.key], now)
         entries.append(entry)
     return entries
-
-
-def _entry(gang: Gang, pods: Mapping[tuple[str, str], Document]) -> Document:
-    from cli.said import said
-
-    names = [name for role in gang.roles for name in role.pods]
-    keys = ((gang.key.namespace, name) for name in names)
-    heard = said(pods[key] for key in keys if key in pods)
-    kind, message, unblock = "", NOT_SEEN, list[str]()
-    if heard is not None:
-        kind = heard.kind.value if heard.kind else ""
-        message, unblock = heard.sentence, list(heard.unblock)
-    if gang.hold is not None:
-        kind, message, unblock = gang.hold.kind, gang.hold.detail, list(gang.hold.unblock)
-    return {
-        "namespace": gang.key.namespace,
-        "name": gang.key.name,
-        "priority": gang.priority,
-        "gpus": gang.gpus,
-        "pods": len(names),
-        "since": gang.created,
-        "reason": kind,
-        "message": message,
-        "unblock": unblock,
-    }
-
-
-def start_document(start: Start, now: float) -> Document:
-    """When a gang could start and on which nodes; else for whom it waits."""
-    at = None if start.at is None else datetime.fromtimestamp(start.at, UTC)
-    return {
-        "at": None if at is None else at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "seconds": None if start.at is None else round(start.at - now),
-        "nodes": [node for _, node in start.placement.pods] if start.placement else [],
-        "waitsFor": [str(key) for key in start.waits_for],
-        "held": start.hold is not None,
-        "proven": start.proven,
-    }
 
 
 def _tell(entries: list[Document], now: float, output: OutputFormat) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cli.plan_json import waiting_document
 from model.config import API_VERSION
+from model.documents.plan import waiting_document
 from model.fabric import Fabric
 from model.scores.decision import Decision
 from model.scores.terms import GangScore, TermScore, shared_points

@@ -151,8 +151,8 @@ def _tell(answer: Answer, snapshot: Snapshot, output: OutputFormat) -> None:
 
 def document_of(answer: Answer) -> Document:
     """The answer as a document; `state` is Placed, PlacedNow or Waiting."""
-    from cli.plan_json import waiting_document
     from model.config import API_VERSION
+    from model.documents.plan import waiting_document
 
     state = "Waiting" if answer.waiting else "PlacedNow" if answer.placement else "Placed"
     document: Document = {

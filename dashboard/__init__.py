@@ -1,1 +1,1 @@
-"""Web pages and their JSON API: the fabric, the queue, the cycles, what-if. Read-only."""
+"""The dashboard: pages and a JSON API that show a cluster, and change nothing in it."""

@@ -26,6 +26,7 @@ from k8s_bridge.node_health.judge import Judgement
 from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.telling.bindings import what_was_bound
 from k8s_bridge.telling.courtesy import Courtesy
+from k8s_bridge.telling.cycles import CycleNote, Cycles
 from k8s_bridge.telling.desk import Desk
 from k8s_bridge.telling.facts import Facts, Told
 from k8s_bridge.telling.news import what_to_tell
@@ -90,6 +91,7 @@ class Reporter:
         self._queue: tuple[Queued, ...] = ()
         self._cycles: Counter[str] = Counter()
         self._last: LastCycle | None = None
+        self._notes = Cycles()
         self._sealed: frozenset[str] = frozenset()
         self._beat = scheduler.clock.monotonic()
         self._cycle_began: float | None = None
@@ -205,6 +207,10 @@ class Reporter:
             ledger=scheduler.ledger,
         )
 
+    def cycles(self) -> tuple[CycleNote, ...]:
+        """The newest cycles of this process, the newest last."""
+        return self._notes.notes
+
     def _decided(
         self, report: Report, plan: Plan, lost: Mapping[GangKey, str], seconds: float
     ) -> None:
@@ -219,6 +225,7 @@ class Reporter:
             placed,
             len(plan.waiting),
         )
+        self._notes.add(cycle_id, self._last.at, report, plan, len(lost))
         with logs.cycle(cycle_id):
             self._log.info(
                 "cycle",

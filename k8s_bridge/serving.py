@@ -6,22 +6,29 @@ It shows names of gangs, nodes and reasons, never the content of any object. Bin
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
 from k8s_bridge.plain_http import Address, PlainServer, json_page, metrics_page
+from k8s_bridge.telling.cycles import CyclesSource, cycles_document
 from k8s_bridge.telling.status import StatusSource, status_document
 
 
+class Source(StatusSource, CyclesSource, Protocol):
+    """Whoever can say how the scheduler is, and what it has done."""
+
+
 class Server(PlainServer):
-    """Serves `/healthz`, `/readyz`, `/metrics` and `/status` while its context is open.
+    """Serves `/healthz`, `/readyz`, `/metrics`, `/status` and `/cycles`, in its context.
 
     The loop counts as dead when it has not beaten for `stale_after` seconds.
     """
 
     def __init__(
         self,
-        source: StatusSource,
+        source: Source,
         registry: CollectorRegistry,
         address: Address | None = None,
         stale_after: float = 60.0,
@@ -34,6 +41,7 @@ class Server(PlainServer):
             "/readyz": self._ready,
             "/metrics": self._metrics,
             "/status": self._status,
+            "/cycles": self._cycles,
         }
         super().__init__(routes, address or Address())
 
@@ -54,3 +62,7 @@ class Server(PlainServer):
 
     async def _status(self, _: web.Request) -> web.Response:
         return json_page(status_document(self._source.status()))
+
+    async def _cycles(self, _: web.Request) -> web.Response:
+        status = self._source.status()
+        return json_page(cycles_document(status.identity, status.leader, self._source.cycles()))

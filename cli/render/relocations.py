@@ -9,8 +9,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cli.defrag import Gathered
-from cli.drain import Drained
 from cli.render.glyphs import Glyphs
 from cli.render.proof import relocation_line
 from cli.render.waiting import waiting_lines
@@ -18,6 +16,8 @@ from cli.render.where import Where
 from model.fabric import Fabric
 from model.gang import GangKey
 from model.plan import Move
+from model.previews.defrag import Gathered
+from model.previews.drain import Drained
 from model.readers.wishes import REPAIR_POLICY
 from model.relocation import FreeRoom
 from model.standing import RepairPolicy

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from typer.testing import Result
 
-from cli.plan_json import to_document
 from model.config import SchedulerConfig
+from model.documents.plan import to_document
 from model.extensions import ExtensionError
 from model.gang import Strategy
 from model.plan import Plan, PlanStatus, Waiting

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.plan_json import Timings, to_document
 from cli.plan_reading import from_document
+from model.documents.plan import Timings, to_document
 from model.gang import GangKey
 from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from model.problems import BadInput

@@ -19,6 +19,7 @@ POLICIES = sorted((ROOT / "deploy" / "policies").glob("*.yaml"))
 SCHEDULER = ("kube-system", "fourleaf-scheduler")
 WEBHOOK = ("kube-system", "fourleaf-webhook")
 AGENT = ("fourleaf-agent", "fourleaf-agent")
+DASHBOARD = ("kube-system", "fourleaf-dashboard")
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _PATHS = {
     **PATHS,

@@ -12,7 +12,17 @@ from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.waiting import eventually
-from tests.e2e.accounts import AGENT, RBAC, SCHEDULER, WEBHOOK, account, allowed, install, uninstall
+from tests.e2e.accounts import (
+    AGENT,
+    DASHBOARD,
+    RBAC,
+    SCHEDULER,
+    WEBHOOK,
+    account,
+    allowed,
+    install,
+    uninstall,
+)
 from tests.e2e.attacks import pod
 from tests.e2e.checker import holds
 from tests.e2e.replica import Replica
@@ -20,7 +30,7 @@ from tests.e2e.replica import Replica
 Rights = dict[str, dict[str, str]]
 """Namespace ("" for all) -> group/resource[/subresource][=name] -> verbs."""
 READS = "get list watch"
-ACCOUNTS = {"scheduler": SCHEDULER, "webhook": WEBHOOK, "agent": AGENT}
+ACCOUNTS = {"scheduler": SCHEDULER, "webhook": WEBHOOK, "agent": AGENT, "dashboard": DASHBOARD}
 DOES: dict[str, Rights] = {
     "scheduler": {
         "": {
@@ -85,6 +95,30 @@ DOES: dict[str, Rights] = {
             "gpu.scheduling/gpunodestatuses/status": "patch",
             "events.k8s.io/events": "create patch",
         },
+    },
+    "dashboard": {
+        "": {
+            "core/nodes": READS,
+            "core/pods": READS,
+            "apps/deployments": READS,
+            "apps/replicasets": READS,
+            "apps/statefulsets": READS,
+            "batch/jobs": READS,
+            "jobset.x-k8s.io/jobsets": READS,
+            "leaderworkerset.x-k8s.io/leaderworkersets": READS,
+            "ray.io/rayclusters": READS,
+            "scheduling.k8s.io/priorityclasses": READS,
+            "scheduling.k8s.io/podgroups": READS,
+            "scheduling.x-k8s.io/podgroups": READS,
+            "scheduling.volcano.sh/podgroups": READS,
+            "gpu.scheduling/gpuclaims": READS,
+            "gpu.scheduling/gpunodestatuses": READS,
+            "resource.k8s.io/resourceclaims": READS,
+            "resource.k8s.io/resourceslices": READS,
+            "resource.k8s.io/deviceclasses": READS,
+            "events.k8s.io/events": READS,
+        },
+        "kube-system": {"coordination.k8s.io/leases": READS, "core/configmaps": READS},
     },
 }
 NOBODY: Rights = {
@@ -165,6 +199,26 @@ FORBIDDEN: dict[str, Rights] = {
             "core/configmaps": "get list",
             "core/secrets": "get create",
             "coordination.k8s.io/leases": "get list create update",
+        },
+    },
+    "dashboard": {
+        "": {
+            "core/secrets": "get",
+            "core/pods": "patch",
+            "core/pods/binding": "create",
+            "core/pods/eviction": "create",
+            "core/pods/status": "patch update",
+            "core/pods/log": "get",
+            "core/configmaps": "get list",
+            "batch/jobs": "create update patch delete",
+            "gpu.scheduling/gpuclaims/status": "patch update",
+            "gpu.scheduling/gpunodestatuses": "create update patch",
+            "resource.k8s.io/resourceclaims": "create update patch delete",
+            "events.k8s.io/events": "create patch delete",
+        },
+        "kube-system": {
+            "core/secrets": "get create",
+            "coordination.k8s.io/leases": "create update patch delete deletecollection",
         },
     },
 }

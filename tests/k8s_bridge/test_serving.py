@@ -18,8 +18,10 @@ from k8s_bridge.ledger.unreadable import Sealed
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.plain_http import Address
 from k8s_bridge.serving import Server
+from k8s_bridge.telling.cycles import CycleNote
 from k8s_bridge.telling.status import LastCycle, Queued, Status
 from model.gang import GangKey
+from model.plan import Stage
 from model.problems import Problem, Severity
 from model.reasons import NearMiss, Reason, ReasonKind
 
@@ -37,6 +39,13 @@ class Source:
     def status(self) -> Status:
         """The status of the test."""
         return self.now
+
+    def cycles(self) -> tuple[CycleNote, ...]:
+        """Two cycles, the newest last."""
+        seconds = {"observe": 0.01, "solve": 0.25}
+        stages = (Stage("who", True, 3, 3, 0.125),)
+        first = CycleNote("4-1", 100.0, "OPTIMAL", 10, 10, 0.0, 3, 1, 0, seconds, stages)
+        return first, CycleNote("4-2", 101.0, "FEASIBLE", 9, 12, 0.25, 2, 1, 1, {}, note="late")
 
 
 @asynccontextmanager
@@ -174,6 +183,29 @@ async def test_status_tells_the_queue_with_reasons() -> None:
                 "unblock": ["wait for ml/old"],
             }
         ],
+    }
+
+
+async def test_cycles_are_told_the_newest_first() -> None:
+    """What each was worth, what bounds it, and where its time went."""
+    async with served(FINE) as (url, _):
+        _, _, body = await got(f"{url}/cycles")
+    assert (body["kind"], body["identity"], body["leader"]) == ("Cycles", "pod-1", False)
+    newest, first = body["cycles"]
+    assert (newest["id"], newest["gap"], newest["lost"], newest["note"]) == ("4-2", 0.25, 1, "late")
+    assert first == {
+        "id": "4-1",
+        "at": 100.0,
+        "status": "OPTIMAL",
+        "objective": 10,
+        "bound": 10,
+        "gap": 0.0,
+        "placed": 3,
+        "waiting": 1,
+        "lost": 0,
+        "seconds": {"observe": 0.01, "solve": 0.25},
+        "stages": [{"name": "who", "proven": True, "objective": 3, "bound": 3, "seconds": 0.125}],
+        "note": "",
     }
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cli.defrag import Gathered
-from cli.drain import Drained
-from cli.plan_json import stage_document, waiting_document
 from model.config import API_VERSION
+from model.documents.plan import stage_document, waiting_document
 from model.gang import GangKey
 from model.plan import Move
+from model.previews.defrag import Gathered
+from model.previews.drain import Drained
 from model.relocation import DefragPlan, FreeRoom, RepairPlan
 
 Document = dict[str, Any]

@@ -1,22 +1,18 @@
-"""Which nodes a name on the command line means: a node, a leaf or a spine."""
+"""Which nodes a name means: a node, a leaf or a spine."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
 
-if TYPE_CHECKING:
-    from model.fabric import Fabric
+from model.fabric import Fabric
+from model.problems import BadInput, Problem, Severity
 
 NEAR_NAMES = 3
 
 
 def nodes_of(fabric: Fabric, places: Sequence[str], where: str) -> tuple[str, ...]:
     """The nodes that `places` name, in fabric order. Raises `BadInput` for unknown names."""
-    from difflib import get_close_matches
-
-    from model.problems import BadInput, Problem, Severity
-
     found: dict[str, set[str]] = {name: {name} for name in fabric.nodes}
     for leaf in fabric.leaves:
         for place in (leaf.name, leaf.spine):

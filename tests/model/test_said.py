@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cli.said import parsed, said
 from k8s_bridge.telling.words import told
 from model.reasons import Reason, ReasonKind
 from model.reasons_text import sentence
+from model.said import parsed, said
 
 
 @pytest.mark.parametrize("kind", ReasonKind)

@@ -1,0 +1,165 @@
+"""The dashboard before a full cluster: `python -m benchmarks.dashboard [--write]`.
+
+1000 nodes and 10,000 pods on a control plane from source, `fourleaf dashboard` and Chromium, all
+on this machine. *First paint*: the browser's own first-contentful-paint of the map, each time in a
+new context without a cache; *the whole map* is the end of loading. *Update*: a node is cordoned
+or given back through the API server; from just before that request until the map's element for it
+has changed, by the clock that both share. *Memory*: resident set of the dashboard's process, its
+solver's left out: once it has read the whole cluster and shown nothing yet, and at its highest
+after every page was shown, a queue was searched and all updates were sent; the difference is what
+pages and their caches take. Ends with status 1 where a goal is missed.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import typer
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks.dashboard.browsing import chromium
+from benchmarks.dashboard.load import NAMESPACE, build
+from benchmarks.results import markdown, write_section
+from benchmarks.throughput.contenders import plane
+from tests.controlplane.api import Api
+from tests.controlplane.plane import ControlPlane
+from tests.e2e.accounts import DASHBOARD, RBAC, account, install
+from tests.e2e.board import TOKEN, Board
+
+PAINT_GOAL, UPDATE_GOAL, MEMORY_GOAL = 1000.0, 200.0, 50.0
+PAINTS, UPDATES = 9, 40
+PATHS = ("/", "/queue", "/gangs", f"/gang?namespace={NAMESPACE}&name=run-7", "/node?name=gpu-30")
+HEADER = ["figure", "median", "worst", "goal", "met"]
+Row = list[str]
+
+_PAINTED = """
+() => new Promise((done) => {
+  new PerformanceObserver((list) => {
+    const paint = list.getEntriesByName("first-contentful-paint")[0];
+    if (paint) done(paint.startTime);
+  }).observe({ type: "paint", buffered: true });
+})
+"""
+_WATCH = """
+(name) => {
+  const node = () => document.querySelector(`.map .node[aria-label^="${name}:"]`);
+  const look = node().className;
+  window.seen = new Promise((done) => {
+    new MutationObserver((_, observer) => {
+      if (node() && node().className !== look) {
+        observer.disconnect();
+        done(performance.timeOrigin + performance.now());
+      }
+    }).observe(document.getElementById("part"), { childList: true, subtree: true });
+  });
+}
+"""
+
+
+def measured(folder: Path, control: ControlPlane) -> list[Row]:
+    """One row a figure."""
+    with control.api() as api:
+        install(api, RBAC / "dashboard.yaml")
+        api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        build(control.kubeconfig())
+        kubeconfig = account(control, DASHBOARD, folder)
+        with Board(kubeconfig, folder) as board, sync_playwright() as playwright:
+            before = resident(board)
+            with chromium(playwright) as browser:
+                paints = [paint(browser, board) for _ in range(PAINTS)]
+                with browser.new_context(extra_http_headers=bearer()) as context:
+                    page = context.new_page()
+                    for path in PATHS:
+                        page.goto(board.url + path)
+                        page.wait_for_timeout(1500)
+                    updates = changes(page, api, board)
+            board.api("/queue")
+            after = peak(board)
+    return [
+        row("first paint, ms", [first for first, _ in paints], PAINT_GOAL),
+        row("the whole map, ms", [whole for _, whole in paints]),
+        row("update, ms", updates, UPDATE_GOAL),
+        row("memory of pages and caches, MiB", [after - before], MEMORY_GOAL),
+        row("memory with the cluster alone, MiB", [before]),
+    ]
+
+
+def bearer() -> dict[str, str]:
+    """What a browser sends so that it is let in."""
+    return {"authorization": f"Bearer {TOKEN}"}
+
+
+def paint(browser: Browser, board: Board) -> tuple[float, float]:
+    """Milliseconds to the first paint of the map, and to the end of loading."""
+    with browser.new_context(
+        viewport={"width": 1440, "height": 900}, extra_http_headers=bearer()
+    ) as context:
+        page = context.new_page()
+        page.goto(board.url, wait_until="load")
+        first = page.evaluate(_PAINTED)
+        whole = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+        return float(first), float(whole)
+
+
+def changes(page: Page, api: Api, board: Board) -> list[float]:
+    """Milliseconds from each change of a node to the map."""
+    page.goto(board.url)
+    page.wait_for_selector("#pulse[data-state=on]")
+    found = []
+    for number in range(UPDATES):
+        name = f"gpu-{(number // 2) * 37}"
+        page.evaluate(_WATCH, name)
+        began = time.time()
+        api.patch(f"/api/v1/nodes/{name}", {"spec": {"unschedulable": number % 2 == 0}})
+        found.append(float(page.evaluate("window.seen")) - 1000 * began)
+        page.wait_for_timeout(200)
+    return found
+
+
+def resident(board: Board) -> float:
+    """The resident set of the dashboard's process now, MiB."""
+    return _status(board, "VmRSS")
+
+
+def peak(board: Board) -> float:
+    """Its highest so far, MiB."""
+    return _status(board, "VmHWM")
+
+
+def _status(board: Board, field: str) -> float:
+    text = Path(f"/proc/{board.pid}/status").read_text()
+    found = re.search(rf"^{field}:\s+(\d+) kB$", text, re.M)
+    return int(found[1]) / 1024 if found else float("nan")
+
+
+def row(name: str, figures: list[float], goal: float | None = None) -> Row:
+    """Median and worst of `figures`, of which the worst has to stay below `goal`."""
+    show: Callable[[float], str] = "{:.0f}".format
+    said = "" if goal is None else f"< {goal:.0f}"
+    met = "" if goal is None else "yes" if max(figures) < goal else "no"
+    return [name, show(median(figures)), show(max(figures)), said, met]
+
+
+def main(
+    write_results: Annotated[bool, typer.Option("--write", help="Write RESULTS.md.")] = False,
+) -> None:
+    """Measure, and print the figures beside the goals."""
+    with tempfile.TemporaryDirectory(prefix="fourleaf-bench-") as folder, plane() as control:
+        rows = measured(Path(folder), control)
+    for one in [HEADER, *rows]:
+        print(" | ".join(one))
+    if write_results:
+        text = (__doc__ or "").split(chr(10), 2)[2].strip()
+        write_section("dashboard", "The dashboard", f"{text}\n\n{markdown(HEADER, rows)}")
+    if any(one[-1] == "no" for one in rows):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

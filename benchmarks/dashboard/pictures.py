@@ -1,0 +1,70 @@
+"""The pictures of docs/dashboard.md: `python -m benchmarks.dashboard.pictures`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.dashboard.browsing import chromium
+from benchmarks.dashboard.scene import NOW, scene
+from dashboard.world.files import FileWorld
+from model.readers import Source
+from tests.dashboard.served import Served
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A page at a size in pixels, in a scheme, with a node or gang pointed at."""
+
+    name: str
+    path: str
+    nodes: int
+    width: int
+    height: int
+    scheme: str
+    point: str = ""
+
+
+PICTURES = (
+    Picture(
+        "dashboard-fabric", "/", 64, 1440, 760, "light", ".leaf:nth-child(3) .node:nth-of-type(2)"
+    ),
+    Picture("dashboard-1000", "/", 1000, 1440, 900, "dark"),
+    Picture("dashboard-phone", "/queue", 64, 360, 740, "light"),
+)
+
+
+def main() -> None:
+    """Draw them all."""
+    IMAGES.mkdir(exist_ok=True)
+    with sync_playwright() as playwright, chromium(playwright) as browser:
+        for picture in PICTURES:
+            print(f"{draw(browser, picture)} bytes: {picture.name}")
+
+
+def draw(browser: Browser, picture: Picture) -> int:
+    """Draw one; how many bytes it has."""
+    objects = scene(picture.nodes)
+    world = FileWorld("gpu-cluster", [Source("gpu-cluster", objects=objects)], NOW)
+    size = {"width": picture.width, "height": picture.height}
+    scheme = "dark" if picture.scheme == "dark" else "light"
+    with (
+        Served(world) as served,
+        browser.new_context(viewport=size, color_scheme=scheme) as context,
+    ):
+        page = context.new_page()
+        page.goto(served.url + picture.path)
+        page.wait_for_timeout(4000)
+        if picture.point:
+            page.locator(picture.point).first.hover()
+        file = IMAGES / f"{picture.name}.png"
+        page.screenshot(path=file)
+    return file.stat().st_size
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Everything that pages and the API ask for, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from dashboard.asking import Asker
+from dashboard.cycles import Cycles, CyclesView
+from dashboard.expecting import Expecting
+from dashboard.previewing import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
+from dashboard.trying import Question, TriedView, tried
+from dashboard.views.fabric import FabricMap, FabricView
+from dashboard.views.gang import (
+    ElsewhereView,
+    GangView,
+    HistoryView,
+    closed,
+    gang_view,
+    history_view,
+    lifted,
+    place_view,
+    why_view,
+)
+from dashboard.views.gangs import GangsView, gangs_view
+from dashboard.views.marks import Marks
+from dashboard.views.node import NodeView, node_view
+from dashboard.views.queue import QueueView, queue_view
+from dashboard.world.sight import World
+from model.extensions import ExtensionError, Extensions, load
+from model.gang import GangKey
+from model.plan import Plan
+
+
+class Board:
+    """Answers about `world`, and nothing here changes it. `told` hears when more is known."""
+
+    def __init__(
+        self,
+        world: World,
+        asker: Asker,
+        expecting: Expecting,
+        cycles: Cycles,
+        told: Callable[[], None],
+    ) -> None:
+        self.world = world
+        self._told = told
+        self._planning: asyncio.Task[None] | None = None
+        self._asker = asker
+        self._expecting = expecting
+        self._cycles = cycles
+        self._marks = Marks()
+        self._extensions = _extensions()
+        self._map = FabricMap(world.name, self._marks)
+        self._fabric: FabricView | None = None
+        self._plan: tuple[int, Plan] | None = None
+
+    def fabric(self) -> FabricView:
+        """The map as it is now."""
+        sight = self.world.sight()
+        known = self._fabric
+        if known is None or known.version != sight.version or known.unsynced != sight.unsynced:
+            self._fabric = known = self._map.view(sight)
+        return known
+
+    def node(self, name: str) -> NodeView | None:
+        """A node, None where there is none."""
+        return node_view(self.world.sight(), name)
+
+    def queue(self) -> QueueView:
+        """The gangs that wait."""
+        sight = self.world.sight()
+        starts = self._expecting.starts(sight)
+        plan = self._plan[1] if self._plan and self._plan[0] == sight.version else None
+        if plan is None and not self.world.live and self._planning is None:
+            self._planning = asyncio.create_task(self._plan_queue())
+        return queue_view(sight, starts, self._expecting.searching, plan)
+
+    def gangs(self) -> GangsView:
+        """All gangs."""
+        return gangs_view(self.world.sight(), self._marks)
+
+    def gang(self, key: GangKey) -> GangView | None:
+        """A gang, None where there is none."""
+        return gang_view(self.world.sight(), key, self._extensions)
+
+    async def elsewhere(self, key: GangKey) -> ElsewhereView | None:
+        """Where a gang would go if it were planned now, None where there is no such gang."""
+        sight = self.world.sight()
+        if any(one.key == key for one in sight.snapshot.gangs):
+            snapshot, plan = sight.snapshot, await self._planned()
+        else:
+            alone = lifted(sight, key)
+            if alone is None:
+                return None
+            fabric = sight.snapshot.fabric
+            taken = (pod.node for pod in sight.snapshot.running if pod.gang == key)
+            here = {fabric.leaves[fabric.leaf_of[n]].name for n in taken if n in fabric.leaf_of}
+            snapshot = closed(alone[0], frozenset(here))
+            plan = await self._asker.plan(snapshot)
+        place = next((one for one in plan.placements if one.gang == key), None)
+        waits = next((one for one in plan.waiting if one.gang == key), None)
+        return ElsewhereView(
+            status=plan.status.value,
+            place=place_view(snapshot, place) if place else None,
+            why=why_view(waits) if waits else None,
+        )
+
+    async def history(self, key: GangKey) -> HistoryView:
+        """What is recorded of a gang."""
+        snapshot = self.world.sight().snapshot
+        pods = [pod.name for pod in snapshot.running if pod.gang == key]
+        for gang in snapshot.gangs:
+            if gang.key == key:
+                pods += [name for role in gang.roles for name in role.pods]
+        return history_view(await self.world.history(key, pods))
+
+    async def cycles(self) -> CyclesView:
+        """The newest cycles of the scheduler."""
+        return await self._cycles.look()
+
+    async def tried(self, question: Question) -> TriedView:
+        """What would be, if. Raises `BadInput` and `BusyError`."""
+        sight = self.world.sight()
+        return await tried(self.world, sight, self._asker, question, self._extensions)
+
+    async def drain(self, question: DrainQuestion) -> dict[str, Any]:
+        """What would come of a drain. Raises `BadInput` and `BusyError`."""
+        return await drain_preview(self.world, self.world.sight(), self._asker, question)
+
+    async def defrag(self, question: DefragQuestion) -> dict[str, Any]:
+        """What would come of a defragmentation. Raises `BusyError`."""
+        return await defrag_preview(self.world.sight(), self._asker, question)
+
+    async def _plan_queue(self) -> None:
+        """Let the solver say why gangs wait that no scheduler looks at."""
+        await self._planned()
+        self._told()
+
+    async def close(self) -> None:
+        """End what is under way."""
+        if self._planning is not None:
+            self._planning.cancel()
+            await asyncio.wait({self._planning})
+
+    async def _planned(self) -> Plan:
+        """The plan of all that wait, made once for a version."""
+        sight = self.world.sight()
+        if self._plan is None or self._plan[0] != sight.version:
+            self._plan = sight.version, await self._asker.plan(sight.snapshot)
+        return self._plan[1]
+
+
+def _extensions() -> Extensions:
+    try:
+        return load()
+    except ExtensionError as error:
+        structlog.get_logger(__name__).error("extensions_unusable", why=str(error))
+        return Extensions()

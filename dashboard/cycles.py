@@ -1,0 +1,148 @@
+"""The cycles of the scheduler, as its replicas tell of them at `/cycles`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import aiohttp
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from dashboard.views.view import View
+from k8s_bridge.clock import Clock
+
+PATH = "/cycles"
+WITHIN = 3.0
+"""Seconds for an answer."""
+LARGEST = 4 * 2**20
+"""Bytes of an answer."""
+FRESH = 1.0
+"""Seconds for which an answer is good."""
+
+Text = Annotated[str, Field(max_length=4096)]
+
+
+class _Part(BaseModel):
+    """Unknown fields are left alone: the scheduler may be of a newer version."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", alias_generator=to_camel, validate_by_name=True
+    )
+
+
+class StageView(_Part):
+    """One solve of a cycle, in its own unit."""
+
+    name: Text
+    proven: bool
+    objective: int
+    bound: int
+    seconds: float
+
+
+class CycleView(_Part):
+    """A cycle that decided something. `at` in seconds since the epoch, `seconds` by phase."""
+
+    id: Text
+    at: float
+    status: Text
+    objective: int
+    bound: int
+    gap: float
+    placed: int
+    waiting: int
+    lost: int
+    seconds: dict[Text, float]
+    stages: tuple[StageView, ...] = ()
+    note: Text = ""
+
+    @property
+    def total(self) -> float:
+        """Seconds of all phases."""
+        return sum(self.seconds.values())
+
+
+class _Answer(_Part):
+    kind: Text
+    identity: Text
+    leader: bool
+    cycles: Annotated[tuple[CycleView, ...], Field(max_length=1024)]
+
+
+class CyclesView(View):
+    """The newest cycles of who leads, the newest first. `unknown` says why there are none."""
+
+    source: str
+    leader: bool
+    cycles: tuple[CycleView, ...]
+    unknown: tuple[str, ...]
+
+
+NOBODY = CyclesView(
+    source="",
+    leader=False,
+    cycles=(),
+    unknown=("No scheduler's address is known. Start the dashboard with --server URL.",),
+)
+
+
+class Cycles:
+    """Asks the replicas at `servers` (URLs), at most once in `FRESH` seconds."""
+
+    def __init__(self, servers: Sequence[str], clock: Clock) -> None:
+        self._servers = tuple(servers)
+        self._clock = clock
+        self._known = NOBODY
+        self._at = float("-inf")
+        self._lock = asyncio.Lock()
+
+    async def look(self) -> CyclesView:
+        """What the leader tells; where none leads, whoever has cycles to tell of."""
+        if not self._servers:
+            return NOBODY
+        async with self._lock:
+            if self._clock.monotonic() - self._at >= FRESH:
+                self._known = await self._asked()
+                self._at = self._clock.monotonic()
+            return self._known
+
+    async def _asked(self) -> CyclesView:
+        limit = aiohttp.ClientTimeout(total=WITHIN)
+        async with aiohttp.ClientSession(timeout=limit, trust_env=False) as session:
+            answers = await asyncio.gather(*(_fetched(session, one) for one in self._servers))
+        unknown = tuple(one for one in answers if isinstance(one, str))
+        told = [one for one in answers if isinstance(one, _Answer)]
+        best = max(told, key=lambda one: (one.leader, len(one.cycles)), default=None)
+        if best is None:
+            return CyclesView(source="", leader=False, cycles=(), unknown=unknown)
+        return CyclesView(
+            source=best.identity, leader=best.leader, cycles=best.cycles, unknown=unknown
+        )
+
+
+async def _fetched(session: aiohttp.ClientSession, server: str) -> _Answer | str:
+    """What a replica answers, or why it does not."""
+    url = server.rstrip("/") + PATH
+    try:
+        async with session.get(url, allow_redirects=False) as answer:
+            if answer.status != 200:
+                return f"{url} answers {answer.status}"
+            content = await answer.content.read(LARGEST + 1)
+            while len(content) <= LARGEST and (more := await answer.content.read(LARGEST)):
+                content += more
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        return f"{url} does not answer: {str(error) or type(error).__name__}"
+    if len(content) > LARGEST:
+        return f"{url} answers with more than {LARGEST // 2**20} MiB"
+    return _read(url, content)
+
+
+def _read(url: str, content: bytes) -> _Answer | str:
+    try:
+        document: Any = orjson.loads(content)
+        return _Answer.model_validate(document)
+    except (orjson.JSONDecodeError, ValidationError):
+        return f"{url} is not the address of a scheduler"

@@ -1,0 +1,89 @@
+"""When gangs that wait may be expected to start, looked for in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import structlog
+
+from dashboard.asking import bounded
+from dashboard.world.sight import Sight
+from k8s_bridge.clock import Clock
+from model.extensions import ExtensionError
+from model.gang import GangKey
+from model.snapshot import Snapshot
+from model.starts import Start
+from solver.asking import ask_starts, asking_client
+from solver.units import gang_order
+
+MOST = 25
+"""Gangs that are looked at, in the order of planning."""
+EVERY = 10.0
+"""Seconds between two searches at least."""
+SECONDS = 1.0
+"""The most that each of the many solves of a search may take."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Expecting:
+    """Searches when somebody looks, never twice for the same, and calls `found` when done."""
+
+    def __init__(self, clock: Clock, found: Callable[[], None]) -> None:
+        self._clock = clock
+        self._found = found
+        self._client = asking_client()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="starts")
+        self._starts: Mapping[GangKey, Start] = {}
+        self._version: int | None = None
+        self._ended = float("-inf")
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def searching(self) -> bool:
+        """Whether a search is under way."""
+        return self._task is not None and not self._task.done()
+
+    def starts(self, sight: Sight) -> Mapping[GangKey, Start]:
+        """What the last search found; where it is out of date, another one begins."""
+        stale = self._version != sight.version
+        rested = self._clock.monotonic() - self._ended >= EVERY
+        if stale and rested and not self.searching:
+            if sight.snapshot.gangs:
+                self._task = asyncio.create_task(self._search(sight))
+            else:
+                self._starts, self._version = {}, sight.version
+        return self._starts
+
+    async def close(self) -> None:
+        """End the search and its process."""
+        if self._task is not None:
+            self._task.cancel()
+        await asyncio.to_thread(self._client.close)
+        self._thread.shutdown(wait=True)
+
+    async def _search(self, sight: Sight) -> None:
+        snapshot = first_of(sight)
+        loop = asyncio.get_running_loop()
+        try:
+            self._starts = await loop.run_in_executor(self._thread, self._asked, snapshot)
+        except (ExtensionError, RuntimeError) as error:
+            _log.warning("starts_unknown", why=str(error))
+        self._version = sight.version
+        self._ended = self._clock.monotonic()
+        self._found()
+
+    def _asked(self, snapshot: Snapshot) -> Mapping[GangKey, Start]:
+        self._client.wait_until_ready()
+        return ask_starts(self._client, snapshot)
+
+
+def first_of(sight: Sight) -> Snapshot:
+    """The first `MOST` gangs that wait, and all that run: each start depends on those before."""
+    snapshot = sight.snapshot
+    gangs = sorted(snapshot.gangs, key=gang_order)[:MOST]
+    standing = tuple(sight.standing((), True))
+    return bounded(replace(snapshot, gangs=tuple(gangs), standing=standing), SECONDS)

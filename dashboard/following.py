@@ -1,0 +1,85 @@
+"""From changes of the cluster to news for open pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import orjson
+
+from dashboard.hub import Hub
+from dashboard.views.fabric import FabricView, LeafCell
+from dashboard.world.sight import World
+from k8s_bridge.clock import Clock
+
+GATHER = 0.03
+"""Seconds that changes are gathered for: a gang's pods come together."""
+REST = 0.5
+"""The pause after a look, as a multiple of what it took: looks take a third of the time at most."""
+
+Look = Callable[[], FabricView]
+Draw = Callable[[LeafCell, str], str]
+
+
+class Follower:
+    """Looks at the map anew as the cluster changes, and sends the leaves that look different.
+
+    Where nobody reads, nothing is looked at. News: `fabric` says that leaves came or went, and
+    the whole map is to be loaded; else `leaves` are those that look different, drawn.
+    """
+
+    def __init__(self, world: World, hub: Hub, clock: Clock, look: Look, draw: Draw) -> None:
+        self._world = world
+        self._hub = hub
+        self._clock = clock
+        self._look = look
+        self._draw = draw
+        self._leaves: dict[str, LeafCell] = {}
+        self._version = 0
+
+    async def run(self) -> None:
+        """Follow for ever."""
+        while True:
+            await self._world.changed()
+            await self._clock.sleep(GATHER)
+            if not len(self._hub):
+                continue
+            began = self._clock.monotonic()
+            self.step()
+            await self._clock.sleep(REST * (self._clock.monotonic() - began))
+
+    def greeting(self) -> bytes:
+        """What a new reader is told first: the version that all further news build on.
+
+        A page that shows another one loads its map anew.
+        """
+        if not len(self._hub):
+            view = self._look()
+            self._leaves, self._version = _leaves(view), view.version
+        return b"event: hello\ndata: " + orjson.dumps({"version": self._version}) + b"\n\n"
+
+    def step(self) -> None:
+        """Look once, and tell what is different since the last look."""
+        view = self._look()
+        leaves = _leaves(view)
+        before, self._leaves, self._version = self._leaves, leaves, view.version
+        same = before.keys() == leaves.keys()
+        drawn = {
+            name: self._draw(leaf, name)
+            for name, leaf in leaves.items()
+            if same and before[name] != leaf
+        }
+        news = {
+            "version": view.version,
+            "fabric": not same,
+            "leaves": drawn,
+            "totals": view.totals.model_dump(by_alias=True),
+        }
+        self._hub.send(b"event: changed\ndata: " + orjson.dumps(news) + b"\n\n")
+
+
+def _leaves(view: FabricView) -> dict[str, LeafCell]:
+    return {_name(row.name, leaf): leaf for row in view.spines for leaf in row.leaves}
+
+
+def _name(spine: str, leaf: LeafCell) -> str:
+    return f"{spine}/{leaf.name}"

@@ -1,0 +1,51 @@
+"""Dry runs of a drain and of a defragmentation, by the planner that the verbs ask too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from dashboard.asking import Asker
+from dashboard.trying import Name
+from dashboard.views.view import View
+from dashboard.world.sight import Sight, World
+from model.documents.relocation import defrag_document, drain_document
+from model.previews.defrag import gathered, movers
+from model.previews.drain import drained, emptied
+from model.previews.places import nodes_of
+
+Document = dict[str, Any]
+
+
+class DrainQuestion(View):
+    """What to empty: nodes, leaves or spines."""
+
+    places: Annotated[tuple[Name, ...], Field(min_length=1, max_length=1000)]
+
+
+class DefragQuestion(View):
+    """The most pods to move; None for what the config allows in an hour."""
+
+    moves: Annotated[int, Field(ge=0, le=100_000)] | None = None
+
+
+async def drain_preview(
+    world: World, sight: Sight, asker: Asker, question: DrainQuestion
+) -> Document:
+    """Say what `fourleaf drain --dry-run -o json` says. Raises `BadInput` and `BusyError`."""
+    nodes = nodes_of(sight.snapshot.fabric, question.places, world.name)
+    snapshot = emptied(sight, nodes)
+    plan = await asker.repair(snapshot)
+    return drain_document(drained(sight, nodes, snapshot, plan))
+
+
+async def defrag_preview(sight: Sight, asker: Asker, question: DefragQuestion) -> Document:
+    """Say what `fourleaf defrag --dry-run -o json` says. Raises `BusyError`."""
+    spec = sight.snapshot.config.spec.defragmentation
+    budget = spec.moves_per_hour if question.moves is None else question.moves
+    ready, young = movers(sight)
+    snapshot = replace(sight.snapshot, standing=ready)
+    plan = await asker.defragment(snapshot, budget)
+    return defrag_document(gathered(plan, ready, budget, young))

@@ -1,0 +1,95 @@
+"""The dashboard as a program: what it starts, in which order it stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+
+import structlog
+
+from dashboard.asking import Asker
+from dashboard.board import Board
+from dashboard.cycles import Cycles
+from dashboard.expecting import Expecting
+from dashboard.following import Follower
+from dashboard.hub import Hub
+from dashboard.web.access import Access, Anybody
+from dashboard.web.app import application
+from dashboard.web.drawing import Drawing
+from dashboard.web.server import Server
+from dashboard.world.live import LiveWorld
+from dashboard.world.sight import World
+from k8s_bridge.clock import Clock
+
+QUEUE = b"event: queue\ndata: {}\n\n"
+"""Told when the expected starts are known."""
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where to listen, who may look, and where the scheduler's replicas serve `/cycles`."""
+
+    host: str = "127.0.0.1"
+    port: int = 8090
+    access: Access = field(default_factory=Anybody)
+    servers: tuple[str, ...] = ()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@asynccontextmanager
+async def serving(world: World, clock: Clock, options: Options) -> AsyncIterator[Server]:
+    """The server, listening, and all that stands behind it. Raises `OSError`."""
+    hub, asker = Hub(), Asker()
+    expecting = Expecting(clock, lambda: hub.send(QUEUE))
+    cycles = Cycles(options.servers, clock)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(asker.close)
+        stack.push_async_callback(expecting.close)
+        board = Board(world, asker, expecting, cycles, lambda: hub.send(QUEUE))
+        stack.push_async_callback(board.close)
+        drawing = Drawing(world.name, world.live)
+        follower = Follower(world, hub, clock, board.fabric, drawing.leaf)
+        local = isinstance(options.access, Anybody)
+        app = application(board, hub, follower, drawing, options.access, local)
+        server = await stack.enter_async_context(Server(app, options.host, options.port, hub.close))
+        work = asyncio.create_task(follower.run())
+        stack.callback(work.cancel)
+        yield server
+
+
+async def serve(
+    world: World,
+    clock: Clock,
+    options: Options,
+    stop: asyncio.Event,
+    told: Callable[[str], None],
+) -> None:
+    """Serve pages until `stop` is set; `told` hears at which URL. Raises `OSError`."""
+    async with AsyncExitStack() as stack:
+        broken: list[asyncio.Task[None]] = []
+        if isinstance(world, LiveWorld):
+            await stack.enter_async_context(world)
+            broken.append(asyncio.create_task(world.broken()))
+        server = await stack.enter_async_context(serving(world, clock, options))
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        told(f"http://{host}:{server.port}")
+        _log.info("listening", host=options.host, port=server.port)
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait({stopped, *broken}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        for task in broken:
+            if task.done():
+                task.result()
+            task.cancel()

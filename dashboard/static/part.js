@@ -1,0 +1,54 @@
+// Parts of a page, fetched as HTML that the server has drawn and escaped.
+
+/** The nodes of `text`. */
+export function parsed(text) {
+  const whole = new DOMParser().parseFromString(text, "text/html");
+  return [...whole.body.childNodes].map((one) => document.importNode(one, true));
+}
+
+/** The part at `url` as text; null where it cannot be had. Without a session, to the login. */
+export async function fetched(url) {
+  try {
+    const answer = await fetch(url, { headers: { accept: "text/html" } });
+    if (answer.redirected && new URL(answer.url).pathname === "/login") {
+      location.reload();
+      return null;
+    }
+    return await answer.text();
+  } catch {
+    return null;
+  }
+}
+
+/** Puts `text` into `place` where it differs; keeps the focus and what was unfolded. */
+export function put(place, text) {
+  if (text === null || place.dataset.text === text) return false;
+  const focused = place.contains(document.activeElement) ? path(place, document.activeElement) : null;
+  const open = [...place.querySelectorAll("details")].map((one) => one.open);
+  place.replaceChildren(...parsed(text));
+  [...place.querySelectorAll("details")].forEach((one, at) => {
+    one.open = open[at] ?? false;
+  });
+  if (focused) follow(place, focused)?.focus({ preventScroll: true });
+  return true;
+}
+
+/** What stands under `data-later` is slow, and comes after the page. */
+export function later() {
+  for (const one of document.querySelectorAll("[data-later]")) {
+    fetched(one.dataset.later).then((text) => put(one.querySelector(".later"), text));
+  }
+}
+
+function path(place, element) {
+  const steps = [];
+  for (let one = element; one !== place; one = one.parentElement) {
+    steps.unshift([...one.parentElement.children].indexOf(one));
+  }
+  return { steps, href: element.getAttribute("href") };
+}
+
+function follow(place, { steps, href }) {
+  if (href) return [...place.querySelectorAll("a")].find((one) => one.getAttribute("href") === href);
+  return steps.reduce((one, at) => one?.children[at], place);
+}

@@ -1,0 +1,306 @@
+"""The fabric as a map: spines, leaves, nodes, and who holds which GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from dashboard.views.marks import Marks, letters, style
+from dashboard.views.view import View
+from dashboard.world.sight import Sight
+from model.fabric import AdjacencyKind, Fabric, Leaf
+from model.gang import GangKey
+from model.node import Node
+from model.snapshot import RunningPod, Snapshot
+from model.validator.uplinks import running_demand, uplink_of
+
+WIDEST = 16
+"""Parts of a node's bar at most; nodes with more GPUs are drawn to scale."""
+
+
+class Block(View):
+    """GPUs of a node side by side that one gang, another pod, or nobody holds."""
+
+    gang: str
+    gpus: int
+    letters: str
+    style: str
+    width: int
+
+
+class NodeCell(View):
+    """A node on the map. `state` is `free`, `partly`, `busy`, `cordoned`, `held` or `down`."""
+
+    name: str
+    state: str
+    gpus: int
+    free: int
+    label: str
+    blocks: tuple[Block, ...]
+
+
+class LeafCell(View):
+    """A leaf. `joined` says that it is adjacent to the one before it on the map."""
+
+    name: str
+    joined: bool
+    whole: bool
+    uplink_mbit: int | None
+    uplink_used_mbit: int
+    nodes: tuple[NodeCell, ...]
+
+
+class SpineRow(View):
+    """A spine with its leaves in natural order."""
+
+    name: str
+    free: int
+    gpus: int
+    leaves: tuple[LeafCell, ...]
+
+
+class Totals(View):
+    """Sums over the fabric."""
+
+    nodes: int
+    schedulable: int
+    gpus: int
+    used: int
+    leaves: int
+    whole_leaves: int
+    running: int
+    waiting: int
+
+
+class FabricView(View):
+    """The whole map. `unsynced` names kinds that are not up to date."""
+
+    version: int
+    cluster: str
+    now: float
+    totals: Totals
+    unsynced: tuple[str, ...]
+    spines: tuple[SpineRow, ...]
+
+
+class FabricMap:
+    """Draws the map; nodes and leaves that are as they were before stay the same objects."""
+
+    def __init__(self, cluster: str, marks: Marks) -> None:
+        self._cluster = cluster
+        self._marks = marks
+        self._cells: dict[str, tuple[Node, tuple[RunningPod, ...], NodeCell]] = {}
+        self._leaves: dict[tuple[str, str], LeafCell] = {}
+
+    def view(self, sight: Sight) -> FabricView:
+        """The map of `sight`."""
+        snapshot = sight.snapshot
+        fabric = snapshot.fabric
+        tally = _Tally(snapshot)
+        self._marks.keep(tally.gangs)
+        self._cells = {node.name: self._cell(node, tally) for node in fabric.nodes.values()}
+        joins = _Joins(fabric)
+        uplinks = [uplink_of(snapshot.config.spec, leaf) for leaf in fabric.leaves]
+        taken = running_demand(snapshot, ()) if any(uplinks) else {}
+        rows, leaves = [], {}
+        for spine, positions in fabric.spines.items():
+            row = []
+            for before, position in zip((None, *positions), positions, strict=False):
+                joined = before is not None and joins(before, position)
+                leaf = self._leaf(
+                    fabric.leaves[position], joined, uplinks[position], taken.get(position, 0)
+                )
+                leaves[spine, leaf.name] = leaf
+                row.append(leaf)
+            rows.append(_row(spine, row))
+        self._leaves = leaves
+        return FabricView.model_construct(
+            version=sight.version,
+            cluster=self._cluster,
+            now=snapshot.now,
+            totals=_totals(snapshot, rows, tally),
+            unsynced=sight.unsynced,
+            spines=tuple(rows),
+        )
+
+    def _cell(self, node: Node, tally: _Tally) -> tuple[Node, tuple[RunningPod, ...], NodeCell]:
+        pods = tuple(tally.on.get(node.name, ()))
+        known = self._cells.get(node.name)
+        # A gang keeps its mark for as long as it is there, so the same pods look the same.
+        if known is not None and known[0] == node and known[1] == pods:
+            return known
+        return node, pods, _drawn(node, pods, self._marks)
+
+    def _leaf(self, leaf: Leaf, joined: bool, uplink: int | None, used: int) -> LeafCell:
+        cells = tuple(self._cells[node.name][2] for node in leaf.nodes)
+        known = self._leaves.get((leaf.spine, leaf.name))
+        if known is not None and (
+            known.joined == joined
+            and known.uplink_mbit == uplink
+            and known.uplink_used_mbit == used
+            and len(known.nodes) == len(cells)
+            and all(one is other for one, other in zip(known.nodes, cells, strict=True))
+        ):
+            return known
+        return LeafCell.model_construct(
+            name=leaf.name,
+            joined=joined,
+            whole=bool(cells) and all(one.state == "free" for one in cells),
+            uplink_mbit=uplink,
+            uplink_used_mbit=used,
+            nodes=cells,
+        )
+
+
+class _Tally:
+    """The running pods by node, the gangs of ours among them, and all their GPUs."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.on: dict[str, list[RunningPod]] = {}
+        self.gangs: dict[GangKey, None] = {}
+        self.gpus = 0
+        for pod in snapshot.running:
+            self.on.setdefault(pod.node, []).append(pod)
+            self.gpus += pod.request.gpus
+            if pod.ours and pod.gang is not None:
+                self.gangs[pod.gang] = None
+
+
+def fabric_view(sight: Sight, marks: Marks, cluster: str) -> FabricView:
+    """The map of `sight`, drawn once. `marks` keeps the gangs that run there."""
+    return FabricMap(cluster, marks).view(sight)
+
+
+def _row(spine: str, leaves: Sequence[LeafCell]) -> SpineRow:
+    cells = [cell for leaf in leaves for cell in leaf.nodes]
+    return SpineRow.model_construct(
+        name=spine,
+        free=sum(cell.free for cell in cells),
+        gpus=sum(cell.gpus for cell in cells),
+        leaves=tuple(leaves),
+    )
+
+
+def _totals(snapshot: Snapshot, rows: Sequence[SpineRow], tally: _Tally) -> Totals:
+    nodes = snapshot.fabric.nodes.values()
+    return Totals(
+        nodes=len(nodes),
+        schedulable=sum(node.schedulable for node in nodes),
+        gpus=sum(node.allocatable.gpus for node in nodes),
+        used=tally.gpus,
+        leaves=len(snapshot.fabric.leaves),
+        whole_leaves=sum(leaf.whole for row in rows for leaf in row.leaves),
+        running=len(tally.gangs),
+        waiting=len(snapshot.gangs),
+    )
+
+
+def state_of(node: Node, pods: Sequence[RunningPod]) -> str:
+    """The state of a node, on which `pods` run, in one word."""
+    if not node.ready:
+        return "down"
+    if node.cordoned:
+        return "cordoned"
+    if node.held_back:
+        return "held"
+    total = node.allocatable.gpus
+    taken = sum(pod.request.gpus for pod in pods)
+    if total and taken >= total:
+        return "busy"
+    return "partly" if taken or (pods and not total) else "free"
+
+
+STATES = {
+    "free": "free",
+    "partly": "partly used",
+    "busy": "full",
+    "cordoned": "cordoned",
+    "held": "held back: its devices are not known for sure",
+    "down": "not ready",
+}
+"""What the states mean in words."""
+
+
+def _drawn(node: Node, pods: Sequence[RunningPod], marks: Marks) -> NodeCell:
+    gpus = max(0, node.allocatable.gpus)
+    holders = held_by(node, pods)
+    state = state_of(node, pods)
+    blocks = tuple(_blocks(holders, marks))
+    free = holders.count(None)
+    return NodeCell.model_construct(
+        name=node.name,
+        state=state,
+        gpus=gpus,
+        free=free,
+        label=_label(node, state, gpus, free, blocks),
+        blocks=blocks,
+    )
+
+
+Holder = GangKey | str | None
+"""Who holds a GPU: a gang of ours, any other pod, or nobody."""
+
+
+def held_by(node: Node, pods: Sequence[RunningPod]) -> list[Holder]:
+    """Who holds each GPU of `node`; pods whose devices are not known take the first free ones."""
+    cells: list[Holder] = [None] * max(0, node.allocatable.gpus)
+    for pod in pods:
+        for device in pod.devices:
+            if device < len(cells):
+                cells[device] = _holder(pod)
+    position = 0
+    for pod in pods:
+        left = 0 if pod.devices else pod.request.gpus
+        while left and position < len(cells):
+            if cells[position] is None:
+                cells[position] = _holder(pod)
+                left -= 1
+            position += 1
+    return cells
+
+
+def _holder(pod: RunningPod) -> Holder:
+    return pod.gang if pod.ours and pod.gang is not None else str(pod)
+
+
+def _blocks(holders: Sequence[Holder], marks: Marks) -> list[Block]:
+    scale = max(1, -(-len(holders) // WIDEST))
+    found = []
+    for holder, run in groupby(holders):
+        gpus = len(list(run))
+        if isinstance(holder, GangKey):
+            number = marks.of(holder)
+            name, text, look = str(holder), letters(number), style(number)
+        else:
+            name, text, look = holder or "", "", "free" if holder is None else "other"
+        width = max(1, gpus // scale)
+        found.append(
+            Block.model_construct(gang=name, gpus=gpus, letters=text, style=look, width=width)
+        )
+    return found
+
+
+def _label(node: Node, state: str, gpus: int, free: int, blocks: Sequence[Block]) -> str:
+    """The node in words, for those who cannot see or tell the colours."""
+    parts = [f"{node.name}: {STATES[state]}", f"{free} of {gpus} GPUs free"]
+    held: dict[str, int] = {}
+    for block in blocks:
+        if block.gang:
+            held[block.gang] = held.get(block.gang, 0) + block.gpus
+    parts += [f"{name} holds {count}" for name, count in held.items()]
+    return ", ".join(parts)
+
+
+class _Joins:
+    """Whether two leaves, by their positions, are adjacent."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._explicit = fabric.adjacency is AdjacencyKind.EXPLICIT
+        self._leaves: Sequence[Leaf] = fabric.leaves
+        self._edges = fabric.edges
+
+    def __call__(self, before: int, after: int) -> bool:
+        if not self._explicit:
+            return after == before + 1
+        pair = self._leaves[before].name, self._leaves[after].name
+        return pair in self._edges or pair[::-1] in self._edges

@@ -1,0 +1,109 @@
+"""The gangs that wait: in which order, why, and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dashboard.views.view import View
+from dashboard.world.sight import Sight
+from model.documents.queue import NOT_SEEN, queue_entry
+from model.gang import GangKey
+from model.plan import Plan
+from model.reasons_json import reason_document
+from model.starts import Start
+from solver.units import gang_order
+
+
+class StartView(View):
+    """When a gang could start if nobody new came.
+
+    `state`: `expected` (then `seconds` from now, `proven` or not), `waits` (for `waitsFor`,
+    whose end nobody knows), `held` (not planned at all), `unknown` (looked for in vain),
+    `searching`, or `later` (too far back in the queue to be looked at).
+    """
+
+    state: str
+    seconds: int | None = None
+    proven: bool = True
+    waits_for: tuple[str, ...] = ()
+
+
+class QueueEntry(View):
+    """A gang that waits. `since` in seconds since the epoch; `reason` is "" where nobody said."""
+
+    position: int
+    namespace: str
+    name: str
+    priority: int
+    gpus: int
+    pods: int
+    since: float
+    waited_seconds: int
+    reason: str
+    message: str
+    unblock: tuple[str, ...]
+    start: StartView
+
+
+class QueueView(View):
+    """All that wait, in the order of planning."""
+
+    version: int
+    now: float
+    gangs: tuple[QueueEntry, ...]
+
+
+def queue_view(
+    sight: Sight, starts: Mapping[GangKey, Start], searching: bool, plan: Plan | None = None
+) -> QueueView:
+    """The queue of `sight`, with the `starts` that are known.
+
+    Where no scheduler has said why a gang waits, `plan` does.
+    """
+    snapshot = sight.snapshot
+    entries = []
+    for position, gang in enumerate(sorted(snapshot.gangs, key=gang_order), 1):
+        told = queue_entry(gang, sight.pods)
+        since = told.pop("since")
+        if plan is not None and told["message"] == NOT_SEEN:
+            told |= _planned(sight, plan, gang.key)
+        entries.append(
+            QueueEntry(
+                position=position,
+                since=since,
+                waited_seconds=max(0, round(snapshot.now - since)),
+                start=_start(starts.get(gang.key), snapshot.now, searching),
+                **told,
+            )
+        )
+    return QueueView(version=sight.version, now=snapshot.now, gangs=tuple(entries))
+
+
+def _planned(sight: Sight, plan: Plan, key: GangKey) -> dict[str, Any]:
+    """What `plan` says of a gang."""
+    for waiting in plan.waiting:
+        if waiting.gang == key:
+            said = reason_document(waiting.reason)
+            return {name: said[name] for name in ("reason", "message", "unblock")}
+    fabric = sight.snapshot.fabric
+    for placement in plan.placements:
+        if placement.gang == key:
+            leaves = sorted({fabric.leaf_of[node] for _, node in placement.pods})
+            names = ", ".join(fabric.leaves[leaf].name for leaf in leaves)
+            return {"message": f"planned now, it goes to {names}"}
+    return {}
+
+
+def _start(start: Start | None, now: float, searching: bool) -> StartView:
+    if start is None:
+        return StartView(state="searching" if searching else "later")
+    if start.at is not None:
+        seconds = max(0, round(start.at - now))
+        return StartView(state="expected", seconds=seconds, proven=start.proven)
+    if start.hold is not None:
+        return StartView(state="held")
+    if start.waits_for:
+        waits = tuple(map(str, start.waits_for))
+        return StartView(state="waits", waits_for=waits, proven=start.proven)
+    return StartView(state="unknown", proven=start.proven)

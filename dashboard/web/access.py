@@ -1,0 +1,124 @@
+"""Who may look: everybody on this machine, who knows the token, or whom a proxy vouches for."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+Headers = Mapping[str, str]
+"""Names in lower case -> values."""
+Network = IPv4Network | IPv6Network
+
+COOKIE = "fourleaf-session"
+LASTS = 12 * 3600
+"""Seconds after which one has to log in again."""
+SHORTEST = 16
+"""Characters of a token."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Access(Protocol):
+    """Decides who may look."""
+
+    asks: bool
+    """Whether there is a page to log in at."""
+
+    def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:
+        """Name whoever asks, "" where nobody says; None for those who may not look."""
+        ...
+
+
+class Anybody:
+    """Lets everybody look; for addresses that only this machine can reach."""
+
+    asks = False
+
+    def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:  # noqa: ARG002
+        """Nobody in particular."""
+        return ""
+
+
+class Proxied:
+    """Believes `header` of the proxies in `networks`, and nobody else."""
+
+    asks = False
+
+    def __init__(self, header: str, networks: Sequence[Network]) -> None:
+        self._header = header.lower()
+        self._networks = tuple(networks)
+
+    def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:  # noqa: ARG002
+        """Whom the proxy names."""
+        try:
+            address = ip_address(peer)
+        except ValueError:
+            return None
+        if not any(address in network for network in self._networks):
+            return None
+        return headers.get(self._header, "").strip() or None
+
+
+class Token:
+    """Asks for the token in a file, as `Authorization: Bearer` or by a session's cookie.
+
+    The file is read each time, so that a Secret can be renewed; that ends all sessions.
+    """
+
+    asks = True
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:  # noqa: ARG002
+        """Whoever has the token or a session."""
+        token = self._token()
+        if token is None:
+            return None
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and _same(given.strip(), token):
+            return ""
+        return "" if _is_session(token, cookie, now) else None
+
+    def session(self, given: str, now: float) -> str | None:
+        """The cookie of a new session for who gives the token, None for who gives another."""
+        token = self._token()
+        if token is None or not _same(given, token):
+            return None
+        said = f"{int(now) + LASTS}.{secrets.token_hex(8)}"
+        return f"{said}.{_signature(token, said)}"
+
+    def _token(self) -> str | None:
+        try:
+            token = self._file.read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            _log.error("token_unreadable", file=str(self._file), why=str(error))
+            return None
+        if len(token) < SHORTEST:
+            _log.error("token_too_short", file=str(self._file), shortest=SHORTEST)
+            return None
+        return token
+
+
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode(), token.encode())
+
+
+def _signature(token: str, said: str) -> str:
+    key = hmac.digest(token.encode(), b"fourleaf dashboard session", hashlib.sha256)
+    return hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
+
+
+def _is_session(token: str, cookie: str, now: float) -> bool:
+    said, _, signature = cookie.rpartition(".")
+    until = said.partition(".")[0]
+    if not until.isascii() or not until.isdecimal() or len(until) > 12:
+        return False
+    return _same(signature, _signature(token, said)) and now < int(until)

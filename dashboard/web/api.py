@@ -1,0 +1,128 @@
+"""The JSON API, under `/api/v1`; `/api/v1/openapi.json` describes it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+
+from dashboard.board import Board
+from dashboard.cycles import CyclesView
+from dashboard.following import Follower
+from dashboard.hub import Hub
+from dashboard.previewing import DefragQuestion, DrainQuestion
+from dashboard.trying import Question, TriedView
+from dashboard.views.fabric import FabricView
+from dashboard.views.gang import ElsewhereView, GangView, HistoryView
+from dashboard.views.gangs import GangsView
+from dashboard.views.node import NodeView
+from dashboard.views.queue import QueueView
+from dashboard.web.answers import Missing
+from model.gang import GangKey
+
+PREFIX = "/api/v1"
+Named = Annotated[str, Query(min_length=1, max_length=253)]
+Document = dict[str, Any]
+
+
+def no_gang(namespace: str, name: str) -> Missing:
+    """What to raise where no such gang is known."""
+    return Missing(
+        f"gang {namespace}/{name}", "It may have ended; /gangs lists all that are there."
+    )
+
+
+def no_node(name: str) -> Missing:
+    """What to raise where no such node is known."""
+    return Missing(f"node {name}", "The fabric, /, shows all that are there.")
+
+
+class Api:
+    """What the routes answer: each what the page of the same name shows."""
+
+    def __init__(self, board: Board, hub: Hub, follower: Follower) -> None:
+        self._board = board
+        self._hub = hub
+        self._follower = follower
+
+    async def fabric(self) -> FabricView:
+        """The fabric, leaf by leaf, and who holds which GPUs."""
+        return self._board.fabric()
+
+    async def node(self, name: Named) -> NodeView:
+        """A node: health, devices, links, pods."""
+        found = self._board.node(name)
+        if found is None:
+            raise no_node(name)
+        return found
+
+    async def queue(self) -> QueueView:
+        """The gangs that wait, why, and until when."""
+        return self._board.queue()
+
+    async def gangs(self) -> GangsView:
+        """All gangs."""
+        return self._board.gangs()
+
+    async def gang(self, namespace: Named, name: Named) -> GangView:
+        """A gang: its pods, its place, what is said of it."""
+        found = self._board.gang(GangKey(namespace, name))
+        if found is None:
+            raise no_gang(namespace, name)
+        return found
+
+    async def elsewhere(self, namespace: Named, name: Named) -> ElsewhereView:
+        """Where a gang would go if it were planned now, or why not."""
+        found = await self._board.elsewhere(GangKey(namespace, name))
+        if found is None:
+            raise no_gang(namespace, name)
+        return found
+
+    async def history(self, namespace: Named, name: Named) -> HistoryView:
+        """What Leases and events say of a gang."""
+        return await self._board.history(GangKey(namespace, name))
+
+    async def cycles(self) -> CyclesView:
+        """The newest cycles of the scheduler."""
+        return await self._board.cycles()
+
+    async def what_if(self, question: Question) -> TriedView:
+        """What would be, if; changes nothing."""
+        return await self._board.tried(question)
+
+    async def drain(self, question: DrainQuestion) -> Document:
+        """What would come of a drain, as `fourleaf drain -o json` prints it; changes nothing."""
+        return await self._board.drain(question)
+
+    async def defrag(self, question: DefragQuestion) -> Document:
+        """What would come of moves, as `fourleaf defrag -o json` prints it; changes nothing."""
+        return await self._board.defrag(question)
+
+    async def events(self) -> StreamingResponse:
+        """Server-sent events: hello (a version), changed (leaves), queue (starts), resync."""
+        greeting = self._follower.greeting()
+        reader = self._hub.join()
+        reader.put_nowait(greeting)
+        news = self._hub.read(reader)
+        headers = {"x-accel-buffering": "no"}
+        return StreamingResponse(news, media_type="text/event-stream", headers=headers)
+
+
+def api(board: Board, hub: Hub, follower: Follower) -> APIRouter:
+    """All routes."""
+    router = APIRouter(prefix=PREFIX)
+    routes = Api(board, hub, follower)
+    router.add_api_route("/fabric", routes.fabric)
+    router.add_api_route("/node", routes.node)
+    router.add_api_route("/queue", routes.queue)
+    router.add_api_route("/gangs", routes.gangs)
+    router.add_api_route("/gang", routes.gang)
+    router.add_api_route("/gang/elsewhere", routes.elsewhere)
+    router.add_api_route("/gang/history", routes.history)
+    router.add_api_route("/cycles", routes.cycles)
+    router.add_api_route("/what-if", routes.what_if, methods=["POST"])
+    router.add_api_route("/preview/drain", routes.drain, methods=["POST"])
+    router.add_api_route("/preview/defrag", routes.defrag, methods=["POST"])
+    router.add_api_route("/events", routes.events, response_class=StreamingResponse)
+    return router

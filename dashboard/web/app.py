@@ -1,0 +1,51 @@
+"""The application: the guard, the API, the pages, static files and probes."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.staticfiles import StaticFiles
+
+from dashboard.board import Board
+from dashboard.following import Follower
+from dashboard.hub import Hub
+from dashboard.web.access import Access, Token
+from dashboard.web.answers import add_answers
+from dashboard.web.api import PREFIX, api
+from dashboard.web.drawing import STATIC, Drawing
+from dashboard.web.guard import App, Guard
+from dashboard.web.login import login
+from dashboard.web.pages import pages
+
+
+def application(
+    board: Board, hub: Hub, follower: Follower, drawing: Drawing, access: Access, local: bool
+) -> App:
+    """Everything behind the guard; with `local`, for names of this machine alone."""
+    served = FastAPI(
+        title="Fourleaf dashboard",
+        version="1",
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        description="What the pages show. Nothing here changes a cluster.",
+    )
+    add_answers(served, drawing)
+    served.include_router(api(board, hub, follower))
+    served.include_router(pages(board, drawing))
+    if isinstance(access, Token):
+        served.include_router(login(access, drawing))
+    served.mount("/static", StaticFiles(directory=STATIC))
+
+    async def alive() -> JSONResponse:
+        return JSONResponse({"alive": True})
+
+    async def ready() -> JSONResponse:
+        unsynced = board.world.sight().unsynced
+        said = {"ready": not unsynced, "unsynced": list(unsynced)}
+        return JSONResponse(said, 503 if unsynced else 200)
+
+    served.add_api_route("/healthz", alive, include_in_schema=False)
+    served.add_api_route("/readyz", ready, include_in_schema=False)
+    return Guard(GZipMiddleware(served, minimum_size=1024, compresslevel=1), access, local)

@@ -1,0 +1,151 @@
+"""What every request has to pass, and the headers that every answer carries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import orjson
+
+from dashboard.web.access import COOKIE, Access
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LONGEST = 1024 * 1024
+"""Bytes of a request's body."""
+OPEN = ("/healthz", "/readyz", "/login", "/static/")
+"""What may be asked for by anybody."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Guard:
+    """Stands before `app`. With `local`, only names of this machine are answered to."""
+
+    def __init__(self, app: App, access: Access, local: bool = False) -> None:
+        self._app = app
+        self._access = access
+        self._local = local
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or let through."""
+        if scope["type"] != "http":
+            return
+        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
+        path = scope["path"]
+        guarded = _with_headers(send, path)
+        if self._local and _host(headers.get("host", "")) not in LOOPBACK:
+            await _refuse(guarded, 421, "is no name of this machine", "Ask for localhost.")
+            return
+        if why := _body_trouble(scope["method"], headers):
+            await _refuse(guarded, *why)
+            return
+        if scope["method"] not in ("GET", "HEAD") and not _is_own(headers):
+            advice = "Send it from a page of the dashboard itself, or without a browser."
+            await _refuse(guarded, 403, "comes from another site", advice)
+            return
+        peer = (scope.get("client") or ("", 0))[0]
+        user = self._access.user(peer, headers, _cookie(headers), time.time())
+        if user is None and not path.startswith(OPEN):
+            await self._turn_away(scope, headers, guarded)
+            return
+        scope["fourleaf.user"] = user
+        scope["fourleaf.session"] = self._access.asks and user is not None
+        await self._app(scope, receive, guarded)
+
+    async def _turn_away(self, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
+        wants_page = "text/html" in headers.get("accept", "") and scope["method"] == "GET"
+        if self._access.asks and wants_page and not scope["path"].startswith("/api/"):
+            query = scope["query_string"].decode("latin-1")
+            where = scope["path"] + (f"?{query}" if query else "")
+            await _answer(send, 303, b"", {"location": f"/login?next={quote(where, safe='')}"})
+            return
+        advice = "Send the token as `Authorization: Bearer`, or come through the proxy."
+        more = {"www-authenticate": "Bearer"} if self._access.asks else {}
+        await _refuse(send, 401, "is not known to us", advice, more)
+
+
+def _with_headers(send: Send, path: str) -> Send:
+    store = "no-cache" if path.startswith("/static/") else "no-store"
+
+    async def guarded(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            present = {name.lower() for name, _ in message.get("headers", ())}
+            more = {**_HEADERS, "cache-control": store}
+            added = [
+                (name.encode(), value.encode())
+                for name, value in more.items()
+                if name.encode() not in present
+            ]
+            message = {**message, "headers": [*message.get("headers", ()), *added]}
+        await send(message)
+
+    return guarded
+
+
+def _host(header: str) -> str:
+    """The name in a Host header, without the port."""
+    return (urlsplit(f"//{header}").hostname or "") if "/" not in header else ""
+
+
+def _body_trouble(method: str, headers: Mapping[str, str]) -> tuple[int, str, str] | None:
+    if method in ("GET", "HEAD"):
+        return None
+    length = headers.get("content-length")
+    if length is None:
+        return 411, "does not say how long it is", "Send a Content-Length."
+    if not length.isdecimal() or int(length) > LONGEST:
+        return 413, "is too long", f"Send at most {LONGEST // 2**20} MiB."
+    return None
+
+
+def _is_own(headers: Mapping[str, str]) -> bool:
+    """Whether a write-like request comes from our own pages, or from no browser at all."""
+    site = headers.get("sec-fetch-site")
+    origin = headers.get("origin")
+    if site is None and origin is None:
+        return True
+    if site is not None:
+        return site in ("same-origin", "none")
+    return urlsplit(origin or "").netloc == headers.get("host", "")
+
+
+def _cookie(headers: Mapping[str, str]) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+async def _refuse(
+    send: Send, code: int, message: str, advice: str, more: Mapping[str, str] | None = None
+) -> None:
+    said = f"The request {message}."
+    document = {"kind": "Refusal", "message": said, "advice": advice, "problems": []}
+    headers = {"content-type": "application/json", "connection": "close", **(more or {})}
+    await _answer(send, code, orjson.dumps(document), headers)
+
+
+async def _answer(send: Send, code: int, body: bytes, headers: Mapping[str, str]) -> None:
+    sent = [(name.encode(), value.encode()) for name, value in headers.items()]
+    length = (b"content-length", str(len(body)).encode())
+    await send({"type": "http.response.start", "status": code, "headers": [*sent, length]})
+    await send({"type": "http.response.body", "body": body})

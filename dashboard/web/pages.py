@@ -1,0 +1,111 @@
+"""The pages. With `?part=1`, only what changes on one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from dashboard.board import Board
+from dashboard.previewing import DefragQuestion, DrainQuestion
+from dashboard.trying import LONGEST, Question
+from dashboard.web.api import Named, no_gang, no_node
+from dashboard.web.drawing import Drawing
+from model.gang import GangKey
+
+Part = Annotated[str, Query(max_length=16)]
+
+
+class Pages:
+    """What the routes answer."""
+
+    def __init__(self, board: Board, drawing: Drawing) -> None:
+        self._board = board
+        self._drawing = drawing
+
+    def _page(self, request: Request, name: str, part: str, **values: Any) -> HTMLResponse:
+        template = f"parts/{name}.html" if part else f"{name}.html"
+        return HTMLResponse(self._drawing.drawn(template, request, **values))
+
+    async def fabric(self, request: Request, part: Part = "") -> HTMLResponse:
+        """The map."""
+        return self._page(request, "fabric", part, view=self._board.fabric())
+
+    async def node(self, request: Request, name: Named, part: Part = "") -> HTMLResponse:
+        """One node."""
+        view = self._board.node(name)
+        if view is None:
+            raise no_node(name)
+        return self._page(request, "node", part, view=view)
+
+    async def queue(self, request: Request, part: Part = "") -> HTMLResponse:
+        """Who waits."""
+        return self._page(request, "queue", part, view=self._board.queue())
+
+    async def gangs(self, request: Request, part: Part = "") -> HTMLResponse:
+        """All gangs."""
+        return self._page(request, "gangs", part, view=self._board.gangs())
+
+    async def gang(
+        self, request: Request, namespace: Named, name: Named, part: Part = ""
+    ) -> HTMLResponse:
+        """One gang; its parts `elsewhere` and `history` come later, for they are slow."""
+        key = GangKey(namespace, name)
+        if part == "history":
+            history = await self._board.history(key)
+            return self._page(request, "history", part, view=history)
+        slow = part == "elsewhere"
+        view = await self._board.elsewhere(key) if slow else self._board.gang(key)
+        if view is None:
+            raise no_gang(namespace, name)
+        return self._page(request, "elsewhere" if slow else "gang", part, view=view)
+
+    async def cycles(self, request: Request, part: Part = "") -> HTMLResponse:
+        """The newest cycles."""
+        return self._page(request, "cycles", part, view=await self._board.cycles())
+
+    async def what_if(self, request: Request) -> HTMLResponse:
+        """The form to try things with."""
+        weights = self._board.world.sight().snapshot.config.spec.scoring_weights
+        return self._page(request, "what-if", "", weights=weights, longest=LONGEST)
+
+    async def tried(self, request: Request, question: Question) -> HTMLResponse:
+        """What comes of it."""
+        return self._page(request, "tried", "1", view=await self._board.tried(question))
+
+    async def previews(self, request: Request) -> HTMLResponse:
+        """The forms of both dry runs."""
+        spec = self._board.world.sight().snapshot.config.spec
+        return self._page(request, "previews", "", moves=spec.defragmentation.moves_per_hour)
+
+    async def drain(self, request: Request, question: DrainQuestion) -> HTMLResponse:
+        """What would come of a drain."""
+        return self._page(request, "drain", "1", view=await self._board.drain(question))
+
+    async def defrag(self, request: Request, question: DefragQuestion) -> HTMLResponse:
+        """What would come of moving gangs together."""
+        return self._page(request, "defrag", "1", view=await self._board.defrag(question))
+
+
+def pages(board: Board, drawing: Drawing) -> APIRouter:
+    """All pages."""
+    router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+    routes = Pages(board, drawing)
+    shown: dict[str, Callable[..., Any]] = {
+        "/": routes.fabric,
+        "/node": routes.node,
+        "/queue": routes.queue,
+        "/gangs": routes.gangs,
+        "/gang": routes.gang,
+        "/cycles": routes.cycles,
+        "/what-if": routes.what_if,
+        "/previews": routes.previews,
+    }
+    for path, answer in shown.items():
+        router.add_api_route(path, answer)
+    router.add_api_route("/what-if", routes.tried, methods=["POST"])
+    router.add_api_route("/previews/drain", routes.drain, methods=["POST"])
+    router.add_api_route("/previews/defrag", routes.defrag, methods=["POST"])
+    return router

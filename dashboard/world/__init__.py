@@ -1,0 +1,1 @@
+"""Where the dashboard gets what it shows: a live cluster, or files."""

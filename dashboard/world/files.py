@@ -1,0 +1,75 @@
+"""A cluster in files, as `fourleaf snapshot` writes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from dashboard.world.records import events_of, records_of
+from dashboard.world.sight import Body, History, Sight
+from model.gang import GangKey
+from model.problems import BadInput, Problem, Severity
+from model.readers import Source, read
+from model.readers.beside import read_beside
+from model.readers.jsontext import BadText
+from model.readers.sources import documents
+from model.snapshot import Snapshot
+
+
+class FileWorld:
+    """What `sources` hold; it never changes. Raises `BadInput` where that is no cluster."""
+
+    live = False
+
+    def __init__(self, name: str, sources: Sequence[Source], now: float | None = None) -> None:
+        self.name = name
+        reading = read(sources, now)
+        if not reading.snapshot.fabric.leaves:
+            advice = "Name a file that `fourleaf snapshot` wrote, or one with nodes in it."
+            raise BadInput([Problem(Severity.ERROR, name, "Node", "", "", "holds no node", advice)])
+        self._objects = tuple(_objects(sources))
+        self._sight = Sight(1, reading.snapshot, reading.problems, reading.pods, reading.standing)
+
+    def sight(self) -> Sight:
+        """What the files hold."""
+        return self._sight
+
+    async def changed(self) -> None:
+        """Wait for ever."""
+        await asyncio.Event().wait()
+
+    def beside(self, given: Sequence[Source]) -> Snapshot:
+        """What there would be to plan with `given` on top. Raises `BadInput`."""
+        return read_beside(
+            self.name, [dict(one) for one in self._objects], given, self._sight.snapshot.now
+        ).snapshot
+
+    async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
+        """What Leases and events among the files say of a gang."""
+        return History(
+            records_of(gang, (one for one in self._objects if one.get("kind") == "Lease")),
+            events_of(gang, pods, (one for one in self._objects if one.get("kind") == "Event")),
+        )
+
+
+def _objects(sources: Sequence[Source]) -> list[Body]:
+    found: list[Body] = []
+    for source in sources:
+        try:
+            whole = documents(source)
+        except BadText:
+            continue
+        for document in whole:
+            found += _flat(document)
+    return found
+
+
+def _flat(document: Any) -> list[Body]:
+    """The objects of a document: itself, or what its lists hold."""
+    if not isinstance(document, dict):
+        return []
+    items = document.get("items")
+    if isinstance(items, list):
+        return [one for item in items for one in _flat(item)]
+    return [document]

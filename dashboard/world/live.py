@@ -1,0 +1,138 @@
+"""A live cluster, followed by the reflectors that the scheduler has too."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from dashboard.world.records import events_of, records_of
+from dashboard.world.sight import History, Sight
+from k8s_bridge.clock import Clock
+from k8s_bridge.cluster.errors import ClusterError, NotFound
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS, Kind
+from k8s_bridge.cluster.protocol import Cluster
+from k8s_bridge.following import ConfigFollower
+from k8s_bridge.ledger.names import GANGS, PAGES
+from k8s_bridge.observed import Observed
+from k8s_bridge.reflect import Change, Reflectors, Subject
+from k8s_bridge.scheduler import STALE, SUBJECTS
+from model.gang import GangKey
+from model.readers import Source
+from model.readers.beside import read_beside, without_idle_owners
+from model.snapshot import Snapshot
+
+
+class LiveWorld:
+    """What `cluster` holds, kept up with while the context is open.
+
+    `namespace` holds the scheduler's Leases, `config_namespace` its ConfigMap.
+    """
+
+    live = True
+
+    def __init__(
+        self,
+        name: str,
+        cluster: Cluster,
+        clock: Clock,
+        namespace: str = "kube-system",
+        config_namespace: str = "kube-system",
+    ) -> None:
+        self.name = name
+        self._cluster = cluster
+        self._clock = clock
+        self._namespace = namespace
+        self._observed = Observed(clock)
+        self._config = ConfigFollower((), self._observed.configure, lambda *_: None)
+        config = Subject(CONFIG_MAPS, namespace=config_namespace)
+        self._reflectors = Reflectors(cluster, clock, [*SUBJECTS, config], self._on_change)
+        self._changed = asyncio.Event()
+        self._version = 0
+
+    async def __aenter__(self) -> Self:
+        self._reflectors.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._reflectors.close()
+
+    async def synced(self) -> None:
+        """Wait until everything is known once."""
+        await self._reflectors.synced()
+
+    async def broken(self) -> None:
+        """Wait until a reflection breaks, and raise what broke it."""
+        await self._reflectors.broken()
+
+    @property
+    def unsynced(self) -> tuple[str, ...]:
+        """Kinds that are not completely known, or of which nothing was heard for too long."""
+        now = self._clock.monotonic()
+        health = self._reflectors.health()
+        return tuple(kind.plural for kind, one in health.items() if not one.ready(now, STALE))
+
+    def sight(self) -> Sight:
+        """The cluster as it is known now."""
+        reading = self._observed.reading()
+        return Sight(
+            self._version,
+            reading.snapshot,
+            reading.problems,
+            self._observed.objects.get(PODS, {}),
+            self._observed.standing,
+            self.unsynced,
+        )
+
+    async def changed(self) -> None:
+        """Wait until something has changed since the last call."""
+        await self._changed.wait()
+        self._changed.clear()
+
+    def beside(self, given: Sequence[Source]) -> Snapshot:
+        """What there would be to plan with `given` on top. Raises `BadInput`."""
+        objects = [
+            {**body, "apiVersion": kind.api_version, "kind": kind.name}
+            for kind, bodies in list(self._observed.objects.items())
+            for body in list(bodies.values())
+        ]
+        standing = without_idle_owners(self.name, objects)
+        now, usual = self._clock.wall(), self._observed.config
+        return read_beside(self.name, standing, given, now, usual=usual).snapshot
+
+    async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
+        """What Leases and events of the cluster say of a gang."""
+        unknown: list[str] = []
+
+        async def listed(
+            kind: Kind, what: str, namespace: str, **only: str
+        ) -> list[dict[str, Any]]:
+            try:
+                return (await self._cluster.list(kind, namespace, cached=True, **only)).items
+            except NotFound:
+                return []
+            except ClusterError as error:
+                unknown.append(f"{what}: {error}")
+                return []
+
+        pages, leases, events = await asyncio.gather(
+            listed(LEASES, "pages", self._namespace, labels=PAGES),
+            listed(LEASES, "gang leases", self._namespace, labels=GANGS),
+            listed(EVENTS, "events", gang.namespace),
+        )
+        records = records_of(gang, [*pages, *leases])
+        return History(records, events_of(gang, pods, events), tuple(unknown))
+
+    def _on_change(self, kind: Kind, change: Change) -> None:
+        if kind is CONFIG_MAPS:
+            self._config.on_change(change)
+        else:
+            self._observed.on_change(kind, change)
+        self._version += 1
+        self._changed.set()

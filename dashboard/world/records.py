@@ -1,0 +1,80 @@
+"""What Leases of the scheduler and events say of one gang."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dashboard.world.sight import Body, Happening, Record
+from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
+from k8s_bridge.ledger.names import GANG, PAGE, RECORD
+from k8s_bridge.ledger.records import Member
+from model.gang import GangKey
+
+MOST_EVENTS = 50
+"""The newest that are shown."""
+
+
+def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[Record, ...]:
+    """Every entry about `gang` on pages, and its gang leases; what cannot be read is left out."""
+    found: list[Record] = []
+    for body in leases:
+        metadata = body["metadata"]
+        name, record = metadata["name"], (metadata.get("labels") or {}).get(RECORD)
+        try:
+            if record == PAGE:
+                page = read_page(dict(body))
+                found += [
+                    Record(
+                        name,
+                        f"page of {page.leaf}",
+                        one.phase.value,
+                        page.epoch,
+                        _nodes(one.members),
+                    )
+                    for one in page.entries
+                    if one.gang == gang
+                ]
+            elif record == GANG:
+                lease = read_gang(dict(body))
+                if lease.gang == gang:
+                    where = _nodes(lease.members)
+                    found.append(Record(name, "gang lease", lease.phase.value, lease.epoch, where))
+        except BadRecord:
+            continue
+    return tuple(sorted(found, key=lambda one: (one.kind, one.lease)))
+
+
+def _nodes(members: Sequence[Member]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(member.node for member in members))
+
+
+def events_of(gang: GangKey, pods: Sequence[str], events: Iterable[Body]) -> tuple[Happening, ...]:
+    """What happened to `pods` of `gang`, the newest first."""
+    names = frozenset(pods)
+    found = [
+        _happening(body)
+        for body in events
+        if (about := body.get("regarding") or body.get("involvedObject") or {}).get("kind") == "Pod"
+        and about.get("namespace") == gang.namespace
+        and about.get("name") in names
+    ]
+    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MOST_EVENTS])
+
+
+def _happening(body: Body) -> Happening:
+    series = body.get("series") or {}
+    about = body.get("regarding") or body.get("involvedObject") or {}
+    moments = (
+        series.get("lastObservedTime"),
+        body.get("deprecatedLastTimestamp") or body.get("lastTimestamp"),
+        body.get("eventTime"),
+        body["metadata"].get("creationTimestamp"),
+    )
+    return Happening(
+        at=str(next((one for one in moments if one), "")),
+        reason=str(body.get("reason") or ""),
+        note=str(body.get("note") or body.get("message") or ""),
+        pod=str(about.get("name") or ""),
+        warning=body.get("type") == "Warning",
+        count=int(series.get("count") or body.get("deprecatedCount") or body.get("count") or 1),
+    )

@@ -1,0 +1,98 @@
+"""A cluster at one moment, as every page looks at it, and who can tell of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from model.gang import GangKey
+from model.problems import Problem
+from model.readers.sources import Source
+from model.snapshot import Snapshot
+from model.standing import StandingGang
+
+Body = Mapping[str, Any]
+Stands = Callable[[Container[str], bool], Sequence[StandingGang]]
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What there is. `version` grows with every look that may differ from the one before.
+
+    `pods` are the objects by namespace and name. `stands` answers `standing`. `unsynced` names
+    kinds that are not completely known, or no longer up to date.
+    """
+
+    version: int
+    snapshot: Snapshot
+    problems: tuple[Problem, ...]
+    pods: Mapping[tuple[str, str], Body]
+    stands: Stands = field(repr=False, compare=False)
+    unsynced: tuple[str, ...] = ()
+
+    def standing(self, leaving: Container[str], everyone: bool) -> Sequence[StandingGang]:
+        """The gangs that run, as they would stand without `leaving`; see `Reading.standing`."""
+        return self.stands(leaving, everyone)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a Lease of the scheduler says of a gang: which one, how far, and in which epoch."""
+
+    lease: str
+    kind: str
+    phase: str
+    epoch: int
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """An event about a pod of a gang. `at` as the API wrote it; `count` in its series."""
+
+    at: str
+    reason: str
+    note: str
+    pod: str
+    warning: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What is recorded of a gang. `unknown` says what could not be read, and why."""
+
+    records: tuple[Record, ...] = ()
+    happenings: tuple[Happening, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class World(Protocol):
+    """Whoever shows a cluster. Nothing here changes one."""
+
+    @property
+    def name(self) -> str:
+        """What pages call it."""
+        ...
+
+    @property
+    def live(self) -> bool:
+        """Whether it changes."""
+        ...
+
+    def sight(self) -> Sight:
+        """The cluster as it is known now."""
+        ...
+
+    async def changed(self) -> None:
+        """Wait until something has changed since the last call."""
+        ...
+
+    def beside(self, given: Sequence[Source]) -> Snapshot:
+        """What there would be to plan with `given` on top. Slow. Raises `BadInput`."""
+        ...
+
+    async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
+        """What is recorded of a gang with these pods."""
+        ...

@@ -1,0 +1,1 @@
+"""Answers as documents: what commands print with `-o json`, and what is served over HTTP."""

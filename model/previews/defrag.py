@@ -1,0 +1,45 @@
+"""Gangs moved together: who may move, and what the moves win."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from model.gang import GangKey
+from model.previews.drain import Standing
+from model.relocation import DefragPlan
+from model.standing import StandingGang
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What at most `budget` moves win: the plan, and the gang of every pod that moves.
+
+    `movable` gangs may move now; `young` ones have not run for long enough.
+    """
+
+    plan: DefragPlan
+    gangs: dict[tuple[str, str], GangKey]
+    budget: int
+    movable: int
+    young: int
+
+
+def movers(reading: Standing) -> tuple[tuple[StandingGang, ...], int]:
+    """The gangs that may move now, and how many more there will be once they have run longer."""
+    least = reading.snapshot.config.spec.defragmentation.minimum_runtime_seconds
+    now = reading.snapshot.now
+    movable = [one for one in reading.standing((), False) if one.movable and not one.hit]
+    ready = tuple(one for one in movable if now - one.started >= least)
+    return ready, len(movable) - len(ready)
+
+
+def gathered(plan: DefragPlan, ready: Sequence[StandingGang], budget: int, young: int) -> Gathered:
+    """Put together what `plan`, made for the gangs `ready`, means."""
+    gangs = {
+        (one.gang.key.namespace, pod): one.gang.key
+        for one in ready
+        for role in one.gang.roles
+        for pod, _ in role.bound
+    }
+    return Gathered(plan, gangs, budget, len(ready), young)

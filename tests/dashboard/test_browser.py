@@ -1,0 +1,189 @@
+"""The pages in a real browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dashboard.world.files import FileWorld
+from k8s_bridge.cluster.kinds import NODES
+from k8s_bridge.cluster.memory import actors
+from k8s_bridge.cluster.protocol import Binding, Target
+from model.readers import Source
+from tests.dashboard import hostile
+from tests.dashboard.contrast import LEAST, poor
+from tests.dashboard.served import Served
+
+PAGES = (
+    "/",
+    "/queue",
+    "/gangs",
+    "/gang?namespace=ml&name=bert-large",
+    "/gang?namespace=ml&name=llama-pretrain",
+    "/node?name=gpu-16",
+    "/cycles",
+    "/what-if",
+    "/previews",
+    "/nowhere",
+)
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of 1440 pixels' width on which nothing may go wrong."""
+    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
+        page = context.new_page()
+        wrong: list[str] = []
+        page.on("console", lambda one: wrong.append(one.text) if one.type == "error" else None)
+        page.on("pageerror", lambda one: wrong.append(str(one)))
+        yield page
+        # Answers of 404 and 422 are told of on the console, as they should be.
+        assert [one for one in wrong if not re.search("status of (404|422)", one)] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_can_be_read_in_both_schemes(page: Page, served: Served, scheme: str) -> None:
+    """Every text of every page has the contrast that WCAG asks for (AA), as computed styles say."""
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    for path in PAGES:
+        page.goto(served.url + path)
+        assert poor(page) == [], f"{path}: contrast below {LEAST}"
+
+
+def test_the_check_of_contrast_finds_what_is_poor(page: Page, served: Served) -> None:
+    """Grey on grey is found: the test above can fail."""
+    page.goto(served.url + "/queue")
+    page.evaluate("document.querySelector('.lead').style.color = '#c8c8c8'")
+    assert any("Gangs that wait" in text for text, _ in poor(page))
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_phone_has_nothing_to_scroll_sideways(page: Page, served: Served, path: str) -> None:
+    """At 360 pixels no page is wider than the screen."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(served.url + path)
+    if path.startswith("/gang?"):
+        expect(page.locator(".later .soft").filter(has_text="asked")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_the_map_by_keyboard(page: Page, served: Served) -> None:
+    """One stop for Tab, arrows to the neighbours, words for each node, Enter opens it."""
+    page.goto(served.url)
+    assert page.locator(".map .node[tabindex='0']").count() == 1
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.locator(".map .node").first.focus()
+    assert _node(page) == "gpu-00"
+    page.keyboard.press("ArrowDown")
+    assert _node(page) == "gpu-01"
+    page.keyboard.press("ArrowRight")
+    assert _node(page) == "gpu-05"
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
+    assert outline == "3px"
+    expect(page.locator("#info")).to_contain_text("8 of 8 GPUs free")
+    assert page.locator(".map .node[tabindex='0']").count() == 1
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("gpu-05")
+
+
+def test_pointing_at_a_gang_lights_its_nodes(page: Page, served: Served) -> None:
+    """bert-large stands on four nodes; the blocks of all others step back."""
+    page.goto(served.url)
+    page.locator("#keys a", has_text="ml/bert-large").hover()
+    expect(page.locator(".map .b.lit")).to_have_count(4)
+
+
+def test_the_switch_of_colours_lasts(page: Page, served: Served) -> None:
+    """As the system has them, light, dark; the choice outlives the page."""
+    page.emulate_media(color_scheme="light")
+    page.goto(served.url)
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator("#theme").click()
+    page.locator("#theme").click()
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark != light
+    page.goto(served.url + "/queue")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+def test_a_what_if_and_what_is_wrong_with_one(page: Page, served: Served) -> None:
+    """A leaf that does not exist is refused with the nearest name; closing one changes the plan."""
+    page.goto(served.url + "/what-if")
+    page.fill("#close", "leef-00")
+    page.locator("button.main").click()
+    expect(page.locator("#answer")).to_contain_text("Perhaps leaf-00")
+    page.fill("#close", "leaf-00")
+    page.locator("button.main").click()
+    expect(page.locator("#answer")).to_contain_text("9 gangs would be placed", timeout=30_000)
+    assert "leaf-00" not in page.locator("#answer td[data-head='If']").all_inner_texts()
+
+
+def test_hostile_names_are_only_names(page: Page) -> None:
+    """Tags and quotes in names of nodes, leaves, gangs and reasons are text on every page."""
+    world = FileWorld("hostile", [Source("hostile", objects=hostile.objects())])
+    with Served(world) as served:
+        paths = ["/", "/queue", "/gangs"]
+        page.goto(f"{served.url}/gangs")
+        paths += [str(one.get_attribute("href")) for one in page.locator("tbody a").all()]
+        page.goto(served.url)
+        paths += [str(one.get_attribute("href")) for one in page.locator(".map .node").all()]
+        assert len(paths) == 7
+        for path in paths:
+            page.goto(served.url + path)
+            assert page.evaluate("window.hacked") is None
+            assert page.locator("main img, main script").count() == 0
+        page.goto(served.url)
+        for node in page.locator(".map .node").all():
+            node.hover()
+        assert hostile.SCRIPT in page.locator("#keys").inner_text()
+        assert page.evaluate("window.hacked") is None
+
+
+def test_a_change_comes_by_itself_and_moves_nothing(page: Page) -> None:
+    """A pod is bound and a node cordoned: the map says so, and nothing has shifted by it."""
+    with Served() as served:
+        served.do(actors.add_nodes(served.cluster, actors.nodes(1, 4, 4)))
+        served.do(actors.submit(served.cluster, "ml", actors.gang("g", 1)))
+        page.goto(served.url)
+        expect(page.locator("#pulse")).to_have_attribute("data-state", "on")
+        node = page.locator(".map .node[aria-label^='n-0-1-2:']")
+        expect(node).to_have_attribute("aria-label", re.compile("8 of 8 GPUs free"))
+        node.focus()
+        before = page.locator(".map").bounding_box()
+        page.evaluate(
+            "window.shift = 0; new PerformanceObserver((list) => list.getEntries()"
+            ".forEach((one) => { window.shift += one.value; }))"
+            ".observe({type: 'layout-shift', buffered: false})"
+        )
+        served.do(served.cluster.bind(Binding(Target("ml", "g-0"), "n-0-1-2")))
+        patch = {"spec": {"unschedulable": True}}
+        served.do(served.cluster.patch(NODES, Target("", "n-0-3-0"), patch))
+        expect(node).to_have_attribute("aria-label", re.compile("ml/g holds 8"))
+        expect(page.locator(".map .s-cordoned")).to_have_count(1)
+        expect(page.locator("[data-t=free]")).to_have_text("120")
+        assert _node(page) == "n-0-1-2"
+        assert page.locator(".map").bounding_box() == before
+        assert page.evaluate("window.shift") == 0
+
+
+def test_a_map_that_is_new_is_drawn_anew(page: Page) -> None:
+    """Nodes come and one goes: leaves that were not there appear."""
+    with Served() as served:
+        made = served.do(actors.add_nodes(served.cluster, actors.nodes(1, 2, 2)))
+        page.goto(served.url)
+        expect(page.locator("#pulse")).to_have_attribute("data-state", "on")
+        expect(page.locator(".leaf")).to_have_count(2)
+        more = [actors.node("late", "leaf-9", "spine-0")]
+        served.do(actors.add_nodes(served.cluster, more))
+        expect(page.locator(".leaf")).to_have_count(3)
+        served.do(served.cluster.delete(NODES, made[0]))
+        expect(page.locator(".map .node")).to_have_count(4)
+
+
+def _node(page: Page) -> str:
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    return str(label).partition(":")[0]

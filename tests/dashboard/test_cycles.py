@@ -1,0 +1,86 @@
+"""The cycles of the scheduler, asked of real servers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+from dashboard.cycles import LARGEST, Cycles
+from k8s_bridge.clock import SystemClock
+from k8s_bridge.plain_http import Address, PlainServer, json_page
+
+
+def document(identity: str, leader: bool, count: int) -> dict[str, Any]:
+    """What a replica tells that has seen so many cycles."""
+    cycle = {
+        "id": "4-1",
+        "at": 100.0,
+        "status": "OPTIMAL",
+        "objective": 10,
+        "bound": 10,
+        "gap": 0.0,
+        "placed": 3,
+        "waiting": 1,
+        "lost": 0,
+        "seconds": {"observe": 0.01, "solve": 0.25},
+        "stages": [],
+        "note": "",
+        "later": "of a newer version",
+    }
+    return {"kind": "Cycles", "identity": identity, "leader": leader, "cycles": [cycle] * count}
+
+
+@asynccontextmanager
+async def replica(body: Any, code: int = 200) -> AsyncIterator[str]:
+    """A server that answers so; its URL."""
+
+    async def answer(_: web.Request) -> web.Response:
+        if isinstance(body, bytes):
+            return web.Response(body=body, status=code)
+        return json_page(body, code)
+
+    async with PlainServer({"/cycles": answer}, Address(port=0)) as server:
+        yield f"http://127.0.0.1:{server.port}/"
+
+
+async def test_the_leader_is_believed() -> None:
+    """Although another replica, which led before, remembers more."""
+    async with (
+        replica(document("old", False, 9)) as old,
+        replica(document("new", True, 1)) as new,
+    ):
+        view = await Cycles((old, new), SystemClock()).look()
+    assert (view.source, view.leader, len(view.cycles)) == ("new", True, 1)
+    assert view.cycles[0].total == 0.26
+    assert view.unknown == ()
+
+
+async def test_what_does_not_answer_is_said() -> None:
+    """One is gone, one refuses, one is something else, one is too long; the last one counts."""
+    wrong: list[Any] = [{"kind": "Other"}, b"<html>", b"x" * (LARGEST + 1)]
+    async with (
+        replica(document("a", False, 2)) as good,
+        replica({}, 503) as refuses,
+        replica(wrong[0]) as other,
+        replica(wrong[1]) as page,
+        replica(wrong[2]) as long,
+    ):
+        servers = (refuses, other, page, long, "http://127.0.0.1:1", "nonsense", good)
+        view = await Cycles(servers, SystemClock()).look()
+    assert (view.source, len(view.cycles), len(view.unknown)) == ("a", 2, 6)
+    for part, said in zip(
+        ("503", "not the address", "not the address", "more than", "not answer", "not answer"),
+        view.unknown,
+        strict=True,
+    ):
+        assert part in said
+
+
+async def test_without_an_address_it_is_said_how_to_give_one() -> None:
+    """No request is made."""
+    view = await Cycles((), SystemClock()).look()
+    assert view.cycles == ()
+    assert "--server" in view.unknown[0]

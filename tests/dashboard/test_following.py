@@ -1,0 +1,76 @@
+"""From changes to news."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from dashboard.following import Follower
+from dashboard.hub import Hub
+from dashboard.views.fabric import FabricView, fabric_view
+from dashboard.views.marks import Marks
+from dashboard.world.files import FileWorld
+from k8s_bridge.clock import SystemClock
+from model.fabric import Leaf
+from tests.dashboard.made import node, runs, sight
+
+
+class Stage:
+    """A follower, one reader, and a map that the test changes."""
+
+    def __init__(self, world: FileWorld, *names: str) -> None:
+        self.marks = Marks()
+        self.names = names
+        self.view = self.look(1)
+        self.hub = Hub()
+        draw = lambda leaf, key: f"{key}!{leaf.name}"  # noqa: E731
+        self.follower = Follower(world, self.hub, SystemClock(), lambda: self.view, draw)
+        self.greeting = self.follower.greeting()
+        self.reader = self.hub.join()
+
+    def look(self, version: int, *busy: str) -> FabricView:
+        """A leaf of one node for each name, with a gang on those that are `busy`."""
+        leaves = [Leaf(f"l-{name}", "s", (node(name),)) for name in self.names]
+        running = [runs(f"p-{name}", name, 8, "g") for name in busy]
+        return fabric_view(sight(leaves, running, version=version), self.marks, "here")
+
+    def step(self) -> dict[str, Any]:
+        """What is told of the map as it is now."""
+        self.follower.step()
+        message = self.reader.get_nowait()
+        assert message is not None
+        kind, data = message.decode().rstrip().split("\n")
+        assert kind == "event: changed"
+        return dict(json.loads(data.removeprefix("data: ")))
+
+
+def test_only_what_looks_different_is_sent(examples: FileWorld) -> None:
+    """Of two leaves one gets a gang; then nothing changes; then it goes again."""
+    stage = Stage(examples, "a", "b")
+    assert stage.greeting == b'event: hello\ndata: {"version":1}\n\n'
+    stage.view = stage.look(2, "b")
+    told = stage.step()
+    assert told["leaves"] == {"s/l-b": "s/l-b!l-b"}
+    assert (told["version"], told["fabric"], told["totals"]["used"]) == (2, False, 8)
+    stage.view = stage.look(3, "b")
+    assert stage.step()["leaves"] == {}
+    stage.view = stage.look(4)
+    assert list(stage.step()["leaves"]) == ["s/l-b"]
+
+
+def test_another_fabric_is_loaded_as_a_whole(examples: FileWorld) -> None:
+    """A leaf has come: pages cannot patch that."""
+    stage = Stage(examples, "a")
+    stage.names = ("a", "b")
+    stage.view = stage.look(2)
+    told = stage.step()
+    assert (told["fabric"], told["leaves"]) == (True, {})
+
+
+def test_a_second_reader_builds_on_what_the_first_was_told(examples: FileWorld) -> None:
+    """It hears of the version that news build on, although the map has moved on since."""
+    stage = Stage(examples, "a")
+    stage.view = stage.look(2, "a")
+    assert stage.follower.greeting() == b'event: hello\ndata: {"version":1}\n\n'
+    assert list(stage.step()["leaves"]) == ["s/l-a"]
+    assert stage.follower.greeting() == b'event: hello\ndata: {"version":2}\n\n'

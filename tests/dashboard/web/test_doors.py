@@ -1,0 +1,127 @@
+"""What every request has to pass, over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dashboard.serve import Options
+from dashboard.web.access import COOKIE, Token
+from dashboard.web.guard import LONGEST
+from dashboard.web.login import own
+from dashboard.world.files import FileWorld
+from tests.dashboard.served import Served
+
+SECRET = "a-token-of-twenty-four-chars"  # noqa: S105 - of nothing that lasts
+ASKED = "/api/v1/what-if"
+
+
+@pytest.fixture(scope="module")
+def locked(examples: FileWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A dashboard that asks for a token."""
+    file: Path = tmp_path_factory.mktemp("token") / "token"
+    file.write_text(SECRET)
+    with Served(examples, Options(port=0, access=Token(file))) as dashboard:
+        yield dashboard
+
+
+@pytest.mark.parametrize("path", ["/", "/static/main.js", "/api/v1/queue", "/nowhere", "/healthz"])
+def test_every_answer_carries_the_headers(served: Served, path: str) -> None:
+    """No inline script or style, no frame around it, no guess at types; nothing of it is kept."""
+    _, headers, _ = served.get(path)
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == ("no-cache" if path.startswith("/static") else "no-store")
+
+
+def test_a_page_holds_nothing_that_its_policy_forbids(served: Served) -> None:
+    """No style attribute, no handler, no script without a source."""
+    for path in ("/", "/queue", "/cycles", "/what-if", "/gang?namespace=ml&name=bert-large"):
+        text = served.get(path)[2]
+        assert " style=" not in text
+        assert " onclick=" not in text
+        assert "<script>" not in text
+
+
+def test_other_names_for_this_machine_are_not_answered_to(served: Served) -> None:
+    """A name that somebody else's DNS points here would let their page read ours."""
+    assert served.get("/", Host="127.0.0.1:1")[0] == 200
+    assert served.get("/", Host="localhost")[0] == 200
+    for host in ("evil.example", "127.0.0.1.evil.example", "evil.example:8090", "a/b"):
+        assert served.get("/", Host=host)[0] == 421
+
+
+def test_another_site_cannot_ask(served: Served) -> None:
+    """By what browsers say of where a request comes from; without a browser it may."""
+    host = f"127.0.0.1:{served.port}"
+    assert served.post(ASKED, {}, Origin="http://evil.example")[0] == 403
+    assert served.post(ASKED, {}, Sec_Fetch_Site="cross-site")[0] == 403
+    assert served.post(ASKED, {}, Sec_Fetch_Site="same-site")[0] == 403
+    assert served.post(ASKED, {}, Origin="null")[0] == 403
+    bad = {"close": ["nowhere"]}
+    assert served.post(ASKED, bad, Origin=f"http://{host}")[0] == 422
+    assert served.post(ASKED, bad, Sec_Fetch_Site="same-origin")[0] == 422
+    assert served.post(ASKED, bad)[0] == 422
+
+
+def test_a_form_of_another_site_is_no_question(served: Served) -> None:
+    """Forms can send text without asking first: only JSON that says so is read."""
+    code, _, text = served.post(ASKED, b'{"close": []}', content_type="text/plain")
+    assert code == 422
+    assert "not what is asked for" in text
+
+
+def test_long_bodies_are_refused_unread(served: Served) -> None:
+    """Above a MiB by their own word; and a manifest above its own limit."""
+    for length, code in ((str(LONGEST + 1), 413), (None, 411)):
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+        connection.putrequest("POST", ASKED)
+        if length is not None:
+            connection.putheader("content-length", length)
+        connection.endheaders()
+        assert connection.getresponse().status == code
+        connection.close()
+    assert served.post(ASKED, {"manifest": "a" * 300_000})[0] == 422
+
+
+def test_without_the_token_pages_lead_to_the_login(locked: Served) -> None:
+    """And the API says 401; what is asked for comes back after the login."""
+    code, headers, _ = locked.get("/gang?namespace=a&name=b", Accept="text/html")
+    assert code == 303
+    assert headers["location"] == "/login?next=%2Fgang%3Fnamespace%3Da%26name%3Db"
+    code, headers, text = locked.get("/api/v1/queue", Accept="text/html")
+    assert (code, headers["www-authenticate"]) == (401, "Bearer")
+    assert "Bearer" in text
+    assert locked.get("/api/v1/events")[0] == 401
+    assert locked.get("/api/v1/openapi.json")[0] == 401
+    assert locked.get("/login", Accept="text/html")[0] == 200
+
+
+def test_the_login(locked: Served) -> None:
+    """The wrong token is refused, the right one gives a session that scripts cannot read."""
+    form = {"content_type": "application/x-www-form-urlencoded"}
+    code, headers, text = locked.post("/login", b"token=wrong&next=/queue", **form)
+    assert (code, "set-cookie" in headers) == (403, False)
+    assert "Advice: ask whoever" in text
+    code, headers, _ = locked.post("/login", f"token={SECRET}&next=/queue".encode(), **form)
+    assert (code, headers["location"]) == (303, "/queue")
+    cookie = headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    session = cookie.split(";")[0].partition("=")[2]
+    assert locked.get("/queue", Cookie=f"{COOKIE}={session}")[0] == 200
+    assert locked.get("/queue", Cookie=f"{COOKIE}={session}x", Accept="text/html")[0] == 303
+    assert locked.get("/api/v1/queue", Authorization=f"Bearer {SECRET}")[0] == 200
+
+
+@pytest.mark.parametrize("where", ["//evil", "/\\evil", "https://evil", "evil", "", "/a\nb"])
+def test_a_login_leads_to_our_own_pages_alone(where: str) -> None:
+    """Whatever the link said."""
+    assert own(where) == "/"
+    assert own("/gang?namespace=a") == "/gang?namespace=a"
