@@ -28,10 +28,10 @@ class Row:
 
 ROWS = {
     "gangs-32": Row("gangs", 32, 40),
-    "singles-32": Row("singles", 32, 24),
-    "pods-32": Row("pods", 32, 8),
-    "gangs-1000": Row("gangs", 1000, 8),
-    "singles-1000": Row("singles", 1000, 4),
+    "singles-32": Row("singles", 32, 20),
+    "pods-32": Row("pods", 32, 6),
+    "gangs-1000": Row("gangs", 1000, 6),
+    "singles-1000": Row("singles", 1000, 3),
 }
 LIMITS = (0.5, 1.0, 10.0)
 TITLE = "Where one by one leaves somebody waiting"
