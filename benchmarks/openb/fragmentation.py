@@ -38,7 +38,10 @@ class Fragmentation:
         self._share = np.array([kind.share if kind.gpus else 0 for kind, _ in kinds])
 
     def of(self, cpu: NDArray[np.int_], gpu: NDArray[np.int_]) -> Floats:
-        """Expected fragments in thousandths of a GPU of rooms with `cpu` [room], `gpu` [room, device]."""  # noqa: E501
+        """Expected fragments of rooms with `cpu` [room] and `gpu` [room, device] left.
+
+        In thousandths of a GPU.
+        """
         free = gpu.sum(axis=1)
         out = np.zeros((len(cpu), len(self._cpu)))
         for share in np.unique(self._share):
