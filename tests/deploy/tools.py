@@ -19,7 +19,6 @@ from tests.controlplane.build import BuildError, go, kept, machine, say, toolcha
 
 INSTALLED = {
     "helm": ("helm.sh/helm/v4/cmd/helm", "v4.3.1"),
-    "kubeconform": ("github.com/yannh/kubeconform/cmd/kubeconform", "v0.8.0"),
     "kustomize": ("sigs.k8s.io/kustomize/kustomize/v5", "v5.8.2"),
 }
 """Programs that `go install` builds: package and version."""
