@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -148,7 +149,6 @@ async def _live(
 
 
 async def _until_stopped(world: World, options: Options) -> None:
-    from cli.console import write
     from dashboard.serve import serve
     from k8s_bridge.clock import SystemClock
 
@@ -157,6 +157,14 @@ async def _until_stopped(world: World, options: Options) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
-        await serve(world, SystemClock(), options, stop, write)
+        await serve(world, SystemClock(), options, stop, _say)
     except OSError as error:
         raise taken(error, f"{options.host}:{options.port}") from error
+
+
+def _say(url: str) -> None:
+    """Print where pages are served, at once: whoever reads a pipe waits for it."""
+    from cli.console import write
+
+    write(url)
+    sys.stdout.flush()
