@@ -17,6 +17,7 @@ from rich.table import Table
 from benchmarks.replays import NO_DATA, Case, Outcome, ready, run_all, with_slack
 from benchmarks.results import markdown, write_section
 from benchmarks.trace.figures import HEADER, Figures, behind, columns, gathered
+from benchmarks.trace.week import line, week
 from simulator.options import Backfill, Options
 from simulator.policies.catalogue import NAMES
 
@@ -91,6 +92,9 @@ def main(
     figures = gathered(outcomes)
     table = markdown(list(HEADER), [columns(key, one) for key, one in figures.items()])
     parts = [note, table, *left_out(cases, outcomes), behind(figures), WHY]
+    if not quick and "philly" in (trace or TRACES):
+        found = week(kept, replay)
+        parts += [line(found)] if found is not None else []
     print(*parts[1:], sep="\n\n")
     if write:
         write_section("trace", "Traces: policy beside policy", "\n\n".join(parts))
