@@ -98,12 +98,14 @@ def with_slack(options: Options, slack: int) -> Options:
 
 
 def run(case: Case) -> Finished:
-    """Replay one case."""
+    """Replay one case. Raises `RuntimeError` where the solver's process gave nothing."""
     fabric = lingjun.shape().fabric()
     trace = trace_of(case, fabric)
     start = time.perf_counter()
     record = replay(trace, fabric, case.options)
     seconds = time.perf_counter() - start
+    if record.counts.greedy:
+        raise RuntimeError(f"{record.counts.greedy} cycles went without the solver's answer")
     return Finished(trace.source, len(trace.jobs), summarise(record), record.counts, seconds)
 
 
