@@ -136,3 +136,14 @@ def _replayed(cases: Sequence[Case], at_once: int) -> Iterator[Finished]:
         return
     with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
         yield from pool.map(run, cases)
+
+
+def left_out(named: Sequence[tuple[str, Case]], outcomes: Sequence[Outcome]) -> list[str]:
+    """A line that names the cases without an outcome by trace, where there are any."""
+    there = [outcome.case for outcome in outcomes]
+    gone: dict[str, list[str]] = {}
+    for name, case in named:
+        if case not in there:
+            gone.setdefault(case.trace, []).append(name)
+    lines = [f"{trace}: {'; '.join(names)}" for trace, names in gone.items()]
+    return [f"Not replayed: {'. '.join(lines)}."] if lines else []

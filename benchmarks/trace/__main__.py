@@ -6,7 +6,6 @@ Kalos gangs, and Philly jobs scaled up, on the Lingjun fabric, under every polic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.replays import NO_DATA, Case, Outcome, ready, run_all, with_slack
+from benchmarks.replays import NO_DATA, Case, Outcome, left_out, ready, run_all, with_slack
 from benchmarks.results import markdown, write_section
 from benchmarks.trace.figures import HEADER, Figures, behind, columns, gathered
 from benchmarks.trace.week import line, week
@@ -92,7 +91,13 @@ def main(
         _show(outcome)
     figures = gathered(outcomes)
     table = markdown(list(HEADER), [columns(key, one) for key, one in figures.items()])
-    parts = [note, table, *left_out(cases, outcomes), behind(figures), WHY]
+    parts = [
+        note,
+        table,
+        *left_out([(_name(case), case) for case in cases], outcomes),
+        behind(figures),
+        WHY,
+    ]
     if not quick and "philly" in (trace or TRACES):
         found = week(kept, replay)
         parts += [line(found)] if found is not None else []
@@ -103,18 +108,9 @@ def main(
         raise SystemExit(1)
 
 
-def left_out(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[str]:
-    """A line that names the cases without an outcome, where there are any."""
-    there = [outcome.case for outcome in outcomes]
-    gone: dict[str, list[str]] = {}
-    for case in cases:
-        if case not in there:
-            text = f"{case.options.policy} at {case.load} %"
-            gone.setdefault(case.trace, []).append(
-                f"{text} (deal {case.deal})" if case.deal else text
-            )
-    lines = [f"{name}: {'; '.join(texts)}" for name, texts in gone.items()]
-    return [f"Not replayed: {'. '.join(lines)}."] if lines else []
+def _name(case: Case) -> str:
+    deal = f", deal {case.deal}" if case.deal else ""
+    return f"{case.options.policy} at {case.load} %{deal}"
 
 
 def _options(policy: str, trace: str, slack: int) -> Options:

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.kept import Kept
-from benchmarks.replays import Case, Finished, Outcome, with_slack
-from benchmarks.trace.__main__ import left_out
+from benchmarks.replays import Case, Finished, Outcome, left_out, with_slack
 from benchmarks.trace.figures import HEADER, behind, columns, gathered
 from benchmarks.trace.week import Week, line
 from simulator.measures.summary import summarise
@@ -95,8 +94,9 @@ def test_what_was_not_replayed_is_named() -> None:
     """Two cases of three have an outcome."""
     cases = [Case("made", load, Options()) for load in (70, 80, 90)]
     found = [replace(outcome("cpsat"), case=case) for case in cases[:2]]
-    assert left_out(cases, found) == ["Not replayed: made: cpsat at 90 %."]
-    assert left_out(cases[:2], found) == []
+    named = [(f"at {case.load} %", case) for case in cases]
+    assert left_out(named, found) == ["Not replayed: made: at 90 %."]
+    assert left_out(named[:2], found) == []
 
 
 def test_slack_is_the_topologys() -> None:
