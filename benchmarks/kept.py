@@ -13,20 +13,22 @@ T = TypeVar("T")
 
 
 class Kept(Generic[T]):
-    """Findings by what they are of, one line of JSON each; without a file, in memory alone.
+    """Findings by what they are of, one line of JSON each; without a file, in memory.
 
     The file is good for one state of the code: whoever changes the simulator starts a new one.
-    Several processes may add to one file.
+    Several processes may add to one file, and several kinds of findings.
     """
 
     def __init__(self, file: Path | None, kind: type[T]) -> None:
         self._file = file
+        self._kind = kind.__name__
         self._adapter = TypeAdapter(kind)
         self._found: dict[str, T] = {}
         if file is not None and file.exists():
             for line in file.read_bytes().splitlines():
-                name, found = orjson.loads(line)
-                self._found[name] = self._adapter.validate_python(found)
+                name, kept, found = orjson.loads(line)
+                if kept == kind.__name__:
+                    self._found[name] = self._adapter.validate_python(found)
 
     def get(self, of: object) -> T | None:
         """What was found of this before."""
@@ -38,7 +40,7 @@ class Kept(Generic[T]):
         if self._file is not None:
             plain = self._adapter.dump_python(found, mode="json")
             with self._file.open("ab") as stream:
-                stream.write(orjson.dumps([_name(of), plain]) + b"\n")
+                stream.write(orjson.dumps([_name(of), self._kind, plain]) + b"\n")
 
 
 def _name(of: object) -> str:

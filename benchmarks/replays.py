@@ -98,12 +98,14 @@ def with_slack(options: Options, slack: int) -> Options:
 
 
 def run(case: Case) -> Finished:
-    """Replay one case."""
+    """Replay one case. Raises `RuntimeError` where the solver's process gave nothing."""
     fabric = lingjun.shape().fabric()
     trace = trace_of(case, fabric)
     start = time.perf_counter()
     record = replay(trace, fabric, case.options)
     seconds = time.perf_counter() - start
+    if record.counts.greedy:
+        raise RuntimeError(f"{record.counts.greedy} cycles went without the solver's answer")
     return Finished(trace.source, len(trace.jobs), summarise(record), record.counts, seconds)
 
 
@@ -134,3 +136,14 @@ def _replayed(cases: Sequence[Case], at_once: int) -> Iterator[Finished]:
         return
     with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
         yield from pool.map(run, cases)
+
+
+def left_out(named: Sequence[tuple[str, Case]], outcomes: Sequence[Outcome]) -> list[str]:
+    """A line that names the cases without an outcome by trace, where there are any."""
+    there = [outcome.case for outcome in outcomes]
+    gone: dict[str, list[str]] = {}
+    for name, case in named:
+        if case not in there:
+            gone.setdefault(case.trace, []).append(name)
+    lines = [f"{trace}: {'; '.join(names)}" for trace, names in gone.items()]
+    return [f"Not replayed: {'. '.join(lines)}."] if lines else []

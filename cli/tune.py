@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.console import EXIT_OK, EXIT_PENDING, err, show, write
+from cli.console import EXIT_OK, EXIT_PENDING, err
+from cli.documents import tell
+from cli.options import Answer, OutputFormat
 
 if TYPE_CHECKING:
     from simulator.tuning.evaluate import Evaluation
@@ -92,12 +94,12 @@ def tune(
     ] = None,
     write_config: Annotated[
         Path | None,
-        typer.Option("-o", "--write-config", metavar="FILE", help="Write the ConfigMap there."),
+        typer.Option(metavar="FILE", help="Write the ConfigMap there."),
     ] = None,
     anyway: Annotated[
         bool, typer.Option("--anyway", help="Write it even where nothing better was found.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    output: Answer = OutputFormat.TABLE,
 ) -> None:
     """Search the weights on the earlier part of a trace, and judge the choice on the later part.
 
@@ -108,7 +110,9 @@ def tune(
     better found.
     """
     from cli.logs import log_to_stderr
+    from cli.render.tune import report
     from cli.tuning import refused, settled
+    from simulator.tuning.document import document
     from simulator.tuning.storage import DEFAULT
     from simulator.tuning.worker import work
 
@@ -137,15 +141,7 @@ def tune(
             raise typer.Exit(EXIT_OK)
         _search(url, name, task, trials, workers)
         verdict = _judged(url, name, task, tolerance / 100)
-    if json:
-        from cli.text import json_text
-        from simulator.tuning.document import document
-
-        write(json_text(document(verdict)))
-    else:
-        from cli.render.tune import report
-
-        show(report(verdict))
+    tell(lambda: document(verdict), lambda: report(verdict), output)
     if pictures is not None:
         _draw(pictures, verdict)
     if write_config is not None and (verdict.better or anyway):

@@ -72,6 +72,7 @@ def refused(task: Task, url: str, study: str) -> Iterator[None]:
     from simulator.readers.folder import NoData
     from simulator.tuning.cases import TooLittle
     from simulator.tuning.crew import NobodyLeft
+    from simulator.tuning.evaluate import SolverFailed
     from simulator.tuning.storage import BadStorage
     from simulator.tuning.study import OtherTask
 
@@ -93,6 +94,9 @@ def refused(task: Task, url: str, study: str) -> Iterator[None]:
     except OtherTask as error:
         advice = "Give this one a name of its own with --study, or the same options as before."
         raise _problem("--study", study, str(error), advice) from error
+    except SolverFailed as error:
+        advice = "See above why it failed; the same command goes on where the study is."
+        raise _problem("", "", str(error), advice) from error
     except NobodyLeft as error:
         advice = "See above what ended them; the same command goes on where the study is."
         raise _problem("--workers", "", str(error), advice) from error

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from model.config import Batch, SchedulerConfig, Solver, Spec
 
-PATIENCE = 60.0
+PATIENCE = 900.0
 """Seconds of a solve. Long enough that no limit decides: then the same seed gives the same run."""
 
 

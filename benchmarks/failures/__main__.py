@@ -6,7 +6,6 @@ times that.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.replays import NO_DATA, Case, Outcome, ready, run_all, with_slack
+from benchmarks.replays import NO_DATA, Case, Outcome, left_out, ready, run_all, with_slack
 from benchmarks.results import markdown, write_section
 from simulator.measures.tables import duration
 from simulator.options import Backfill, Failures, Options, Recovery
@@ -40,7 +39,7 @@ NOTE = """The gangs of the section on traces at {load} % load on the Lingjun fab
 the last arrival and are away for a day on average. A gang that loses a node, or of which a pod \
 moves, goes back to its last checkpoint, one an hour, and stands still for 5 minutes. GPU-hours \
 lost are work done again plus standstill; a gang that starts over holds nothing while it waits, \
-which shows in its completion. Load when it began {busy:.1f}."""
+which shows in its completion."""
 
 
 def main(
@@ -51,6 +50,9 @@ def main(
     kept: Annotated[
         Path | None, typer.Option(help="A file of what was found before, to go on from.")
     ] = None,
+    replay: Annotated[
+        bool, typer.Option(help="Replay what the file has not; else leave it out.")
+    ] = True,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Replay every case and print the table."""
@@ -59,22 +61,25 @@ def main(
         if write:
             write_section("failures", "Failures", NO_DATA)
         return
-    note = NOTE.format(load=LOAD, busy=os.getloadavg()[0])
+    note = NOTE.format(load=LOAD)
     names = [
         (way, Case(one, LOAD, _options(one, rate, recovery, movable, seed)))
         for one in trace or (["kalos"] if quick else PERIODS)
         for rate in (RATES[-1:] if quick else RATES)
         for way, recovery, movable in WAYS
     ]
-    outcomes = run_all([case for _, case in names], at_once, kept)
-    lines = []
-    for (way, _), outcome in zip(names, outcomes, strict=True):
+    outcomes, lines = [], []
+    for outcome in run_all([case for _, case in names], at_once, kept, replay):
+        outcomes.append(outcome)
+        way = next(way for way, case in names if case == outcome.case)
         lines.append(_figures(way, outcome))
         table = Table(*HEADER)
         table.add_row(*lines[-1])
         Console(width=180).print(table)
     if write:
-        body = "\n\n".join([note, markdown(list(HEADER), lines)])
+        rated = [(f"{way} at {case.options.failures.rate:g}", case) for way, case in names]
+        table_of = markdown(list(HEADER), lines)
+        body = "\n\n".join([note, table_of, *left_out(rated, outcomes)])
         write_section("failures", "Failures: repair, patching, restart", body)
 
 

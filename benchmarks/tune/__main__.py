@@ -22,7 +22,7 @@ from simulator.tuning.crew import together
 from simulator.tuning.evaluate import Evaluation, evaluate
 from simulator.tuning.knobs import Settings
 from simulator.tuning.storage import open_storage
-from simulator.tuning.study import open_study
+from simulator.tuning.study import FIRST, open_study
 from simulator.tuning.tables import tables
 from simulator.tuning.task import Task
 from simulator.tuning.verdict import Verdict, sentence, verdict_of
@@ -30,10 +30,11 @@ from simulator.tuning.verdict import Verdict, sentence, verdict_of
 SLACK = SchedulerConfig(spec=Spec(topology=Topology(window_slack=1)))
 """Without a leaf more, a gang of 128 nodes has two places on the whole of Lingjun."""
 NOTE = """Kalos at {load:g} % load on the Lingjun fabric, `windowSlack` 1, a cycle a minute, \
-{deals} deals. Train: {train}. Held-out: {held_out}; looked at for {looks} choices so far. The \
+{deals} deals. Train: {train}. Held-out: {held_out}; choices judged there so far: {looks}. The \
 mean gain decides, and no objective may lose more than {tolerance:.0%}; the choice is made on \
 train alone. \
-{trials} trials by TPE, seed {seed}, {unproven} cycles unproven."""
+{trials} trials by TPE, the first {first} at random, \
+seed {seed}, {unproven} cycles unproven; the mean of {deals} replays each."""
 
 
 def main(
@@ -84,6 +85,7 @@ def note(verdict: Verdict) -> str:
         looks=verdict.looks,
         tolerance=verdict.tolerance,
         trials=len(verdict.trials),
+        first=FIRST,
         seed=task.seed,
         unproven=sum(one.train.unproven for one in verdict.trials),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -31,15 +31,18 @@ class Evaluation:
         return tuple(fmean(column) for column in zip(*self.cases, strict=True))
 
 
-Evaluate = Callable[[Task, Settings, Sequence[Case]], Evaluation]
+class SolverFailed(RuntimeError):
+    """The solver's process gave nothing, so that the fallback answered: no config is to blame."""
 
 
 def evaluate(task: Task, settings: Settings, cases: Sequence[Case]) -> Evaluation:
-    """Replay all cases under the task's config with these settings."""
+    """Replay all cases under the task's config with these settings. Raises `SolverFailed`."""
     options = options_of(task, settings)
     found, unproven = [], 0
     for case in cases:
         record = replay(case.trace, case.fabric, options)
+        if record.counts.greedy:
+            raise SolverFailed(f"{record.counts.greedy} cycles went without the solver's answer")
         summary = summarise(record)
         found.append(tuple(OBJECTIVES[name].of(summary) for name in task.objectives))
         unproven += record.counts.unproven

@@ -4,10 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benchmarks.kept import Kept
-from benchmarks.replays import Case, Finished, Outcome, with_slack
-from benchmarks.trace.__main__ import left_out
+from benchmarks.replays import Case, Finished, Outcome, left_out, with_slack
 from benchmarks.trace.figures import HEADER, behind, columns, gathered
+from benchmarks.trace.week import Week, line
 from simulator.measures.summary import summarise
 from simulator.options import Options
 from simulator.replay import replay
@@ -92,8 +94,9 @@ def test_what_was_not_replayed_is_named() -> None:
     """Two cases of three have an outcome."""
     cases = [Case("made", load, Options()) for load in (70, 80, 90)]
     found = [replace(outcome("cpsat"), case=case) for case in cases[:2]]
-    assert left_out(cases, found) == ["Not replayed: made: cpsat at 90 %."]
-    assert left_out(cases[:2], found) == []
+    named = [(f"at {case.load} %", case) for case in cases]
+    assert left_out(named, found) == ["Not replayed: made: at 90 %."]
+    assert left_out(named[:2], found) == []
 
 
 def test_slack_is_the_topologys() -> None:
@@ -112,3 +115,20 @@ def test_a_benchmark_goes_on_from_what_it_kept(tmp_path: Path) -> None:
     again = Kept(tmp_path / "kept", Finished)
     assert again.get(case) == found
     assert again.get(replace(case, load=80)) is None
+
+
+@pytest.mark.parametrize(
+    ("wall", "cpu", "words"),
+    [(299, 150, ": met."), (301, 150, "met by CPU time."), (500, 301, ": missed.")],
+)
+def test_the_goal_of_a_week_is_judged_by_the_clock(wall: float, cpu: float, words: str) -> None:
+    """300 s; on a machine that others use CPU time is told, as what it is."""
+    assert line(Week(10, 20, 0, 0.5, wall, cpu)).endswith(words)
+
+
+def test_kinds_of_findings_share_a_file(tmp_path: Path) -> None:
+    """A week is no outcome of a case, whoever wrote it there."""
+    found = Week(1, 2, 0, 0.5, 3.0, 4.0)
+    Kept(tmp_path / "kept", Week).add("week", found)
+    assert Kept(tmp_path / "kept", Finished).get("week") is None
+    assert Kept(tmp_path / "kept", Week).get("week") == found

@@ -45,7 +45,7 @@ def test_real_replays_end_with_a_verdict_and_no_config() -> None:
 
     The study is in the working folder; the same command again replays nothing.
     """
-    args = [*ARGS, "--trials", "2", "-o", "config.yaml"]
+    args = [*ARGS, "--trials", "2", "--write-config", "config.yaml"]
     done = CliRunner().invoke(app, args)
     assert done.exit_code == 3, done.output
     assert done.stdout.startswith("Nothing better found: none of 2 trials")
@@ -61,7 +61,7 @@ def test_real_replays_end_with_a_verdict_and_no_config() -> None:
 @pytest.mark.usefixtures("_formulas")
 def test_what_is_better_is_written_with_its_evidence(tmp_path: Path) -> None:
     """Exit 0; the ConfigMap reads as the default with another weight, and says why."""
-    args = [*ARGS, *FORMULAS, "-o", "config.yaml", "--pictures", "out", "--json"]
+    args = [*ARGS, *FORMULAS, "--write-config", "config.yaml", "--pictures", "out", "-o", "json"]
     done = CliRunner().invoke(app, args)
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
@@ -105,7 +105,7 @@ def test_a_worker_joins_and_reports_nothing() -> None:
 @pytest.mark.usefixtures("_formulas")
 def test_nothing_better_is_written_where_that_is_asked_for() -> None:
     """One trial, the default: its own config, with a verdict that says so."""
-    args = [*ARGS, *FORMULAS, "--trials", "1", "--anyway", "-o", "config.yaml"]
+    args = [*ARGS, *FORMULAS, "--trials", "1", "--anyway", "--write-config", "config.yaml"]
     done = CliRunner().invoke(app, args)
     assert done.exit_code == 3, done.output
     assert read(open_paths(["config.yaml"])).snapshot.config == SchedulerConfig()
