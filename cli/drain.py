@@ -21,7 +21,6 @@ from cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from model.previews.places import nodes_of
 
 if TYPE_CHECKING:
     from cli.live import Live, Reach
@@ -83,6 +82,7 @@ def _dry_run(
     from cli.progress import Progress
     from model.extensions import load
     from model.previews.drain import drained, emptied
+    from model.previews.places import nodes_of
     from solver.client import SolverClient
 
     log_to_stderr()
@@ -116,6 +116,7 @@ async def mark(
     from k8s_bridge.cluster.kinds import NODES
     from k8s_bridge.cluster.protocol import Target
     from k8s_bridge.relocation.repairing import DRAIN
+    from model.previews.places import nodes_of
 
     nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
     bodies = {

@@ -32,7 +32,7 @@ ALL: dict[tuple[str, ...], Callable[..., Any]] = {
     **{(name,): verb for name, verb in VERBS.items()},
     **NESTED,
 }
-SILENT = {("run",), ("webhook",), ("agent",), ("demo",), ("snapshot",), ("tune",)}
+SILENT = {("run",), ("webhook",), ("agent",), ("dashboard",), ("demo",), ("snapshot",)}
 """They run until they are stopped, or write files: `snapshot` to the one that `-o` names."""
 
 RESULTS: dict[tuple[str, ...], int] = {
