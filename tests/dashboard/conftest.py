@@ -32,9 +32,9 @@ def served(examples: FileWorld) -> Iterator[Served]:
         yield dashboard
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A Chromium, without a window."""
+    """A Chromium, without a window. While it is there, its thread can run no other event loop."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("no chromium on this machine; name one by CHROMIUM")
