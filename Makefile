@@ -4,6 +4,8 @@ PYTHON ?= python3
 FOURLEAF := .venv/bin/fourleaf
 STAMP := .venv/.installed
 SEEDS ?= 20
+# One more than two cores: tests on a real control plane mostly wait.
+WORKERS ?= 3
 MAPPED ?= statefulset/gpu-scheduler-check
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
@@ -48,7 +50,7 @@ contracts: $(STAMP) ## Which room may import which (import-linter)
 	@.venv/bin/lint-imports
 
 unit: $(STAMP) ## Tests in random order, with coverage
-	@.venv/bin/pytest -q -n 2 --cov
+	@.venv/bin/pytest -q -n $(WORKERS) --cov
 
 mutants: $(STAMP) ## Take out one safeguard after the other; a named test has to fail each time
 	@.venv/bin/python -m tests.mutants
