@@ -50,7 +50,7 @@ contracts: $(STAMP) ## Which room may import which (import-linter)
 	@.venv/bin/lint-imports
 
 unit: $(STAMP) ## Tests in random order, with coverage
-	@.venv/bin/pytest -q -n $(WORKERS) --cov
+	@.venv/bin/pytest -q -n $(WORKERS) --dist worksteal --cov
 
 mutants: $(STAMP) ## Take out one safeguard after the other; a named test has to fail each time
 	@.venv/bin/python -m tests.mutants
