@@ -164,7 +164,7 @@ class Metrics:
         self.ledger(LedgerUse())
         self._watch_age = Gauge(
             "fourleaf_watch_age_seconds",
-            "Seconds since the watch of a kind last said anything, bookmarks included.",
+            "Seconds since the watch of a kind last said anything, bookmarks too; 0 if not served.",
             ["kind"],
             registry=own,
         )

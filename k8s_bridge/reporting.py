@@ -21,7 +21,7 @@ from k8s_bridge.ledger.book import Commit
 from k8s_bridge.ledger.commit import Wanted
 from k8s_bridge.ledger.in_use import LedgerUse
 from k8s_bridge.ledger.records import Member
-from k8s_bridge.metrics import EMPTY, Metrics
+from k8s_bridge.metrics import EMPTY, FAILED, Metrics
 from k8s_bridge.node_health.judge import Judgement
 from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.telling.bindings import what_was_bound
@@ -186,6 +186,11 @@ class Reporter:
         self._gangs.clear()
         self._cycle_began = None
         self._queue = ()
+        self._metrics.pending(())
+
+    def term_failed(self) -> None:
+        """A term as leader ended in an error; the cycle that was under way decided nothing."""
+        self._metrics.cycle(FAILED, {})
 
     def status(self) -> Status:
         """What this process knows of itself."""
@@ -282,7 +287,12 @@ class Reporter:
             self._metrics.nodes(scheduler.verdicts)
             self._tell_records(scheduler.ledger)
             health = scheduler.reflectors.health()
-            self._metrics.watches({kind: one.age(now) for kind, one in health.items()})
+            self._metrics.watches(
+                {
+                    kind: 0.0 if one.state is State.ABSENT else one.age(now)
+                    for kind, one in health.items()
+                }
+            )
             if not scheduler.unsynced:
                 self._metrics.fabric(fabric_use(scheduler.observed.reading().snapshot))
             await scheduler.clock.sleep(EVERY)

@@ -210,6 +210,7 @@ class Scheduler:
                 self._log.warning("lead_lost", why=_said(group))
             except* Exception as group:  # noqa: BLE001 - whatever it is, the next term may do better
                 self._log.error("term_failed", why=_said(group), exc_info=group)
+                self.reporter.term_failed()
             finally:
                 self.leading, self._term = False, None
                 self.reporter.lead_lost()

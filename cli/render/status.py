@@ -73,6 +73,8 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     if ledger and ledger["writes"]:
         text, style = _formats(ledger["formats"])
         lost = len(ledger["unreadable"])
+        if lost:
+            text = text.replace("all records are", "all that can be read are")
         bad = f"; {lost} records cannot be read by this version" if lost else ""
         yield _line("format", f"{text}; writes {ledger['writes']}{bad}", "red" if lost else style)
     yield _line("gangs", f"{len(document['queue']):,} waiting")

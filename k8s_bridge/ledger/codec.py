@@ -56,6 +56,9 @@ def page_body(page: Page, writer: str) -> Body:
 
 def gang_body(lease: GangLease, writer: str) -> Body:
     """The Lease that a gang lease is written as. Raises `BadRecord` where it is too large."""
+    if lease.format != first.NUMBER:
+        # It must be possible to write it back in the widest format at any time.
+        lease_body(lease.name, GANG, first.gang(lease), lease.version, lease.epoch, writer)
     said = FORMATS[lease.format].gang(lease)
     return lease_body(lease.name, GANG, said, lease.version, lease.epoch, writer)
 

@@ -288,5 +288,7 @@ class Housekeeping:
         try:
             written = await self.records.write_lease(replace(lease, epoch=self.epoch))
             self.book.put_lease(written)
+        except BadRecord as error:
+            self._log.warning("lease_not_written", lease=lease.name, why=str(error))
         except (Conflict, NotFound):
             await lease_again(self.records, self.book, self.epoch, lease.name)

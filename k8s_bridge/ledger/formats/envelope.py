@@ -25,6 +25,9 @@ LARGEST = 250 * 1024
 OLDEST = 1
 """The format of a record that names none."""
 
+DIGITS = 9
+"""Of the number of a format, at most: longer text is no number of anybody's."""
+
 Annotations = dict[str, str]
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -80,7 +83,7 @@ def format_of(body: Body, known: Iterable[int]) -> int:
     text = _said(body).get(FORMAT)
     if text is None:
         return OLDEST
-    number = int(text) if text.isascii() and text.isdigit() else 0
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else 0
     readable = sorted(known)
     if number not in readable:
         why = f"format {text!r} is unknown; this version reads {', '.join(map(str, readable))}"
