@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -90,7 +91,7 @@ def refused(task: Task, url: str, study: str) -> Iterator[None]:
         raise _problem("--held-out", f"{task.held_out:g}", str(error), advice) from error
     except BadStorage as error:
         advice = "Write sqlite:///FILE, journal:///FILE, or the URL of a database with its driver."
-        raise _problem("--storage", url, str(error), advice) from error
+        raise _problem("--storage", _masked(url), _masked(str(error)), advice) from error
     except OtherTask as error:
         advice = "Give this one a name of its own with --study, or the same options as before."
         raise _problem("--study", study, str(error), advice) from error
@@ -100,6 +101,11 @@ def refused(task: Task, url: str, study: str) -> Iterator[None]:
     except NobodyLeft as error:
         advice = "See above what ended them; the same command goes on where the study is."
         raise _problem("--workers", "", str(error), advice) from error
+
+
+def _masked(text: str) -> str:
+    """`text` without the passwords of URLs in it."""
+    return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
 
 
 def unwritable(path: Path, error: OSError) -> BadInput:

@@ -23,6 +23,7 @@ from k8s_bridge.ledger.in_use import LedgerUse
 from k8s_bridge.ledger.records import Member
 from k8s_bridge.metrics import EMPTY, FAILED, Metrics
 from k8s_bridge.node_health.judge import Judgement
+from k8s_bridge.reflect.health import State
 from k8s_bridge.relocation.records import Leaver, Relocation
 from k8s_bridge.telling.bindings import what_was_bound
 from k8s_bridge.telling.courtesy import Courtesy

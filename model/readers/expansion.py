@@ -58,6 +58,9 @@ class Expansion:
                     present.add((pod.namespace, kind, pod.labels[label]))
         found: list[Pod] = []
         for owner in self._owners.objects():
+            if self._left < 0:
+                # One owner too many is refused; counting out the next ones would take as long.
+                break
             if (
                 owner.kind in _EXPANDED
                 and (owner.namespace, owner.kind, owner.name) not in present
@@ -84,6 +87,7 @@ class Expansion:
                     f"makes more pods than the {MAX_PODS} that one input may expand to",
                     "Correct the number of pods, or give the pods themselves.",
                 )
+                self._left = -1
                 return
             self._left -= len(batch.names)
             yield from self._from_batch(owner, chain, batch)

@@ -124,6 +124,10 @@ def test_nothing_better_is_written_where_that_is_asked_for() -> None:
         ([*ARGS, "--held-out", "0.05"], ["--held-out = 0.05", "too few", "Take more days"]),
         ([*ARGS, "--load", "90000"], ["--load"]),
         ([*ARGS, "--storage", "nonsense"], ["--storage = nonsense", "sqlite:///FILE"]),
+        (
+            [*ARGS, "--storage", "nobody://me:secret@there/db"],
+            ["--storage = nobody://me:***@there/db"],
+        ),
         (["tune", "-f", "nowhere.json", "-f", "nowhere.json"], ["nowhere.json"]),
         (["tune", "-f", "nowhere.json"], ["one snapshot cannot be both"]),
         ([*ARGS, "--config", "nowhere.yaml"], ["nowhere.yaml"]),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, NODES, PODS
+from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOB_SETS, LEASES, NODES, PODS
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import (
     Kubelets,
@@ -20,6 +20,7 @@ from k8s_bridge.cluster.memory.actors import (
     submit,
 )
 from k8s_bridge.cluster.memory.requests import Request
+from k8s_bridge.cluster.memory.store import MemoryStore
 from k8s_bridge.cluster.protocol import Binding, Body, Target
 from k8s_bridge.metrics import Metrics
 from k8s_bridge.reporting import Reporter
@@ -48,6 +49,7 @@ class Bench:
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(clock=self.clock)
         self.kubelets = Kubelets(self.cluster.store)
+        self.metrics = Metrics()
         self.tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(self.kubelets.run())]
 
     async def start(
@@ -57,7 +59,7 @@ class Bench:
         options = Options(identity=name, dry_run="never")
         client = client or self.cluster.client(name)
         scheduler = Scheduler(
-            client, self.clock, solve, options, lambda one: Reporter(one, Metrics())
+            client, self.clock, solve, options, lambda one: Reporter(one, self.metrics)
         )
         self.tasks.append(asyncio.ensure_future(scheduler.run()))
         await self.clock.advance(1)
@@ -361,3 +363,32 @@ async def test_what_waited_before_the_term_is_planned(bench: Bench) -> None:
     await bench.clock.advance(20)
     assert scheduler.epoch > 1
     assert sum(count for _, count in scheduler.reporter.status().cycles) > before
+
+
+async def test_a_term_that_fails_counts_as_a_cycle_that_failed(bench: Bench) -> None:
+    """A solve that raises ends the term, and the next one begins; each shows in the metric."""
+    terms: list[Snapshot] = []
+
+    async def solve(snapshot: Snapshot) -> Plan:
+        if len(terms) < 2:
+            terms.append(snapshot)
+            raise RuntimeError("no plan today")
+        return await greedy(snapshot)
+
+    await bench.start(solve=solve)
+    await submit(bench.cluster, TEAM, [*gang("two", 2)])
+    await bench.clock.advance(60)
+    assert bench.metrics.registry.get_sample_value(
+        "fourleaf_cycle_status_total", {"status": "FAILED"}
+    ) == len(terms)
+    assert await bench.places()
+
+
+async def test_kinds_that_are_not_served_are_not_stale(bench: Bench) -> None:
+    """The age of a watch that cannot be is 0, so that no alert goes off for it."""
+    await bench.start(client=MemoryCluster(MemoryStore(bench.clock, missing=[JOB_SETS])))
+    await bench.clock.advance(600)
+    age = bench.metrics.registry.get_sample_value(
+        "fourleaf_watch_age_seconds", {"kind": "jobsets.jobset.x-k8s.io"}
+    )
+    assert age == 0

@@ -22,6 +22,8 @@ from k8s_bridge.ledger.codec import (
     read_page,
     room_on,
 )
+from k8s_bridge.ledger.formats import second
+from k8s_bridge.ledger.formats.envelope import LARGEST
 from k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, gang_lease_name, page_name
 from k8s_bridge.ledger.records import ClaimAllocation, Entry, GangLease, Member, Page, Phase
 from k8s_bridge.relocation.codec import read_relocation, relocation_body, relocation_name
@@ -247,3 +249,27 @@ def test_bytes_of_a_member() -> None:
 
 def _size(body: dict[str, Any]) -> int:
     return sum(len(text) for text in body["metadata"]["annotations"].values())
+
+
+def test_a_gang_lease_fits_in_every_format_or_in_none() -> None:
+    """Of 4,000 members format 2 takes less than a record holds, and format 1 more: it is refused.
+
+    Else nobody could write it back in format 1.
+    """
+    members = tuple(
+        Member(Target("ml", f"train-{index:04}", UID, "41"), f"node-{index:04}")
+        for index in range(4000)
+    )
+    lease = GangLease(gang_lease_name("c1", "c1"), "c1", GANG, Phase.PREPARED, members, ())
+    assert sum(map(len, second.gang(lease).values())) < LARGEST
+    for number in KNOWN:
+        with pytest.raises(BadRecord):
+            gang_body(replace(lease, format=number), "me")
+
+
+def test_a_format_of_many_digits_is_unknown() -> None:
+    """Nobody's number has 5,000 digits; it is refused like any other nonsense."""
+    body = page_body(page(2), "me")
+    body["metadata"]["annotations"][FORMAT] = "9" * 5000
+    with pytest.raises(SealedRecord):
+        read_page(body)

@@ -264,3 +264,10 @@ def test_documented_device_map() -> None:
     ((requirement,),) = role.constraint.affinity
     assert requirement.values == ("aks-workerpool-25338008-vmss000001",)
     assert requirement.is_field
+
+
+def test_after_one_owner_too_large_no_other_is_counted_out() -> None:
+    """Of ten Jobs of a million pods the first is refused; the input is, and none costs more."""
+    jobs = [job(f"g{index}", parallelism=1_000_000, completions=1_000_000) for index in range(10)]
+    found = reading(*jobs, strict=False)
+    assert [one.object for one in found.problems if "may expand to" in one.message] == ["Job ml/g0"]
