@@ -34,6 +34,11 @@ from model.extensions import ExtensionError, Extensions, load
 from model.gang import GangKey
 from model.plan import Plan
 
+AGAIN = 5.0
+"""Seconds after which a plan that failed may be tried again."""
+
+_log = structlog.get_logger(__name__)
+
 
 class Board:
     """Answers about `world`, and nothing here changes it. `told` hears when more is known."""
@@ -109,13 +114,15 @@ class Board:
             why=why_view(waits) if waits else None,
         )
 
-    async def history(self, key: GangKey) -> HistoryView:
-        """What is recorded of a gang."""
+    async def history(self, key: GangKey) -> HistoryView | None:
+        """What is recorded of a gang, None where there is none."""
         snapshot = self.world.sight().snapshot
         pods = [pod.name for pod in snapshot.running if pod.gang == key]
         for gang in snapshot.gangs:
             if gang.key == key:
                 pods += [name for role in gang.roles for name in role.pods]
+        if not pods:
+            return None
         return history_view(await self.world.history(key, pods))
 
     async def cycles(self) -> CyclesView:
@@ -137,7 +144,12 @@ class Board:
 
     async def _plan_queue(self) -> None:
         """Let the solver say why gangs wait that no scheduler looks at."""
-        await self._planned()
+        try:
+            await self._planned()
+        except Exception:  # noqa: BLE001 - whatever it is, a later look may do better
+            _log.exception("queue_not_planned")
+            await asyncio.sleep(AGAIN)
+            self._planning = None
         self._told()
 
     async def close(self) -> None:
@@ -158,5 +170,5 @@ def _extensions() -> Extensions:
     try:
         return load()
     except ExtensionError as error:
-        structlog.get_logger(__name__).error("extensions_unusable", why=str(error))
+        _log.error("extensions_unusable", why=str(error))
         return Extensions()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import aiohttp
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
+from yarl import URL
 
 from dashboard.views.view import View
 from k8s_bridge.clock import Clock
@@ -112,7 +114,10 @@ class Cycles:
     async def _asked(self) -> CyclesView:
         limit = aiohttp.ClientTimeout(total=WITHIN)
         async with aiohttp.ClientSession(timeout=limit, trust_env=False) as session:
-            answers = await asyncio.gather(*(_fetched(session, one) for one in self._servers))
+            servers = await asyncio.gather(*map(replicas, self._servers))
+            answers = await asyncio.gather(
+                *(_fetched(session, one) for found in servers for one in found)
+            )
         unknown = tuple(one for one in answers if isinstance(one, str))
         told = [one for one in answers if isinstance(one, _Answer)]
         best = max(told, key=lambda one: (one.leader, len(one.cycles)), default=None)
@@ -121,6 +126,21 @@ class Cycles:
         return CyclesView(
             source=best.identity, leader=best.leader, cycles=best.cycles, unknown=unknown
         )
+
+
+async def replicas(server: str) -> list[str]:
+    """The URL for each address of the host in `server`: behind one name there may be several."""
+    try:
+        url = URL(server)
+        found = await asyncio.get_running_loop().getaddrinfo(
+            url.host, url.port, type=socket.SOCK_STREAM
+        )
+    except (OSError, ValueError):
+        return [server]
+    if url.scheme != "http":
+        # A certificate is for the name, not for an address.
+        return [server]
+    return [str(url.with_host(address)) for address in sorted({str(one[4][0]) for one in found})]
 
 
 async def _fetched(session: aiohttp.ClientSession, server: str) -> _Answer | str:

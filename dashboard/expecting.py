@@ -72,9 +72,12 @@ class Expecting:
             self._starts = await loop.run_in_executor(self._thread, self._asked, snapshot)
         except (ExtensionError, RuntimeError) as error:
             _log.warning("starts_unknown", why=str(error))
-        self._version = sight.version
-        self._ended = self._clock.monotonic()
-        self._found()
+        except Exception:  # noqa: BLE001 - whatever it is, the next search may do better
+            _log.exception("starts_unknown")
+        finally:
+            self._version = sight.version
+            self._ended = self._clock.monotonic()
+            self._found()
 
     def _asked(self, snapshot: Snapshot) -> Mapping[GangKey, Start]:
         self._client.wait_until_ready()

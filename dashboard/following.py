@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 import orjson
+import structlog
 
 from dashboard.hub import Hub
 from dashboard.views.fabric import FabricView, LeafCell
@@ -16,6 +19,11 @@ GATHER = 0.03
 REST = 0.5
 """The pause after a look, as a multiple of what it took: looks take a third of the time at most."""
 
+LOOK = 5.0
+"""Seconds after which to look although nothing has changed: what is known grows old by itself."""
+
+_log = structlog.get_logger(__name__)
+
 Look = Callable[[], FabricView]
 Draw = Callable[[LeafCell, str], str]
 
@@ -23,8 +31,9 @@ Draw = Callable[[LeafCell, str], str]
 class Follower:
     """Looks at the map anew as the cluster changes, and sends the leaves that look different.
 
-    Where nobody reads, nothing is looked at. News: `fabric` says that leaves came or went, and
-    the whole map is to be loaded; else `leaves` are those that look different, drawn.
+    Where nobody reads, nothing is looked at. News: `fabric` says that leaves came or went, or
+    that something else is not up to date, and the whole map is to be loaded; else `leaves` are
+    those that look different, drawn.
     """
 
     def __init__(self, world: World, hub: Hub, clock: Clock, look: Look, draw: Draw) -> None:
@@ -35,16 +44,21 @@ class Follower:
         self._draw = draw
         self._leaves: dict[str, LeafCell] = {}
         self._version = 0
+        self._unsynced: tuple[str, ...] = ()
 
     async def run(self) -> None:
         """Follow for ever."""
         while True:
-            await self._world.changed()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._world.changed(), LOOK)
             await self._clock.sleep(GATHER)
             if not len(self._hub):
                 continue
             began = self._clock.monotonic()
-            self.step()
+            try:
+                self.step()
+            except Exception:  # noqa: BLE001 - one bad look must not end the news for good
+                _log.exception("step_failed")
             await self._clock.sleep(REST * (self._clock.monotonic() - began))
 
     def greeting(self) -> bytes:
@@ -55,14 +69,19 @@ class Follower:
         if not len(self._hub):
             view = self._look()
             self._leaves, self._version = _leaves(view), view.version
+            self._unsynced = tuple(view.unsynced)
         return b"event: hello\ndata: " + orjson.dumps({"version": self._version}) + b"\n\n"
 
     def step(self) -> None:
         """Look once, and tell what is different since the last look."""
         view = self._look()
+        unsynced = tuple(view.unsynced)
+        if (view.version, unsynced) == (self._version, self._unsynced):
+            return
         leaves = _leaves(view)
         before, self._leaves, self._version = self._leaves, leaves, view.version
-        same = before.keys() == leaves.keys()
+        same = before.keys() == leaves.keys() and unsynced == self._unsynced
+        self._unsynced = unsynced
         drawn = {
             name: self._draw(leaf, name)
             for name, leaf in leaves.items()

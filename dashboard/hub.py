@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 MOST = 256
 """Readers at once."""
@@ -13,6 +13,10 @@ RESYNC = b"event: resync\ndata: {}\n\n"
 BEAT = b": beat\n\n"
 EVERY = 15.0
 """Seconds after which a reader to whom nothing was sent gets a beat, so that proxies stay."""
+
+
+def _always() -> bool:
+    return True
 
 
 class FullError(Exception):
@@ -55,15 +59,20 @@ class Hub:
         self._readers.add(reader)
         return reader
 
-    async def read(self, reader: asyncio.Queue[bytes | None]) -> AsyncIterator[bytes]:
-        """Whatever is sent from when it joined, until the hub closes or the reader goes."""
+    async def read(
+        self, reader: asyncio.Queue[bytes | None], still: Callable[[], bool] = _always
+    ) -> AsyncIterator[bytes]:
+        """Whatever is sent from when it joined, until the hub closes or the reader goes.
+
+        `still` says before each message whether the reader may read on.
+        """
         try:
             while True:
                 try:
                     message = await asyncio.wait_for(reader.get(), EVERY)
                 except TimeoutError:
                     message = BEAT
-                if message is None:
+                if message is None or not still():
                     return
                 yield message
         finally:

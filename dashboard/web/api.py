@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from dashboard.board import Board
@@ -23,6 +23,8 @@ from model.gang import GangKey
 
 PREFIX = "/api/v1"
 Named = Annotated[str, Query(min_length=1, max_length=253)]
+Space = Annotated[str, Query(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
+"""A namespace."""
 Document = dict[str, Any]
 
 
@@ -65,23 +67,26 @@ class Api:
         """All gangs."""
         return self._board.gangs()
 
-    async def gang(self, namespace: Named, name: Named) -> GangView:
+    async def gang(self, namespace: Space, name: Named) -> GangView:
         """A gang: its pods, its place, what is said of it."""
         found = self._board.gang(GangKey(namespace, name))
         if found is None:
             raise no_gang(namespace, name)
         return found
 
-    async def elsewhere(self, namespace: Named, name: Named) -> ElsewhereView:
+    async def elsewhere(self, namespace: Space, name: Named) -> ElsewhereView:
         """Where a gang would go if it were planned now, or why not."""
         found = await self._board.elsewhere(GangKey(namespace, name))
         if found is None:
             raise no_gang(namespace, name)
         return found
 
-    async def history(self, namespace: Named, name: Named) -> HistoryView:
+    async def history(self, namespace: Space, name: Named) -> HistoryView:
         """What Leases and events say of a gang."""
-        return await self._board.history(GangKey(namespace, name))
+        found = await self._board.history(GangKey(namespace, name))
+        if found is None:
+            raise no_gang(namespace, name)
+        return found
 
     async def cycles(self) -> CyclesView:
         """The newest cycles of the scheduler."""
@@ -99,12 +104,13 @@ class Api:
         """What would come of moves, as `fourleaf defrag -o json` prints it; changes nothing."""
         return await self._board.defrag(question)
 
-    async def events(self) -> StreamingResponse:
+    async def events(self, request: Request) -> StreamingResponse:
         """Server-sent events: hello (a version), changed (leaves), queue (starts), resync."""
         greeting = self._follower.greeting()
         reader = self._hub.join()
         reader.put_nowait(greeting)
-        news = self._hub.read(reader)
+        # A stream lasts for days: it ends with the session, or with the token, that opened it.
+        news = self._hub.read(reader, request.scope["fourleaf.still"])
         headers = {"x-accel-buffering": "no"}
         return StreamingResponse(news, media_type="text/event-stream", headers=headers)
 

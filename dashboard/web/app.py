@@ -42,7 +42,7 @@ def application(
         return JSONResponse({"alive": True})
 
     async def ready() -> JSONResponse:
-        unsynced = board.world.sight().unsynced
+        unsynced = board.world.unsynced
         said = {"ready": not unsynced, "unsynced": list(unsynced)}
         return JSONResponse(said, 503 if unsynced else 200)
 

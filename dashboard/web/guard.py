@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import orjson
+from starlette.requests import cookie_parser
 
 from dashboard.web.access import COOKIE, Access
 
@@ -57,7 +57,8 @@ class Guard:
         if why := _body_trouble(scope["method"], headers):
             await _refuse(guarded, *why)
             return
-        if scope["method"] not in ("GET", "HEAD") and not _is_own(headers):
+        writes = scope["method"] not in ("GET", "HEAD")
+        if (not _is_own(headers)) if writes else _is_embedded(headers):
             advice = "Send it from a page of the dashboard itself, or without a browser."
             await _refuse(guarded, 403, "comes from another site", advice)
             return
@@ -67,6 +68,9 @@ class Guard:
             await self._turn_away(scope, headers, guarded)
             return
         scope["fourleaf.user"] = user
+        scope["fourleaf.still"] = lambda: (
+            self._access.user(peer, headers, _cookie(headers), time.time()) is not None
+        )
         scope["fourleaf.session"] = self._access.asks and user is not None
         await self._app(scope, receive, guarded)
 
@@ -102,7 +106,16 @@ def _with_headers(send: Send, path: str) -> Send:
 
 def _host(header: str) -> str:
     """The name in a Host header, without the port."""
-    return (urlsplit(f"//{header}").hostname or "") if "/" not in header else ""
+    return _split(f"//{header}")[0] if "/" not in header else ""
+
+
+def _split(url: str) -> tuple[str, str]:
+    """Host name and netloc of a URL, both empty where it is none."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or "", parts.netloc
+    except ValueError:
+        return "", ""
 
 
 def _body_trouble(method: str, headers: Mapping[str, str]) -> tuple[int, str, str] | None:
@@ -124,15 +137,26 @@ def _is_own(headers: Mapping[str, str]) -> bool:
         return True
     if site is not None:
         return site in ("same-origin", "none")
-    return urlsplit(origin or "").netloc == headers.get("host", "")
+    where = _split(origin or "")[1]
+    return bool(where) and where == headers.get("host", "")
+
+
+def _is_embedded(headers: Mapping[str, str]) -> bool:
+    """Whether a page of another site asks: for a picture, a script, a frame, by fetch.
+
+    A link that somebody follows to us is none of these.
+    """
+    if headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
+        return False
+    return (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) != (
+        "navigate",
+        "document",
+    )
 
 
 def _cookie(headers: Mapping[str, str]) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
+    # Cookies of other ports of this host come along; one that is malformed must not hide ours.
+    return cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
 
 
 async def _refuse(

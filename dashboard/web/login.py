@@ -29,7 +29,10 @@ def login(token: Token, drawing: Drawing) -> APIRouter:
     @router.post("/login")
     async def enter(request: Request) -> Response:
         body = await request.body()
-        fields = parse_qs(body[:LONGEST].decode("utf-8", "replace"), max_num_fields=8)
+        try:
+            fields = parse_qs(body[:LONGEST].decode("utf-8", "replace"), max_num_fields=8)
+        except ValueError:
+            fields = {}
         where = own(fields.get("next", ["/"])[0])
         session = token.session(fields.get("token", [""])[0].strip(), time.time())
         if session is None:

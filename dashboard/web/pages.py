@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from dashboard.board import Board
 from dashboard.previewing import DefragQuestion, DrainQuestion
 from dashboard.trying import LONGEST, Question
-from dashboard.web.api import Named, no_gang, no_node
+from dashboard.web.api import Named, Space, no_gang, no_node
 from dashboard.web.drawing import Drawing
 from model.gang import GangKey
 
@@ -49,12 +49,14 @@ class Pages:
         return self._page(request, "gangs", part, view=self._board.gangs())
 
     async def gang(
-        self, request: Request, namespace: Named, name: Named, part: Part = ""
+        self, request: Request, namespace: Space, name: Named, part: Part = ""
     ) -> HTMLResponse:
         """One gang; its parts `elsewhere` and `history` come later, for they are slow."""
         key = GangKey(namespace, name)
         if part == "history":
             history = await self._board.history(key)
+            if history is None:
+                raise no_gang(namespace, name)
             return self._page(request, "history", part, view=history)
         slow = part == "elsewhere"
         view = await self._board.elsewhere(key) if slow else self._board.gang(key)

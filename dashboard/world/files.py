@@ -21,6 +21,7 @@ class FileWorld:
     """What `sources` hold; it never changes. Raises `BadInput` where that is no cluster."""
 
     live = False
+    unsynced: tuple[str, ...] = ()
 
     def __init__(self, name: str, sources: Sequence[Source], now: float | None = None) -> None:
         self.name = name

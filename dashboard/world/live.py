@@ -85,7 +85,7 @@ class LiveWorld:
             self._version,
             reading.snapshot,
             reading.problems,
-            self._observed.objects.get(PODS, {}),
+            dict(self._observed.objects.get(PODS, {})),
             self._observed.standing,
             self.unsynced,
         )

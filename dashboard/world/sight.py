@@ -81,6 +81,11 @@ class World(Protocol):
         """Whether it changes."""
         ...
 
+    @property
+    def unsynced(self) -> tuple[str, ...]:
+        """Kinds that are not completely known."""
+        ...
+
     def sight(self) -> Sight:
         """The cluster as it is known now."""
         ...

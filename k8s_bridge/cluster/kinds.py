@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,21 @@ class Kind:
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The URL path of the collection, or of one object or its subresource."""
+        """The URL path of the collection, or of one object or its subresource.
+
+        Raises `ValueError` for names that would lead elsewhere.
+        """
         parts = ["/apis" if self.group else "/api", self.api_version]
         if self.namespaced and namespace:
-            parts += ["namespaces", namespace]
-        parts += [self.plural, *filter(None, (name, subresource))]
+            parts += ["namespaces", _part(namespace)]
+        parts += [self.plural, *(_part(one) for one in (name, subresource) if one)]
         return "/".join(parts)
+
+
+def _part(text: str) -> str:
+    if text in (".", ".."):
+        raise ValueError(f"{text!r} is no name of an object")
+    return quote(text, safe="")
 
 
 NODES = Kind("", "v1", "nodes", "Node", namespaced=False)

@@ -134,6 +134,6 @@ def drained(
 def _unowned(reading: Standing, moves: Sequence[Move]) -> Iterator[str]:
     bodies = reading.pods
     for move in moves:
-        metadata = bodies[move.namespace, move.pod].get("metadata", {})
-        if move.source and not metadata.get("ownerReferences"):
+        body = bodies.get((move.namespace, move.pod))
+        if body and move.source and not body.get("metadata", {}).get("ownerReferences"):
             yield f"{move.namespace}/{move.pod}"

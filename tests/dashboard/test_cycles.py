@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from aiohttp import web
 
-from dashboard.cycles import LARGEST, Cycles
+from dashboard.cycles import LARGEST, Cycles, replicas
 from k8s_bridge.clock import SystemClock
 from k8s_bridge.plain_http import Address, PlainServer, json_page
 
@@ -84,3 +86,16 @@ async def test_without_an_address_it_is_said_how_to_give_one() -> None:
     view = await Cycles((), SystemClock()).look()
     assert view.cycles == ()
     assert "--server" in view.unknown[0]
+
+
+async def test_every_address_behind_a_name_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A headless Service has the addresses of all replicas; the leader is among them."""
+
+    async def resolve(host: str, port: int, **_: Any) -> list[Any]:
+        assert host == "schedulers"
+        return [(0, 0, 0, "", (address, port)) for address in ("10.0.0.2", "10.0.0.1")]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", resolve)
+    found = await replicas("http://schedulers:8080")
+    assert found == ["http://10.0.0.1:8080", "http://10.0.0.2:8080"]
+    assert await replicas("https://schedulers") == ["https://schedulers"]

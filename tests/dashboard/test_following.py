@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -74,3 +75,54 @@ def test_a_second_reader_builds_on_what_the_first_was_told(examples: FileWorld) 
     assert stage.follower.greeting() == b'event: hello\ndata: {"version":1}\n\n'
     assert list(stage.step()["leaves"]) == ["s/l-a"]
     assert stage.follower.greeting() == b'event: hello\ndata: {"version":2}\n\n'
+
+
+def test_what_grows_old_by_itself_is_told(examples: FileWorld) -> None:
+    """Nothing changes, and pods are not heard of any more: pages load anew, once."""
+    stage = Stage(examples, "a")
+    stage.follower.step()
+    assert stage.reader.empty()
+    stage.view = stage.view.model_copy(update={"unsynced": ("pods",)})
+    assert stage.step()["fabric"] is True
+    stage.follower.step()
+    assert stage.reader.empty()
+
+
+async def test_one_bad_look_does_not_end_the_news(examples: FileWorld) -> None:
+    """The look after it is told as ever."""
+    world, hub = Changing(examples), Hub()
+    stage = Stage(examples, "a")
+    looks: list[FabricView | None] = [stage.view, None, stage.look(2, "a")]
+
+    def look() -> FabricView:
+        found = looks.pop(0)
+        if found is None:
+            raise RuntimeError("no view today")
+        return found
+
+    follower = Follower(world, hub, SystemClock(), look, lambda leaf, _: leaf.name)
+    follower.greeting()
+    reader = hub.join()
+    work = asyncio.create_task(follower.run())
+    world.now.set()
+    while len(looks) > 1:
+        await asyncio.sleep(0.01)
+    world.now.set()
+    assert b"changed" in (await asyncio.wait_for(reader.get(), 10) or b"")
+    work.cancel()
+
+
+class Changing:
+    """A world of which somebody says when it has changed."""
+
+    def __init__(self, world: FileWorld) -> None:
+        self._world = world
+        self.now = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    async def changed(self) -> None:
+        """Wait for whoever says so."""
+        await self.now.wait()
+        self.now.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -125,3 +126,39 @@ def test_a_login_leads_to_our_own_pages_alone(where: str) -> None:
     """Whatever the link said."""
     assert own(where) == "/"
     assert own("/gang?namespace=a") == "/gang?namespace=a"
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_another_site_cannot_embed_us(served: Served, site: str) -> None:
+    """A picture, a frame or a fetch of theirs is refused; a link that somebody follows is not."""
+    for path in ("/", "/gang?namespace=ml&name=bert-large&part=history", "/api/v1/events"):
+        for mode, dest in (("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe")):
+            asked = {"Sec_Fetch_Site": site, "Sec_Fetch_Mode": mode, "Sec_Fetch_Dest": dest}
+            assert served.get(path, **asked)[0] == 403
+    followed = {"Sec_Fetch_Site": site, "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+    assert served.get("/", **followed)[0] == 200
+
+
+def test_nonsense_is_refused_and_breaks_nothing(served: Served, locked: Served) -> None:
+    """Headers that are no URL, more fields than a form has, names that are no namespace."""
+    assert served.get("/", Host="[")[0] == 421
+    assert served.post(ASKED, {}, Origin="http://[")[0] == 403
+    many = "&".join(f"f{number}=1" for number in range(9)).encode()
+    form = "application/x-www-form-urlencoded"
+    assert locked.post("/login", many, content_type=form)[0] == 403
+    for space in ("kube-system/services/x/proxy", "..", "a?b", "A"):
+        path = f"/api/v1/gang/history?namespace={quote(space, safe='')}&name=x"
+        assert served.get(path)[0] == 422
+
+
+def test_nobody_knows_a_gang_that_is_not_there(served: Served) -> None:
+    """Its history is not asked for either."""
+    assert served.get("/api/v1/gang/history?namespace=ml&name=nobody")[0] == 404
+
+
+def test_cookies_of_others_hide_nothing(locked: Served) -> None:
+    """Ports of one host share cookies, and some of them are malformed."""
+    form = f"token={SECRET}".encode()
+    said = locked.post("/login", form, content_type="application/x-www-form-urlencoded")[1]
+    session = said["set-cookie"].split(";")[0].partition("=")[2]
+    assert locked.get("/", Cookie=f'prefs={{"a":1}}; a=b c; {COOKIE}={session}')[0] == 200
