@@ -48,8 +48,8 @@ leaves of four; half of 1 to 4 pods of 1, 2, 3, 4 or 6 GPUs. `singles`: pods of 
 priority: `greedy` is the solver's own fallback (greatest value first, tightest legal place); \
 `first-fit` takes the first legal place, first come, first served; `spread` scores like the \
 default scheduler and knows no leaf rule, so gangs that stand where it allows nobody count as \
-waiting. The mix of `gangs` was chosen after trials of others, for having cases of every kind: with \
-gangs of 1, 2, 4, 8 and 16 whole nodes alone, greedy was certified optimal in 43 of 43 cases.
+waiting. The mix of `gangs` was chosen after trials of others, for having cases of every kind: \
+with gangs of 1, 2, 4, 8 and 16 whole nodes alone, greedy was certified optimal in 43 of 43 cases.
 
 Cases are instances of which the baseline leaves somebody waiting. *Improved*: our plan is worth \
 more, priority by priority. *Certified optimal*: ours is worth the same, and it is proven for \
