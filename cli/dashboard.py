@@ -70,6 +70,15 @@ def dashboard(
             help="Where such proxies are. Repeatable; without it, only on this machine.",
         ),
     ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host",
+            metavar="NAME",
+            help="A further name by which browsers ask for it, as a proxy on this machine passes "
+            "it on. Repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Show fabric, queue, gangs, cycles and what-ifs in a browser, until stopped.
 
@@ -93,7 +102,8 @@ def dashboard(
     if snapshot and (context or namespace):
         raise typer.BadParameter("goes with no --snapshot", param_hint="--context or --namespace")
     set_up_logs()
-    options = Options(host, port, access, tuple(server or ()))
+    names = tuple(one.lower() for one in name or ())
+    options = Options(host, port, access, tuple(server or ()), names)
     if snapshot:
         asyncio.run(_files(snapshot, moment(now), options))
     else:

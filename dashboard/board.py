@@ -10,22 +10,21 @@ import structlog
 
 from dashboard.asking import Asker
 from dashboard.cycles import Cycles, CyclesView
-from dashboard.expecting import Expecting
+from dashboard.expecting import MOST, Expecting
 from dashboard.previewing import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
 from dashboard.trying import Question, TriedView, tried
 from dashboard.views.fabric import FabricMap, FabricView
 from dashboard.views.gang import (
     ElsewhereView,
     GangView,
-    HistoryView,
     closed,
     gang_view,
-    history_view,
     lifted,
     place_view,
     why_view,
 )
 from dashboard.views.gangs import GangsView, gangs_view
+from dashboard.views.history import HistoryView, history_view
 from dashboard.views.marks import Marks
 from dashboard.views.node import NodeView, node_view
 from dashboard.views.queue import QueueView, queue_view
@@ -82,7 +81,7 @@ class Board:
         plan = self._plan[1] if self._plan and self._plan[0] == sight.version else None
         if plan is None and not self.world.live and self._planning is None:
             self._planning = asyncio.create_task(self._plan_queue())
-        return queue_view(sight, starts, self._expecting.searching, plan)
+        return queue_view(sight, starts, MOST, plan)
 
     def gangs(self) -> GangsView:
         """All gangs."""

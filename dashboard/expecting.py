@@ -41,6 +41,7 @@ class Expecting:
         self._version: int | None = None
         self._ended = float("-inf")
         self._task: asyncio.Task[None] | None = None
+        self._again: asyncio.TimerHandle | None = None
 
     @property
     def searching(self) -> bool:
@@ -51,6 +52,9 @@ class Expecting:
         """What the last search found; where it is out of date, another one begins."""
         stale = self._version != sight.version
         rested = self._clock.monotonic() - self._ended >= EVERY
+        if stale and not rested and not self.searching and self._again is None:
+            rest = EVERY - (self._clock.monotonic() - self._ended)
+            self._again = asyncio.get_running_loop().call_later(rest, self._look_again)
         if stale and rested and not self.searching:
             if sight.snapshot.gangs:
                 self._task = asyncio.create_task(self._search(sight))
@@ -58,8 +62,14 @@ class Expecting:
                 self._starts, self._version = {}, sight.version
         return self._starts
 
+    def _look_again(self) -> None:
+        self._again = None
+        self._found()
+
     async def close(self) -> None:
         """End the search and its process."""
+        if self._again is not None:
+            self._again.cancel()
         if self._task is not None:
             self._task.cancel()
         await asyncio.to_thread(self._client.close)

@@ -19,6 +19,7 @@ from dashboard.hub import Hub
 from dashboard.web.access import Access, Anybody
 from dashboard.web.app import application
 from dashboard.web.drawing import Drawing
+from dashboard.web.guard import LOOPBACK
 from dashboard.web.server import Server
 from dashboard.world.live import LiveWorld
 from dashboard.world.sight import World
@@ -32,12 +33,27 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Where to listen, who may look, and where the scheduler's replicas serve `/cycles`."""
+    """Where to listen, who may look, and where the scheduler's replicas serve `/cycles`.
+
+    `names` are further names of this dashboard, by which browsers may ask for it.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8090
     access: Access = field(default_factory=Anybody)
     servers: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def answers_to(self) -> frozenset[str] | None:
+        """The names by which it may be asked for, None where any will do.
+
+        Where no secret is asked for, or whoever comes from this machine is believed, a page of
+        somebody else whose name was made to lead here could read everything.
+        """
+        if isinstance(self.access, Anybody) or self.access.believes_this_machine:
+            return frozenset({*LOOPBACK, self.host.lower(), *self.names})
+        return frozenset({*LOOPBACK, *self.names}) if self.names else None
 
 
 def is_loopback(host: str) -> bool:
@@ -61,8 +77,7 @@ async def serving(world: World, clock: Clock, options: Options) -> AsyncIterator
         stack.push_async_callback(board.close)
         drawing = Drawing(world.name, world.live)
         follower = Follower(world, hub, clock, board.fabric, drawing.leaf)
-        local = isinstance(options.access, Anybody)
-        app = application(board, hub, follower, drawing, options.access, local)
+        app = application(board, hub, follower, drawing, options.access, options.answers_to)
         server = await stack.enter_async_context(Server(app, options.host, options.port, hub.close))
         work = asyncio.create_task(follower.run())
         stack.callback(work.cancel)

@@ -1,4 +1,4 @@
-"""One gang: where it stands, what is said of it, what its place is worth, what is recorded."""
+"""One gang: where it stands, what is said of it, what its place is worth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dashboard.views.view import View
-from dashboard.world.sight import History, Sight
+from dashboard.world.sight import Sight
 from k8s_bridge.ledger.pods import pod_seen
 from model.extensions import Extensions
 from model.gang import Gang, GangKey
@@ -64,27 +64,6 @@ class WhyView(View):
     near: tuple[NearView, ...] = ()
 
 
-class RecordView(View):
-    """A Lease of the scheduler that names the gang."""
-
-    lease: str
-    kind: str
-    phase: str
-    epoch: int
-    nodes: tuple[str, ...]
-
-
-class HappeningView(View):
-    """An event about one of its pods."""
-
-    at: str
-    reason: str
-    note: str
-    pod: str
-    warning: bool
-    count: int
-
-
 class GangView(View):
     """A gang. `state` is `running`, `waiting`, or `partly` where only some members run."""
 
@@ -110,14 +89,6 @@ class ElsewhereView(View):
     status: str
     place: PlaceView | None
     why: WhyView | None
-
-
-class HistoryView(View):
-    """What Leases and events say."""
-
-    records: tuple[RecordView, ...]
-    happenings: tuple[HappeningView, ...]
-    unknown: tuple[str, ...]
 
 
 def gang_view(sight: Sight, key: GangKey, extensions: Extensions) -> GangView | None:
@@ -229,30 +200,6 @@ def why_view(waiting: Waiting) -> WhyView:
             )
             for miss in waiting.reason.near
         ),
-    )
-
-
-def history_view(history: History) -> HistoryView:
-    """What is recorded of a gang."""
-    return HistoryView(
-        records=tuple(
-            RecordView(
-                lease=one.lease, kind=one.kind, phase=one.phase, epoch=one.epoch, nodes=one.nodes
-            )
-            for one in history.records
-        ),
-        happenings=tuple(
-            HappeningView(
-                at=one.at,
-                reason=one.reason,
-                note=one.note,
-                pod=one.pod,
-                warning=one.warning,
-                count=one.count,
-            )
-            for one in history.happenings
-        ),
-        unknown=history.unknown,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dashboard.views.fabric import STATES, held_by, state_of
+from dashboard.views.fabric import STATES, state_of
+from dashboard.views.holders import held_by
 from dashboard.views.view import View
 from dashboard.world.sight import Sight
 from model.resources import free_devices

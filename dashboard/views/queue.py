@@ -55,9 +55,9 @@ class QueueView(View):
 
 
 def queue_view(
-    sight: Sight, starts: Mapping[GangKey, Start], searching: bool, plan: Plan | None = None
+    sight: Sight, starts: Mapping[GangKey, Start], looked_at: int, plan: Plan | None = None
 ) -> QueueView:
-    """The queue of `sight`, with the `starts` that are known.
+    """The queue of `sight`, with the `starts` that are known of the first `looked_at` gangs.
 
     Where no scheduler has said why a gang waits, `plan` does.
     """
@@ -73,7 +73,7 @@ def queue_view(
                 position=position,
                 since=since,
                 waited_seconds=max(0, round(snapshot.now - since)),
-                start=_start(starts.get(gang.key), snapshot.now, searching),
+                start=_start(starts.get(gang.key), snapshot.now, position <= looked_at),
                 **told,
             )
         )
@@ -95,9 +95,9 @@ def _planned(sight: Sight, plan: Plan, key: GangKey) -> dict[str, Any]:
     return {}
 
 
-def _start(start: Start | None, now: float, searching: bool) -> StartView:
+def _start(start: Start | None, now: float, looked_for: bool) -> StartView:
     if start is None:
-        return StartView(state="searching" if searching else "later")
+        return StartView(state="searching" if looked_for else "later")
     if start.at is not None:
         seconds = max(0, round(start.at - now))
         return StartView(state="expected", seconds=seconds, proven=start.proven)

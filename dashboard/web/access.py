@@ -31,6 +31,11 @@ class Access(Protocol):
     asks: bool
     """Whether there is a page to log in at."""
 
+    @property
+    def believes_this_machine(self) -> bool:
+        """Whether whoever comes from this machine may look without a secret."""
+        ...
+
     def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:
         """Name whoever asks, "" where nobody says; None for those who may not look."""
         ...
@@ -40,6 +45,7 @@ class Anybody:
     """Lets everybody look; for addresses that only this machine can reach."""
 
     asks = False
+    believes_this_machine = True
 
     def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:  # noqa: ARG002
         """Nobody in particular."""
@@ -54,6 +60,11 @@ class Proxied:
     def __init__(self, header: str, networks: Sequence[Network]) -> None:
         self._header = header.lower()
         self._networks = tuple(networks)
+
+    @property
+    def believes_this_machine(self) -> bool:
+        """Whether proxies on this machine are trusted."""
+        return any(network.is_loopback for network in self._networks)
 
     def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:  # noqa: ARG002
         """Whom the proxy names."""
@@ -73,6 +84,7 @@ class Token:
     """
 
     asks = True
+    believes_this_machine = False
 
     def __init__(self, file: Path) -> None:
         self._file = file

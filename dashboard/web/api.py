@@ -14,8 +14,9 @@ from dashboard.hub import Hub
 from dashboard.previewing import DefragQuestion, DrainQuestion
 from dashboard.trying import Question, TriedView
 from dashboard.views.fabric import FabricView
-from dashboard.views.gang import ElsewhereView, GangView, HistoryView
+from dashboard.views.gang import ElsewhereView, GangView
 from dashboard.views.gangs import GangsView
+from dashboard.views.history import HistoryView
 from dashboard.views.node import NodeView
 from dashboard.views.queue import QueueView
 from dashboard.web.answers import Missing

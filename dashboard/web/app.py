@@ -20,9 +20,14 @@ from dashboard.web.pages import pages
 
 
 def application(
-    board: Board, hub: Hub, follower: Follower, drawing: Drawing, access: Access, local: bool
+    board: Board,
+    hub: Hub,
+    follower: Follower,
+    drawing: Drawing,
+    access: Access,
+    names: frozenset[str] | None,
 ) -> App:
-    """Everything behind the guard; with `local`, for names of this machine alone."""
+    """Everything behind the guard, which answers to `names` alone, to all where that is None."""
     served = FastAPI(
         title="Fourleaf dashboard",
         version="1",
@@ -48,4 +53,4 @@ def application(
 
     served.add_api_route("/healthz", alive, include_in_schema=False)
     served.add_api_route("/readyz", ready, include_in_schema=False)
-    return Guard(GZipMiddleware(served, minimum_size=1024, compresslevel=1), access, local)
+    return Guard(GZipMiddleware(served, minimum_size=1024, compresslevel=1), access, names)

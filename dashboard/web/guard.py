@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -37,22 +37,23 @@ _HEADERS = {
 
 
 class Guard:
-    """Stands before `app`. With `local`, only names of this machine are answered to."""
+    """Stands before `app`. Only requests for `names` are answered, for any where that is None."""
 
-    def __init__(self, app: App, access: Access, local: bool = False) -> None:
+    def __init__(self, app: App, access: Access, names: frozenset[str] | None) -> None:
         self._app = app
         self._access = access
-        self._local = local
+        self._names = names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or let through."""
         if scope["type"] != "http":
             return
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
+        headers = _merged(scope["headers"])
         path = scope["path"]
         guarded = _with_headers(send, path)
-        if self._local and _host(headers.get("host", "")) not in LOOPBACK:
-            await _refuse(guarded, 421, "is no name of this machine", "Ask for localhost.")
+        if self._names is not None and _host(headers.get("host", "")) not in self._names:
+            advice = "Ask for localhost, or start the dashboard with --host and that name."
+            await _refuse(guarded, 421, "is no name of this dashboard", advice)
             return
         if why := _body_trouble(scope["method"], headers):
             await _refuse(guarded, *why)
@@ -102,6 +103,16 @@ def _with_headers(send: Send, path: str) -> Send:
         await send(message)
 
     return guarded
+
+
+def _merged(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by name in lower case; one that stands twice has both values, so neither counts."""
+    headers: dict[str, str] = {}
+    for key, value in pairs:
+        name, text = key.decode("latin-1").lower(), value.decode("latin-1")
+        glue = "; " if name == "cookie" else ", "
+        headers[name] = f"{headers[name]}{glue}{text}" if name in headers else text
+    return headers
 
 
 def _host(header: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterator
+from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from dashboard.serve import Options
-from dashboard.web.access import COOKIE, Token
+from dashboard.web.access import COOKIE, Proxied, Token
 from dashboard.web.guard import LONGEST
 from dashboard.web.login import own
 from dashboard.world.files import FileWorld
@@ -162,3 +163,30 @@ def test_cookies_of_others_hide_nothing(locked: Served) -> None:
     said = locked.post("/login", form, content_type="application/x-www-form-urlencoded")[1]
     session = said["set-cookie"].split(";")[0].partition("=")[2]
     assert locked.get("/", Cookie=f'prefs={{"a":1}}; a=b c; {COOKIE}={session}')[0] == 200
+
+
+def test_a_proxy_on_this_machine_is_believed_for_its_site_alone(examples: FileWorld) -> None:
+    """A page whose name somebody made to lead here cannot name a user itself."""
+    access = Proxied("X-User", [ip_network("127.0.0.0/8")])
+    options = Options(port=0, access=access, names=("gpus.example",))
+    with Served(examples, options) as dashboard:
+        user = {"X_User": "mallory"}
+        assert dashboard.get("/", Host="evil.example", **user)[0] == 421
+        assert dashboard.get("/", Host="gpus.example", **user)[0] == 200
+        assert dashboard.get("/", Host="gpus.example")[0] == 401
+
+
+def test_an_address_of_this_machine_answers_to_itself() -> None:
+    """All of 127.0.0.0/8 is this machine."""
+    assert "127.0.0.2" in (Options(host="127.0.0.2").answers_to or ())
+
+
+def test_a_header_that_stands_twice_is_neither(served: Served) -> None:
+    """The first of two hosts would do; both together are no name of ours."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
+    connection.putrequest("GET", "/", skip_host=True)
+    connection.putheader("Host", "localhost")
+    connection.putheader("Host", "evil.example")
+    connection.endheaders()
+    assert connection.getresponse().status in (400, 421)
+    connection.close()
