@@ -4,8 +4,7 @@ PYTHON ?= python3
 FOURLEAF := .venv/bin/fourleaf
 STAMP := .venv/.installed
 SEEDS ?= 20
-# One more than two cores: tests on a real control plane mostly wait.
-WORKERS ?= 3
+WORKERS ?= 2
 MAPPED ?= statefulset/gpu-scheduler-check
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 

@@ -172,7 +172,7 @@ async def test_a_cluster_that_fails(bench: Bench) -> None:
         Throttled("too many", 429, retry_after=100.0),
     ]
     bench.start()
-    await bench.clock.advance(600)
+    await bench.clock.advance(300)
     assert bench.wire.writes < 22
     await bench.clock.advance(3600)
     assert bench.wire.errors == []
