@@ -13,16 +13,11 @@ import yaml
 from cli.main import app
 from model.config import Spec
 from tests.deploy.generated import CHARTS, DEPLOY, rendered
+from tests.deploy.shipped import SWITCHED_ON
 from tests.deploy.tools import run
 from webhook.configurations import Deployment, configurations
 
 Body = dict[str, Any]
-SWITCHED_ON = (
-    "--set=monitoring.serviceMonitor=true,monitoring.rules=true,monitoring.dashboards=true",
-    "--set=dashboard.enabled=true,dashboard.tokenSecret=token,webhook.certificates=certManager",
-    "--set=agent.amd=true,agent.source=file,agent.inventoryConfigMap=inventory",
-    "--set=networkPolicies.apiServerCIDRs={10.0.0.0/8}",
-)
 
 
 @pytest.fixture(scope="module", autouse=True)

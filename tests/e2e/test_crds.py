@@ -1,16 +1,20 @@
-"""Our kinds on a real API server: what it takes, what it refuses, and what it prints."""
+"""Our kinds on a real API server: what it takes, refuses and prints, and what it publishes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from model.crds.definitions import definitions
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.waiting import eventually
+from tests.deploy.schemas import FOREIGN, judged, published, write_schemas
+from tests.deploy.shipped import shipped
 
 CLAIMS = "/apis/gpu.scheduling/v1/namespaces/default/gpuclaims"
 NODES = "/apis/gpu.scheduling/v1/gpunodestatuses"
@@ -115,3 +119,84 @@ def test_a_link_names_the_lower_device_first(api: Api) -> None:
     made["status"]["links"] = [{"a": 0, "b": 1, "bandwidthGBps": 25}]
     kept = api.request("PUT", f"{NODES}/n1/status", made)
     assert kept["status"]["links"] == [{"a": 0, "b": 1, "kind": "NVLink", "bandwidthGBps": 25}]
+
+
+@pytest.fixture(scope="module")
+def schemas(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For kubeconform, of every kind that the server publishes: ours follow after a moment."""
+    folder = tmp_path_factory.mktemp("schemas")
+    ours = {"gpu.scheduling/v1/GpuClaim", "gpu.scheduling/v1/GpuNodeStatus"}
+
+    def written() -> bool:
+        kinds = write_schemas(published(api.get), folder)
+        assert not kinds & set(FOREIGN)
+        return ours <= kinds
+
+    eventually(written, "our kinds are published")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    """Title -> YAML documents of all that ships."""
+    return shipped()
+
+
+def test_everything_that_ships_fits_the_published_schemas(
+    schemas: Path, texts: dict[str, str], tmp_path: Path
+) -> None:
+    """What charts and overlays make, and plain manifests; only kinds of others are left out."""
+    for title, text in texts.items():
+        (tmp_path / f"{title}.yaml").write_text(text)
+    found = judged(tmp_path, schemas)
+    assert {one.file.removesuffix(".yaml") for one in found} == set(texts)
+    assert [one for one in found if one.status not in ("valid", "skipped")] == []
+    assert {one.kind for one in found if one.status == "skipped"} == set(FOREIGN)
+
+
+@pytest.mark.parametrize(
+    ("title", "right", "wrong", "said"),
+    [
+        ("fourleaf-default", "replicas: 2", "replica: 2", "'replica' not allowed"),
+        ("fourleaf-default", "replicas: 2", "replicas: two", "got string, want integer"),
+        ("overlay-kind", "readOnlyRootFilesystem", "readOnlyRootFileSystem", "not allowed"),
+    ],
+)
+def test_a_mistake_in_what_ships_is_refused(
+    schemas: Path,
+    texts: dict[str, str],
+    tmp_path: Path,
+    title: str,
+    right: str,
+    wrong: str,
+    said: str,
+) -> None:
+    """By the name of the object and of the field, also deep inside."""
+    text = texts[title]
+    assert right in text
+    file = tmp_path / "all.yaml"
+    file.write_text(text.replace(right, wrong))
+    refused = [one for one in judged(file, schemas) if one.status != "valid"]
+    assert "fourleaf-scheduler" in {one.name for one in refused}
+    assert all(one.status == "invalid" and said in one.message for one in refused)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"devices": {"count": 2}, "selector": {"minMemory": "80Gi"}}, ""),
+        ({"devices": {"count": 2, "polity": "any"}}, "'polity' not allowed"),
+        ({"devices": {"count": "many"}}, "want integer"),
+        ({}, "missing property 'devices'"),
+    ],
+    ids=str,
+)
+def test_a_claim_is_held_to_its_published_schema(
+    schemas: Path, tmp_path: Path, spec: Any, said: str
+) -> None:
+    """The published schema knows our kinds as it knows a Deployment."""
+    file = tmp_path / "claim.yaml"
+    file.write_text(yaml.safe_dump(claim("c", spec)))
+    (one,) = judged(file, schemas)
+    assert (one.kind, one.status == "valid") == ("gpu.scheduling/v1/GpuClaim", said == "")
+    assert said in one.message
