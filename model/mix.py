@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 from model.gang import GangKey
 from model.snapshot import Snapshot
@@ -59,13 +60,19 @@ def shares(snapshot: Snapshot, gpus: int) -> Mapping[int, int]:
 
 
 def likely_gangs(snapshot: Snapshot) -> tuple[LikelyGang, ...]:
-    """The shapes worth keeping room for, smallest first; none where nothing would count."""
+    """The shapes worth keeping room for, smallest first; none where nothing would count.
+
+    Room for a gang also serves every smaller one, so its worth per node is the weight times the
+    shares of all sizes up to its own (docs/model.md, section 6).
+    """
     weight = milli(snapshot.config.spec.fragmentation.weight)
     gpus = whole_node_gpus(snapshot)
     if not weight or not gpus:
         return ()
+    mix = sorted(shares(snapshot, gpus).items())
+    served = accumulate(share for _, share in mix)
     return tuple(
         LikelyGang(nodes, gpus, value)
-        for nodes, share in sorted(shares(snapshot, gpus).items())
+        for (nodes, _), share in zip(mix, served, strict=True)
         if (value := weight * nodes * gpus * share // SCALE) > 0
     )
