@@ -13,6 +13,7 @@ from k8s_bridge.cluster.kinds import NODES
 from k8s_bridge.cluster.memory import actors
 from k8s_bridge.cluster.protocol import Binding, Target
 from model.readers import Source
+from tests.controlplane.waiting import eventually
 from tests.dashboard import hostile
 from tests.dashboard.contrast import LEAST, poor
 from tests.dashboard.served import Served
@@ -189,6 +190,26 @@ def test_a_map_that_is_new_is_drawn_anew(page: Page) -> None:
         expect(page.locator(".leaf")).to_have_count(3)
         served.do(served.cluster.delete(NODES, made[0]))
         expect(page.locator(".map .node")).to_have_count(4)
+
+
+def test_a_table_that_is_the_same_is_not_drawn_anew(page: Page) -> None:
+    """A node is cordoned twice: the gangs are asked for, and their rows stay the same elements."""
+    with Served() as served:
+        made = served.do(actors.add_nodes(served.cluster, actors.nodes(1, 2, 2)))
+        served.do(actors.submit(served.cluster, "ml", actors.gang("g", 2)))
+        eventually(lambda: served.get("/gangs")[2].count("<td") > 0, "the gang is known")
+        page.goto(served.url + "/gangs")
+        expect(page.locator("#pulse")).to_have_attribute("data-state", "on")
+        page.evaluate("document.querySelector('tbody tr').kept = true")
+        for cordoned in (True, False):
+            with page.expect_response("**/gangs?part=1"):
+                patch = {"spec": {"unschedulable": cordoned}}
+                served.do(served.cluster.patch(NODES, Target("", made[0].name), patch))
+        page.wait_for_timeout(100)
+        assert page.evaluate("document.querySelector('tbody tr').kept")
+        served.do(served.cluster.bind(Binding(Target("ml", "g-0"), "n-0-1-1")))
+        expect(page.locator("td[data-head=Leaves]")).to_have_text("leaf-0-1")
+        assert page.evaluate("document.querySelector('tbody tr').kept") is None
 
 
 def _node(page: Page) -> str:
