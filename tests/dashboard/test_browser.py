@@ -31,6 +31,19 @@ PAGES = (
     "/nowhere",
 )
 
+_RUNS_INTO = """
+() => [...document.querySelectorAll("tbody td[data-head]:not(.why)")].filter((cell) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  const { fontSize, fontFamily } = getComputedStyle(cell, "::before");
+  pen.font = `${fontSize} ${fontFamily}`;
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  const found = [...text.getClientRects()].filter((one) => one.width > 0);
+  const start = cell.getBoundingClientRect().left;
+  return found.length && start + pen.measureText(cell.dataset.head).width + 2 > found[0].left;
+}).map((cell) => cell.dataset.head)
+"""
+
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
@@ -210,6 +223,27 @@ def test_a_table_that_is_the_same_is_not_drawn_anew(page: Page) -> None:
         served.do(served.cluster.bind(Binding(Target("ml", "g-0"), "n-0-1-1")))
         expect(page.locator("td[data-head=Leaves]")).to_have_text("leaf-0-1")
         assert page.evaluate("document.querySelector('tbody tr').kept") is None
+
+
+def test_an_empty_cluster_says_what_to_do(page: Page) -> None:
+    """No node, no gang: each page has a sentence instead of nothing."""
+    with Served() as served:
+        for path, says in (
+            ("/", "fourleaf topology check"),
+            ("/gangs", "PodGroup, Job or labels"),
+            ("/queue", "No gang waits"),
+            ("/cycles", "--server"),
+        ):
+            page.goto(served.url + path)
+            expect(page.locator("#part")).to_contain_text(says)
+
+
+def test_on_a_phone_no_label_runs_into_its_value(page: Page, served: Served) -> None:
+    """At 360 pixels the head of each cell ends before what the cell says."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    for path in ("/gangs", "/queue", "/node?name=gpu-16"):
+        page.goto(served.url + path)
+        assert page.evaluate(_RUNS_INTO) == []
 
 
 def _node(page: Page) -> str:
