@@ -11,6 +11,7 @@ import structlog
 from dashboard.asking import Asker
 from dashboard.cycles import Cycles, CyclesView
 from dashboard.expecting import MOST, Expecting
+from dashboard.planning import QueuePlans
 from dashboard.previewing import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
 from dashboard.trying import Question, TriedView, tried
 from dashboard.views.fabric import FabricMap, FabricView
@@ -31,7 +32,6 @@ from dashboard.views.queue import QueueView, queue_view
 from dashboard.world.sight import World
 from model.extensions import ExtensionError, Extensions, load
 from model.gang import GangKey
-from model.plan import Plan
 
 AGAIN = 5.0
 """Seconds after which a plan that failed may be tried again."""
@@ -60,7 +60,7 @@ class Board:
         self._extensions = _extensions()
         self._map = FabricMap(world.name, self._marks)
         self._fabric: FabricView | None = None
-        self._plan: tuple[int, Plan] | None = None
+        self._plans = QueuePlans(asker)
 
     def fabric(self) -> FabricView:
         """The map as it is now."""
@@ -78,7 +78,7 @@ class Board:
         """The gangs that wait."""
         sight = self.world.sight()
         starts = self._expecting.starts(sight)
-        plan = self._plan[1] if self._plan and self._plan[0] == sight.version else None
+        plan = self._plans.known(sight)
         if plan is None and not self.world.live and self._planning is None:
             self._planning = asyncio.create_task(self._plan_queue())
         return queue_view(sight, starts, MOST, plan)
@@ -95,7 +95,7 @@ class Board:
         """Where a gang would go if it were planned now, None where there is no such gang."""
         sight = self.world.sight()
         if any(one.key == key for one in sight.snapshot.gangs):
-            snapshot, plan = sight.snapshot, await self._planned()
+            snapshot, plan = sight.snapshot, await self._plans.plan(sight)
         else:
             alone = lifted(sight, key)
             if alone is None:
@@ -144,7 +144,7 @@ class Board:
     async def _plan_queue(self) -> None:
         """Let the solver say why gangs wait that no scheduler looks at."""
         try:
-            await self._planned()
+            await self._plans.plan(self.world.sight())
         except Exception:  # noqa: BLE001 - whatever it is, a later look may do better
             _log.exception("queue_not_planned")
             await asyncio.sleep(AGAIN)
@@ -156,13 +156,7 @@ class Board:
         if self._planning is not None:
             self._planning.cancel()
             await asyncio.wait({self._planning})
-
-    async def _planned(self) -> Plan:
-        """The plan of all that wait, made once for a version."""
-        sight = self.world.sight()
-        if self._plan is None or self._plan[0] != sight.version:
-            self._plan = sight.version, await self._asker.plan(sight.snapshot)
-        return self._plan[1]
+        await self._plans.close()
 
 
 def _extensions() -> Extensions:

@@ -25,6 +25,8 @@ EVERY = 10.0
 """Seconds between two searches at least."""
 SECONDS = 1.0
 """The most that each of the many solves of a search may take."""
+NICENESS = 10
+"""By which the search gives way to pages, and to whatever else runs on the machine."""
 
 _log = structlog.get_logger(__name__)
 
@@ -35,7 +37,7 @@ class Expecting:
     def __init__(self, clock: Clock, found: Callable[[], None]) -> None:
         self._clock = clock
         self._found = found
-        self._client = asking_client()
+        self._client = asking_client(NICENESS)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="starts")
         self._starts: Mapping[GangKey, Start] = {}
         self._version: int | None = None

@@ -10,15 +10,14 @@ import orjson
 import structlog
 
 from dashboard.hub import Hub
-from dashboard.views.fabric import FabricView, LeafCell
+from dashboard.views.fabric import FabricView, LeafCell, key_of
 from dashboard.world.sight import World
 from k8s_bridge.clock import Clock
 
 GATHER = 0.03
-"""Seconds that changes are gathered for: a gang's pods come together."""
-REST = 0.5
-"""The pause after a look, as a multiple of what it took: looks take a third of the time at most."""
-
+"""Seconds after a look in which changes are gathered: a gang's pods come together."""
+REST = 2.0
+"""That pause as a multiple of what the look took: looks take a third of the time at most."""
 LOOK = 5.0
 """Seconds after which to look although nothing has changed: what is known grows old by itself."""
 
@@ -31,9 +30,11 @@ Draw = Callable[[LeafCell, str], str]
 class Follower:
     """Looks at the map anew as the cluster changes, and sends the leaves that look different.
 
-    Where nobody reads, nothing is looked at. News: `fabric` says that leaves came or went, or
-    that something else is not up to date, and the whole map is to be loaded; else `leaves` are
-    those that look different, drawn.
+    The first change after a pause is looked at without delay. Where nobody reads, there is a look
+    from time to time, so that whoever comes does not have to wait for all that has changed.
+
+    News: `fabric` says that leaves came or went, or that something else is not up to date, and the
+    whole map is to be loaded; else `leaves` are those that look different, drawn.
     """
 
     def __init__(self, world: World, hub: Hub, clock: Clock, look: Look, draw: Draw) -> None:
@@ -45,21 +46,22 @@ class Follower:
         self._leaves: dict[str, LeafCell] = {}
         self._version = 0
         self._unsynced: tuple[str, ...] = ()
+        self._looked = float("-inf")
 
     async def run(self) -> None:
         """Follow for ever."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._world.changed(), LOOK)
-            await self._clock.sleep(GATHER)
-            if not len(self._hub):
-                continue
             began = self._clock.monotonic()
+            if not len(self._hub) and began - self._looked < LOOK:
+                continue
             try:
                 self.step()
             except Exception:  # noqa: BLE001 - one bad look must not end the news for good
                 _log.exception("step_failed")
-            await self._clock.sleep(REST * (self._clock.monotonic() - began))
+            self._looked = self._clock.monotonic()
+            await self._clock.sleep(max(GATHER, REST * (self._looked - began)))
 
     def greeting(self) -> bytes:
         """What a new reader is told first: the version that all further news build on.
@@ -97,8 +99,4 @@ class Follower:
 
 
 def _leaves(view: FabricView) -> dict[str, LeafCell]:
-    return {_name(row.name, leaf): leaf for row in view.spines for leaf in row.leaves}
-
-
-def _name(spine: str, leaf: LeafCell) -> str:
-    return f"{spine}/{leaf.name}"
+    return {key_of(row, leaf): leaf for row in view.spines for leaf in row.leaves}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 MOST = 256
 """Readers at once."""
@@ -49,10 +49,19 @@ class Hub:
         for reader in self._readers:
             reader.put_nowait(None)
 
-    def join(self) -> asyncio.Queue[bytes | None]:
-        """Become a reader, to be handed to `read`. Raises `FullError`."""
-        if len(self._readers) >= MOST:
+    @property
+    def is_full(self) -> bool:
+        """Whether nobody more may read."""
+        return len(self._readers) >= MOST
+
+    def need_room(self) -> None:
+        """Raise `FullError` where nobody more may read."""
+        if self.is_full:
             raise FullError(f"{MOST} pages are open already")
+
+    def join(self) -> asyncio.Queue[bytes | None]:
+        """Become a reader, for as long as the hub is there. Raises `FullError`."""
+        self.need_room()
         reader: asyncio.Queue[bytes | None] = asyncio.Queue()
         if self._closed:
             reader.put_nowait(None)
@@ -60,13 +69,19 @@ class Hub:
         return reader
 
     async def read(
-        self, reader: asyncio.Queue[bytes | None], still: Callable[[], bool] = _always
-    ) -> AsyncIterator[bytes]:
-        """Whatever is sent from when it joined, until the hub closes or the reader goes.
+        self, greeting: Callable[[], bytes], still: Callable[[], bool] = _always
+    ) -> AsyncGenerator[bytes]:
+        """`greeting`, then whatever is sent, until the hub closes or the reader goes.
 
-        `still` says before each message whether the reader may read on.
+        `still` says before each message whether the reader may read on. The place is taken with
+        the first step: whoever goes before that has none to give back.
         """
+        if self.is_full:
+            return
+        first = greeting()
+        reader = self.join()
         try:
+            yield first
             while True:
                 try:
                     message = await asyncio.wait_for(reader.get(), EVERY)

@@ -12,10 +12,12 @@ import structlog
 
 from dashboard.asking import Asker
 from dashboard.board import Board
+from dashboard.collecting import collecting_while
 from dashboard.cycles import Cycles
 from dashboard.expecting import Expecting
 from dashboard.following import Follower
 from dashboard.hub import Hub
+from dashboard.readying import Readiness
 from dashboard.web.access import Access, Anybody
 from dashboard.web.app import application
 from dashboard.web.drawing import Drawing
@@ -27,6 +29,8 @@ from k8s_bridge.clock import Clock
 
 QUEUE = b"event: queue\ndata: {}\n\n"
 """Told when the expected starts are known."""
+FIRST = ("/", "/static/main.js")
+"""What is shown to nobody before the dashboard is ready."""
 
 _log = structlog.get_logger(__name__)
 
@@ -77,10 +81,18 @@ async def serving(world: World, clock: Clock, options: Options) -> AsyncIterator
         stack.push_async_callback(board.close)
         drawing = Drawing(world.name, world.live)
         follower = Follower(world, hub, clock, board.fabric, drawing.leaf)
-        app = application(board, hub, follower, drawing, options.access, options.answers_to)
+        readiness = Readiness(world)
+        access, names = options.access, options.answers_to
+        app = application(board, hub, follower, readiness, drawing, access, names)
         server = await stack.enter_async_context(Server(app, options.host, options.port, hub.close))
-        work = asyncio.create_task(follower.run())
-        stack.callback(work.cancel)
+
+        async def show() -> None:
+            drawing.prepare()
+            for path in FIRST:
+                await app.show_nobody(path)
+
+        for work in (readiness.run(show), follower.run()):
+            stack.callback(asyncio.create_task(work).cancel)
         yield server
 
 
@@ -98,6 +110,7 @@ async def serve(
             await stack.enter_async_context(world)
             broken.append(asyncio.create_task(world.broken()))
         server = await stack.enter_async_context(serving(world, clock, options))
+        await stack.enter_async_context(collecting_while(lambda: server.idle, clock))
         host = f"[{options.host}]" if ":" in options.host else options.host
         told(f"http://{host}:{server.port}")
         _log.info("listening", host=options.host, port=server.port)

@@ -113,7 +113,8 @@ def _with(text: str, detail: str) -> str:
     return f"{text}: {detail}" if detail else text
 
 
-def _number(amount: int, noun: str) -> str:
+def counted(amount: int, noun: str) -> str:
+    """`1 pod`, `2 pods`, with separators of thousands."""
     return f"{amount:,} {noun if amount == 1 else _PLURALS.get(noun, noun + 's')}"
 
 
@@ -121,7 +122,7 @@ def _room(count: dict[str, int]) -> str:
     """`needs 16 nodes, 12 are free` in the units that the counts know."""
     parts = []
     if "needed" in count:
-        parts.append(f"needs {_number(count['needed'], _unit(count))}")
+        parts.append(f"needs {counted(count['needed'], _unit(count))}")
     if "free" in count:
         verb = "is" if count["free"] == 1 else "are"
         parts.append(f"{count['free']:,} {verb} free")
@@ -142,7 +143,7 @@ def _size(count: dict[str, int]) -> str:
         return _room(count)
     most = [f"a {name} {count[name]:,}" for name in ("leaf", "window", "spine") if name in count]
     most[0] = f"a leaf holds {count['leaf']:,}"
-    needed = f"needs {_number(count['needed'], _unit(count))}, but " if "needed" in count else ""
+    needed = f"needs {counted(count['needed'], _unit(count))}, but " if "needed" in count else ""
     return f"{needed}{', '.join(most)} at most"
 
 
@@ -173,7 +174,7 @@ def _members(count: dict[str, int]) -> str:
 def _batch(count: dict[str, int]) -> str:
     if "ahead" not in count:
         return ""
-    text = f"{_number(count['ahead'], 'gang')} come before it"
+    text = f"{counted(count['ahead'], 'gang')} come before it"
     return text + (f" and a batch takes {count['batch']:,}" if "batch" in count else "")
 
 
@@ -183,7 +184,7 @@ def _quota(count: dict[str, int], detail: str) -> str:
     left = max(0, count["quota"] - count.get("used", 0))
     namespace = f" of {detail}" if detail else ""
     return (
-        f"needs {_number(count['needed'], 'GPU')}; {left:,} of the quota{namespace} of "
+        f"needs {counted(count['needed'], 'GPU')}; {left:,} of the quota{namespace} of "
         f"{count['quota']:,} are left"
     )
 
@@ -192,7 +193,7 @@ def _matching(count: dict[str, int], detail: str) -> str:
     laws = {name: n for name, n in count.items() if n and name not in _WHOLE_FABRIC}
     if not laws:
         return _with("no node matches what it asks for", detail)
-    refused = ", ".join(f"{_number(n, 'node')} {_law(name)}" for name, n in sorted(laws.items()))
+    refused = ", ".join(f"{counted(n, 'node')} {_law(name)}" for name, n in sorted(laws.items()))
     return _with("too few nodes match what it asks for", f"{refused}; {detail}".rstrip("; "))
 
 

@@ -15,9 +15,10 @@ from solver.steps import own_steps
 from solver.timeline import Timeline
 
 
-def asking_client() -> SolverClient:
+def asking_client(niceness: int = 0) -> SolverClient:
     """A client for many small questions, whose plans do not say why a gang waits."""
-    return SolverClient(steps=replace(own_steps(), explain=lambda _, plan, __: plan))
+    steps = replace(own_steps(), explain=lambda _, plan, __: plan)
+    return SolverClient(steps=steps, niceness=niceness)
 
 
 def ask_starts(client: SolverClient, snapshot: Snapshot) -> dict[GangKey, Start]:

@@ -22,6 +22,9 @@ NOISE_LIMIT = 2**20
 TAIL = 2000
 """Bytes of what a child printed last that go into the log."""
 
+NICEST = 19
+"""What Linux takes for the lowest priority."""
+
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 """Threads that nobody uses would reserve address space, which is what is limited."""
 
@@ -42,11 +45,11 @@ class Child:
     """A running worker. Whoever talks to it holds `talking`.
 
     `fabric` is the one that it holds under `fabric_id`. `born` is in monotonic seconds.
-    `doomed` is set once it has been told to die.
+    `doomed` is set once it has been told to die. It is `niceness` nicer than its parent.
     Raises `OSError` where no process can be started.
     """
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, niceness: int = 0) -> None:
         self.talking = threading.Lock()
         self.ready = False
         self.doomed = False
@@ -77,6 +80,9 @@ class Child:
             raise
         finally:
             os.close(sender)
+        if niceness:
+            own = os.getpriority(os.PRIO_PROCESS, 0)
+            os.setpriority(os.PRIO_PROCESS, self.pid, min(NICEST, own + niceness))
         self._requests = _descriptor(self._process.stdin)
         self._output = _descriptor(self._process.stdout)
         for descriptor in (self._requests, self._output, self._answers):

@@ -34,7 +34,8 @@ class SolverClient:
     """Plans in a killable child process. One call at a time; any thread may call.
 
     `start` early: the child takes most of a second to load. `seconds` is what the last call
-    took. A test may bring its own worker module, steps and loading time.
+    took. A test may bring its own worker module, steps and loading time. The child is `niceness`
+    nicer than this process, for programs that have something more urgent to do.
 
     Every call returns at most 200 ms after `solver.timeLimitSeconds`, whatever the child does;
     where it fails, the status is `GREEDY` and `note` says why. `on_stage` is called in the
@@ -48,10 +49,11 @@ class SolverClient:
         worker_module: str = "solver.worker",
         steps: Steps | None = None,
         load_seconds: float = LOAD_SECONDS,
+        niceness: int = 0,
     ) -> None:
         self.seconds = 0.0
         self._steps = steps or own_steps()
-        self._line = Line(worker_module, load_seconds)
+        self._line = Line(worker_module, load_seconds, niceness)
         self._checking = 0.0
         self._extensions: Extensions | None = None
         self._log = structlog.get_logger(__name__)

@@ -25,8 +25,9 @@ class Keeper:
     to its parent when the *thread* that started it ends.
     """
 
-    def __init__(self, module: str) -> None:
+    def __init__(self, module: str, niceness: int = 0) -> None:
         self._module = module
+        self._niceness = niceness
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._child: Child | None = None
@@ -80,7 +81,7 @@ class Keeper:
     def _run(self) -> None:
         while self._wait_for_start():
             try:
-                child = Child(self._module)
+                child = Child(self._module, self._niceness)
             except OSError as error:
                 self._note_death(f"no process could be started: {error}")
                 continue

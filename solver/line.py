@@ -27,8 +27,8 @@ OnStage = Callable[[Stage], None]
 class Line:
     """One child at a time, one call at a time; a child that misbehaves is killed."""
 
-    def __init__(self, worker_module: str, load_seconds: float) -> None:
-        self.keeper = Keeper(worker_module)
+    def __init__(self, worker_module: str, load_seconds: float, niceness: int = 0) -> None:
+        self.keeper = Keeper(worker_module, niceness)
         self._load_seconds = load_seconds
         self._busy = threading.Lock()
         self._calls = READY

@@ -5,14 +5,16 @@ on this machine. *First paint*: the browser's own first-contentful-paint of the 
 new context without a cache; *the whole map* is the end of loading. *Update*: a node is cordoned
 or given back through the API server; from just before that request until the map's element for it
 has changed, by the clock that both share. *Memory*: resident set of the dashboard's process, its
-solver's left out: once it has read the whole cluster and shown nothing yet, and at its highest
-after every page was shown, a queue was searched and all updates were sent; the difference is what
-pages and their caches take. Ends with status 1 where a goal is missed.
+solver's left out, at its highest after every page was shown, a queue was searched and all updates
+were sent; less that of a process with the same modules that has read the whole cluster and shows
+nothing. The difference is what pages and their caches take. Ends with status 1 where a goal is
+missed.
 """
 
 from __future__ import annotations
 
-import re
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,8 +25,10 @@ from typing import Annotated
 import typer
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks.dashboard import reader
 from benchmarks.dashboard.browsing import chromium
 from benchmarks.dashboard.load import NAMESPACE, build
+from benchmarks.dashboard.reader import memory_of
 from benchmarks.results import markdown, write_section
 from benchmarks.throughput.contenders import plane
 from tests.controlplane.api import Api
@@ -69,8 +73,8 @@ def measured(folder: Path, control: ControlPlane) -> list[Row]:
         api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
         build(control.kubeconfig())
         kubeconfig = account(control, DASHBOARD, folder)
+        before = reading(kubeconfig)
         with Board(kubeconfig, folder) as board, sync_playwright() as playwright:
-            before = resident(board)
             with chromium(playwright) as browser:
                 paints = [paint(browser, board) for _ in range(PAINTS)]
                 with browser.new_context(extra_http_headers=bearer()) as context:
@@ -122,20 +126,15 @@ def changes(page: Page, api: Api, board: Board) -> list[float]:
     return found
 
 
-def resident(board: Board) -> float:
-    """The resident set of the dashboard's process now, MiB."""
-    return _status(board, "VmRSS")
+def reading(kubeconfig: Path) -> float:
+    """The resident set of a process that has read the cluster and shows nothing, MiB."""
+    command = [sys.executable, "-m", reader.__name__, str(kubeconfig)]
+    return float(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def peak(board: Board) -> float:
-    """Its highest so far, MiB."""
-    return _status(board, "VmHWM")
-
-
-def _status(board: Board, field: str) -> float:
-    text = Path(f"/proc/{board.pid}/status").read_text()
-    found = re.search(rf"^{field}:\s+(\d+) kB$", text, re.M)
-    return int(found[1]) / 1024 if found else float("nan")
+    """The highest resident set of the dashboard's process so far, MiB."""
+    return memory_of(board.pid, "VmHWM")
 
 
 def row(name: str, figures: list[float], goal: float | None = None) -> Row:

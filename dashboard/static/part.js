@@ -20,17 +20,30 @@ export async function fetched(url) {
   }
 }
 
+const texts = new WeakMap(); // place -> the text that was put there last
+
 /** Puts `text` into `place` where it differs; keeps the focus and what was unfolded. */
 export function put(place, text) {
-  if (text === null || place.dataset.text === text) return false;
+  if (text === null || texts.get(place) === text) return false;
+  const known = texts.has(place);
+  texts.set(place, text);
+  const drawn = parsed(text);
+  if (!known && same(place, drawn)) return false;
   const focused = place.contains(document.activeElement) ? path(place, document.activeElement) : null;
   const open = [...place.querySelectorAll("details")].map((one) => one.open);
-  place.replaceChildren(...parsed(text));
+  place.replaceChildren(...drawn);
   [...place.querySelectorAll("details")].forEach((one, at) => {
     one.open = open[at] ?? false;
   });
   if (focused) follow(place, focused)?.focus({ preventScroll: true });
   return true;
+}
+
+/** Whether `place` holds `drawn` already, as it came with the page. */
+function same(place, drawn) {
+  const elements = drawn.filter((one) => one.nodeType === Node.ELEMENT_NODE);
+  const here = [...place.children];
+  return here.length === elements.length && here.every((one, at) => one.isEqualNode(elements[at]));
 }
 
 /** What stands under `data-later` is slow, and comes after the page. */

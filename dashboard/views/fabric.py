@@ -60,6 +60,11 @@ class SpineRow(View):
     leaves: tuple[LeafCell, ...]
 
 
+def key_of(row: SpineRow, leaf: LeafCell) -> str:
+    """What a leaf is known by in a page; leaves of two spines may share a name."""
+    return f"{row.name}/{leaf.name}"
+
+
 class Totals(View):
     """Sums over the fabric."""
 

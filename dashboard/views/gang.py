@@ -222,8 +222,8 @@ def _terms(
     snapshot: Snapshot, gang: Gang, terms: Mapping[str, int], weight: int
 ) -> Iterator[TermView]:
     weights = weights_of(snapshot.config.spec, gang)
-    for name, points in terms.items():
-        most = weights.get(name, 0)
+    for name in dict.fromkeys((*weights, *terms)):
+        points, most = terms.get(name, 0), weights.get(name, 0)
         if most or points:
             value = max(-SCALE, min(SCALE, points / weight))
             yield TermView(name=name, value=round(value, 1), most=most)

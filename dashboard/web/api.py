@@ -107,11 +107,9 @@ class Api:
 
     async def events(self, request: Request) -> StreamingResponse:
         """Server-sent events: hello (a version), changed (leaves), queue (starts), resync."""
-        greeting = self._follower.greeting()
-        reader = self._hub.join()
-        reader.put_nowait(greeting)
+        self._hub.need_room()
         # A stream lasts for days: it ends with the session, or with the token, that opened it.
-        news = self._hub.read(reader, request.scope["fourleaf.still"])
+        news = self._hub.read(self._follower.greeting, request.scope["fourleaf.still"])
         headers = {"x-accel-buffering": "no"}
         return StreamingResponse(news, media_type="text/event-stream", headers=headers)
 

@@ -10,11 +10,12 @@ from starlette.staticfiles import StaticFiles
 from dashboard.board import Board
 from dashboard.following import Follower
 from dashboard.hub import Hub
+from dashboard.readying import Readiness
 from dashboard.web.access import Access, Token
 from dashboard.web.answers import add_answers
 from dashboard.web.api import PREFIX, api
 from dashboard.web.drawing import STATIC, Drawing
-from dashboard.web.guard import App, Guard
+from dashboard.web.guard import Guard
 from dashboard.web.login import login
 from dashboard.web.pages import pages
 
@@ -23,10 +24,11 @@ def application(
     board: Board,
     hub: Hub,
     follower: Follower,
+    readiness: Readiness,
     drawing: Drawing,
     access: Access,
     names: frozenset[str] | None,
-) -> App:
+) -> Guard:
     """Everything behind the guard, which answers to `names` alone, to all where that is None."""
     served = FastAPI(
         title="Fourleaf dashboard",
@@ -47,9 +49,9 @@ def application(
         return JSONResponse({"alive": True})
 
     async def ready() -> JSONResponse:
-        unsynced = board.world.unsynced
-        said = {"ready": not unsynced, "unsynced": list(unsynced)}
-        return JSONResponse(said, 503 if unsynced else 200)
+        lacking = readiness.lacking
+        said = {"ready": not lacking, "unsynced": list(lacking)}
+        return JSONResponse(said, 503 if lacking else 200)
 
     served.add_api_route("/healthz", alive, include_in_schema=False)
     served.add_api_route("/readyz", ready, include_in_schema=False)

@@ -11,7 +11,8 @@ from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from dashboard.views.fabric import STATES, LeafCell
+from dashboard.views.fabric import STATES, LeafCell, key_of
+from model.reasons_text import counted
 
 HERE = Path(__file__).parents[1]
 TEMPLATES = HERE / "templates"
@@ -34,9 +35,9 @@ class Drawing:
             lstrip_blocks=True,
         )
         self._templates.globals.update(
-            cluster=cluster, live=live, states=STATES, url=url, size_of=size_of
+            cluster=cluster, live=live, states=STATES, url=url, size_of=size_of, key_of=key_of
         )
-        self._templates.filters.update(duration=duration, clock=clock, count=count, gib=gib)
+        self._templates.filters.update(duration=duration, clock=clock, count=counted, gib=gib)
         self._leaf = self._templates.get_template("parts/leaf.html")
         self._leaves: dict[str, tuple[LeafCell, Markup]] = {}
         self._templates.globals["leaf_html"] = self.leaf
@@ -47,6 +48,11 @@ class Drawing:
         user = request.scope.get("fourleaf.user") or ""
         session = bool(request.scope.get("fourleaf.session"))
         return template.render(path=request.url.path, user=user, session=session, **values)
+
+    def prepare(self) -> None:
+        """Read every template, so that no page has to wait for that."""
+        for name in self._templates.list_templates():
+            self._templates.get_template(name)
 
     def leaf(self, leaf: LeafCell, key: str) -> Markup:
         """A leaf of the map as it stands in the page, known by `key`."""
@@ -91,14 +97,6 @@ def _two(much: int, unit: str, rest: int, small: str) -> str:
 def clock(at: float) -> str:
     """Seconds since the epoch as a moment in UTC."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def count(number: int, what: str) -> str:
-    """`1 pod`, `2 pods`, with separators of thousands."""
-    plural = what[:-1] + "ves" if what.endswith("leaf") else what + "s"
-    if what.endswith("leaf"):
-        plural = what[:-1] + "ves"
-    return f"{number:,} {what if number == 1 else plural}"
 
 
 def gib(amount: int | None) -> str:

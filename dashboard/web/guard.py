@@ -75,6 +75,28 @@ class Guard:
         scope["fourleaf.session"] = self._access.asks and user is not None
         await self._app(scope, receive, guarded)
 
+    async def show_nobody(self, path: str) -> None:
+        """Let a GET of `path` be answered, so that all is loaded that an answer needs."""
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": path,
+            "query_string": b"",
+            "headers": [(b"accept-encoding", b"gzip")],
+            "client": ("127.0.0.1", 0),
+        }
+
+        async def receive() -> MutableMapping[str, Any]:
+            return {"type": "http.disconnect"}
+
+        async def send(_: MutableMapping[str, Any]) -> None:
+            return
+
+        await self._app(scope, receive, send)
+
     async def _turn_away(self, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
         wants_page = "text/html" in headers.get("accept", "") and scope["method"] == "GET"
         if self._access.asks and wants_page and not scope["path"].startswith("/api/"):

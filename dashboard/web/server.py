@@ -54,10 +54,18 @@ class Server(uvicorn.Server):
         """The port that it listens on, 0 while it does not."""
         return int(self._socket.getsockname()[1]) if self._socket else 0
 
+    @property
+    def idle(self) -> bool:
+        """Whether nobody holds a connection, as every page does that follows the cluster."""
+        return not self.server_state.connections
+
     async def __aenter__(self) -> Self:
         host, port = self._where
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._socket = socket.create_server((host, port), family=family, backlog=256)
+        # Connections inherit it. Else what follows the head of an answer waits 40 ms for an
+        # acknowledgement: asyncio sees to that for sockets alone that name their protocol.
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
         self._work = asyncio.create_task(self.serve([self._socket]))
         while not self.started and not self._work.done():
             await asyncio.sleep(0.01)

@@ -36,6 +36,9 @@ class FileWorld:
         """What the files hold."""
         return self._sight
 
+    async def synced(self) -> None:
+        """Return at once: nothing more will ever be known."""
+
     async def changed(self) -> None:
         """Wait for ever."""
         await asyncio.Event().wait()

@@ -90,6 +90,10 @@ class World(Protocol):
         """The cluster as it is known now."""
         ...
 
+    async def synced(self) -> None:
+        """Wait until everything is known once. Raises what broke the reading."""
+        ...
+
     async def changed(self) -> None:
         """Wait until something has changed since the last call."""
         ...

@@ -13,6 +13,7 @@ from k8s_bridge.cluster.kinds import NODES
 from k8s_bridge.cluster.memory import actors
 from k8s_bridge.cluster.protocol import Binding, Target
 from model.readers import Source
+from tests.controlplane.waiting import eventually
 from tests.dashboard import hostile
 from tests.dashboard.contrast import LEAST, poor
 from tests.dashboard.served import Served
@@ -29,6 +30,19 @@ PAGES = (
     "/previews",
     "/nowhere",
 )
+
+_RUNS_INTO = """
+() => [...document.querySelectorAll("tbody td[data-head]:not(.why)")].filter((cell) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  const { fontSize, fontFamily } = getComputedStyle(cell, "::before");
+  pen.font = `${fontSize} ${fontFamily}`;
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  const found = [...text.getClientRects()].filter((one) => one.width > 0);
+  const start = cell.getBoundingClientRect().left;
+  return found.length && start + pen.measureText(cell.dataset.head).width + 2 > found[0].left;
+}).map((cell) => cell.dataset.head)
+"""
 
 
 @pytest.fixture
@@ -189,6 +203,47 @@ def test_a_map_that_is_new_is_drawn_anew(page: Page) -> None:
         expect(page.locator(".leaf")).to_have_count(3)
         served.do(served.cluster.delete(NODES, made[0]))
         expect(page.locator(".map .node")).to_have_count(4)
+
+
+def test_a_table_that_is_the_same_is_not_drawn_anew(page: Page) -> None:
+    """A node is cordoned twice: the gangs are asked for, and their rows stay the same elements."""
+    with Served() as served:
+        made = served.do(actors.add_nodes(served.cluster, actors.nodes(1, 2, 2)))
+        served.do(actors.submit(served.cluster, "ml", actors.gang("g", 2)))
+        eventually(lambda: served.get("/gangs")[2].count("<td") > 0, "the gang is known")
+        page.goto(served.url + "/gangs")
+        expect(page.locator("#pulse")).to_have_attribute("data-state", "on")
+        page.evaluate("document.querySelector('tbody tr').kept = true")
+        for cordoned in (True, False):
+            with page.expect_response("**/gangs?part=1"):
+                patch = {"spec": {"unschedulable": cordoned}}
+                served.do(served.cluster.patch(NODES, Target("", made[0].name), patch))
+        page.wait_for_timeout(100)
+        assert page.evaluate("document.querySelector('tbody tr').kept")
+        served.do(served.cluster.bind(Binding(Target("ml", "g-0"), "n-0-1-1")))
+        expect(page.locator("td[data-head=Leaves]")).to_have_text("leaf-0-1")
+        assert page.evaluate("document.querySelector('tbody tr').kept") is None
+
+
+def test_an_empty_cluster_says_what_to_do(page: Page) -> None:
+    """No node, no gang: each page has a sentence instead of nothing."""
+    with Served() as served:
+        for path, says in (
+            ("/", "fourleaf topology check"),
+            ("/gangs", "PodGroup, Job or labels"),
+            ("/queue", "No gang waits"),
+            ("/cycles", "--server"),
+        ):
+            page.goto(served.url + path)
+            expect(page.locator("#part")).to_contain_text(says)
+
+
+def test_on_a_phone_no_label_runs_into_its_value(page: Page, served: Served) -> None:
+    """At 360 pixels the head of each cell ends before what the cell says."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    for path in ("/gangs", "/queue", "/node?name=gpu-16"):
+        page.goto(served.url + path)
+        assert page.evaluate(_RUNS_INTO) == []
 
 
 def _node(page: Page) -> str:

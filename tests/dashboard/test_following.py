@@ -6,12 +6,13 @@ import asyncio
 import json
 from typing import Any
 
-from dashboard.following import Follower
+from dashboard.following import GATHER, Follower
 from dashboard.hub import Hub
 from dashboard.views.fabric import FabricView, fabric_view
 from dashboard.views.marks import Marks
 from dashboard.world.files import FileWorld
 from k8s_bridge.clock import SystemClock
+from k8s_bridge.virtual_clock import VirtualClock
 from model.fabric import Leaf
 from tests.dashboard.made import node, runs, sight
 
@@ -109,6 +110,44 @@ async def test_one_bad_look_does_not_end_the_news(examples: FileWorld) -> None:
         await asyncio.sleep(0.01)
     world.now.set()
     assert b"changed" in (await asyncio.wait_for(reader.get(), 10) or b"")
+    work.cancel()
+
+
+async def test_whoever_comes_does_not_wait_for_all_that_has_changed(examples: FileWorld) -> None:
+    """Nobody reads: of two changes at once, one look is kept ready, and nothing is told."""
+    world, hub, looks = Changing(examples), Hub(), 0
+    stage = Stage(examples, "a")
+
+    def look() -> FabricView:
+        nonlocal looks
+        looks += 1
+        return stage.view
+
+    follower = Follower(world, hub, SystemClock(), look, lambda leaf, _: leaf.name)
+    work = asyncio.create_task(follower.run())
+    for _ in range(2):
+        world.now.set()
+        await asyncio.sleep(2 * GATHER)
+    assert looks == 1
+    work.cancel()
+
+
+async def test_the_first_change_is_told_at_once_and_those_after_it_together(
+    examples: FileWorld,
+) -> None:
+    """A gang of three is bound pod by pod: its first pod is not held back, the others are one."""
+    world, clock = Changing(examples), VirtualClock()
+    stage = Stage(examples, "a", "b", "c")
+    follower = Follower(world, stage.hub, clock, lambda: stage.view, lambda leaf, _: leaf.name)
+    follower.greeting()
+    work = asyncio.create_task(follower.run())
+    for version, busy in enumerate(("a", "ab", "abc"), 2):
+        stage.view = stage.look(version, *busy)
+        world.now.set()
+        await clock.advance(GATHER / 4)
+    assert stage.reader.qsize() == 1
+    await clock.advance(GATHER)
+    assert stage.reader.qsize() == 2
     work.cancel()
 
 

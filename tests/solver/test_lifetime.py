@@ -15,7 +15,7 @@ import pytest
 
 from model.plan import PlanStatus
 from solver.client import SolverClient
-from solver.keeper import LONGEST_DELAY, restart_delay
+from solver.keeper import LONGEST_DELAY, Keeper, restart_delay
 from tests.solver import faulty_worker
 from tests.solver.probes import LIMIT, ON_LINUX, WORKER, gone, plan_with_fault
 from tests.solver.stand_ins import snapshot, steps
@@ -35,6 +35,17 @@ def test_crash_loop_backs_off() -> None:
     """The first restart is immediate, later ones wait twice as long each time, to a limit."""
     assert [restart_delay(n) for n in (1, 2, 3, 4)] == [0.0, 0.25, 0.5, 1.0]
     assert restart_delay(1000) == LONGEST_DELAY
+
+
+@pytest.mark.parametrize("niceness", [0, 3])
+def test_a_child_gives_way_as_far_as_it_is_asked_to(niceness: int) -> None:
+    """It is as nice as its parent, or so much nicer, but for the least that Linux knows."""
+    keeper = Keeper(WORKER, niceness)
+    keeper.start()
+    with closing(keeper):
+        child = keeper.child(time.monotonic() + 30)
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.getpriority(os.PRIO_PROCESS, child.pid) == min(19, own + niceness)
 
 
 def test_slow_loading_is_not_punished(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from dashboard import hub as hubs
 from dashboard.serve import Options
 from dashboard.web.access import COOKIE, Proxied, Token
 from dashboard.web.guard import LONGEST
@@ -120,6 +121,23 @@ def test_the_login(locked: Served) -> None:
     assert locked.get("/queue", Cookie=f"{COOKIE}={session}")[0] == 200
     assert locked.get("/queue", Cookie=f"{COOKIE}={session}x", Accept="text/html")[0] == 303
     assert locked.get("/api/v1/queue", Authorization=f"Bearer {SECRET}")[0] == 200
+
+
+def test_news_end_with_the_token_that_opened_them(
+    examples: FileWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Secret is renewed while a page listens: its stream ends instead of going on for days."""
+    monkeypatch.setattr(hubs, "EVERY", 0.02)
+    file = tmp_path / "token"
+    file.write_text(SECRET)
+    with Served(examples, Options(port=0, access=Token(file))) as dashboard:
+        connection = http.client.HTTPConnection("127.0.0.1", dashboard.port, timeout=30)
+        connection.request("GET", "/api/v1/events", headers={"Authorization": f"Bearer {SECRET}"})
+        news = connection.getresponse()
+        assert news.readline() == b"event: hello\n"
+        file.write_text(SECRET[::-1])
+        assert b"event: " not in news.read()
+        connection.close()
 
 
 @pytest.mark.parametrize("where", ["//evil", "/\\evil", "https://evil", "evil", "", "/a\nb"])

@@ -1,0 +1,100 @@
+"""The search for starts, and what becomes of it where it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+import pytest
+
+from dashboard.expecting import EVERY, Expecting
+from k8s_bridge.virtual_clock import VirtualClock
+from model.extensions import ExtensionError
+from model.fabric import Leaf
+from model.gang import Gang, GangKey, Role
+from model.resources import Resources
+from model.snapshot import Snapshot
+from model.starts import Start
+from tests.dashboard.made import node, sight
+
+KEY = GangKey("ml", "g")
+LEAVES = [Leaf("l0", "s0", (node("a"),))]
+GANGS = [Gang(KEY, (Role(("g-0",), Resources(gpus=8)),))]
+
+
+class Searching(Expecting):
+    """Finds what it is told to, without a solver; `heard` counts what pages are told."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.heard = 0
+        self.searches = 0
+        self.finds: Mapping[GangKey, Start] | Exception = {KEY: Start(KEY, at=1000.0)}
+        super().__init__(self.clock, self._hear)
+
+    def _hear(self) -> None:
+        self.heard += 1
+
+    def _asked(self, snapshot: Snapshot) -> Mapping[GangKey, Start]:
+        self.searches += 1
+        if isinstance(self.finds, Exception):
+            raise self.finds
+        return self.finds
+
+    async def done(self) -> None:
+        """Wait until the search has ended."""
+        while self.searching:
+            await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+async def expecting() -> AsyncIterator[Searching]:
+    """A search that has rested."""
+    made = Searching()
+    yield made
+    await made.close()
+
+
+async def test_what_was_found_is_kept_for_a_version(expecting: Searching) -> None:
+    """One look begins a search, pages hear of its end, and the next look has the answer."""
+    look = sight(LEAVES, gangs=GANGS)
+    assert expecting.starts(look) == {}
+    await expecting.done()
+    assert expecting.starts(look) == {KEY: Start(KEY, at=1000.0)}
+    assert (expecting.heard, expecting.searches) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [RuntimeError("the solver client is closed"), ExtensionError("term luck"), KeyError("gpu-7")],
+)
+async def test_a_search_that_fails_keeps_what_was_known(
+    expecting: Searching, trouble: Exception
+) -> None:
+    """Pages are told, the version is not searched for again, and the next one is."""
+    expecting.starts(sight(LEAVES, gangs=GANGS))
+    await expecting.done()
+    known = expecting.starts(sight(LEAVES, gangs=GANGS))
+    await expecting.clock.advance(EVERY)
+    expecting.finds = trouble
+    second = sight(LEAVES, gangs=GANGS, version=2)
+    expecting.starts(second)
+    await expecting.done()
+    assert expecting.starts(second) == known
+    assert (expecting.heard, expecting.searches) == (2, 2)
+    await expecting.clock.advance(EVERY)
+    expecting.finds = {}
+    third = sight(LEAVES, gangs=GANGS, version=3)
+    expecting.starts(third)
+    await expecting.done()
+    assert expecting.starts(third) == {}
+    assert expecting.searches == 3
+
+
+async def test_where_nobody_waits_nothing_is_searched(expecting: Searching) -> None:
+    """What was known of gangs that have started is forgotten."""
+    expecting.starts(sight(LEAVES, gangs=GANGS))
+    await expecting.done()
+    await expecting.clock.advance(EVERY)
+    assert expecting.starts(sight(LEAVES, version=2)) == {}
+    assert expecting.searches == 1
