@@ -61,6 +61,8 @@ def _gang(change: Change, comparison: Comparison) -> Document:
         document["to"] = _place(change.after, comparison.after)
     if change.decision:
         document["decided"] = decision_document(change.decision)
+    if change.held:
+        document["heldBefore"] = decision_document(change.held)
     if change.waiting:
         document["why"] = waiting_document(change.waiting)
     return document

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cli.render.decisions import decided
+from cli.render.decisions import turned
 from cli.render.glyphs import PALETTE, Glyphs
 from cli.render.proof import proof_line
 from cli.render.waiting import waiting_lines
@@ -70,6 +70,7 @@ def _counts(comparison: Comparison) -> str:
     words = (
         (Kind.SAME, "stay"),
         (Kind.MOVED, "elsewhere"),
+        (Kind.SHUFFLED, "only shuffled"),
         (Kind.NEWLY_PLACED, "newly placed"),
         (Kind.NEWLY_WAITING, "newly waiting"),
         (Kind.STILL_WAITING, "still waiting"),
@@ -97,7 +98,7 @@ def _table(changes: Iterable[Change], comparison: Comparison, glyphs: Glyphs) ->
     for one in changes:
         first = old.leaves(node for _, node in one.before) or "waits"
         second = new.leaves(node for _, node in one.after) or "waits"
-        if first == second and one.kind is Kind.MOVED:
+        if first == second and one.decision:
             first = old.nodes(node for _, node in one.before)
             second = new.nodes(node for _, node in one.after)
         table.add_row(Text(str(one.gang)), Text(first), Text(second), _why(one))
@@ -105,8 +106,10 @@ def _table(changes: Iterable[Change], comparison: Comparison, glyphs: Glyphs) ->
 
 
 def _why(one: Change) -> Text:
-    if one.decision:
-        return Text(decided(one.decision, one.size))
+    if one.kind is Kind.SHUFFLED:
+        return Text("nothing: as good under both configs", style="dim")
+    if one.decision and one.held:
+        return Text(turned(one.decision, one.held, one.size))
     if one.kind is Kind.NEWLY_PLACED and one.waiting:
         return Text(f"had waited: {one.waiting.reason.kind.value}", style="green")
     if one.waiting:

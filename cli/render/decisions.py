@@ -30,6 +30,18 @@ def decided(one: Decision, size: int) -> str:
             return "may not stand there any more"
 
 
+def turned(decision: Decision, held: Decision, size: int) -> str:
+    """What decides now, and what held it at its first place, where that is not the same."""
+    now = decided(decision, size)
+    match held.ground:
+        case Ground.TERM:
+            return f"{held.term} held it before, {gain(held.term_difference, size)}; now {now}"
+        case Ground.LAW:
+            return f"might not stand there before; now {now}"
+        case _:
+            return now
+
+
 def _although(one: Decision) -> str:
     return "" if one.difference else "as good, but "
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from model.extensions import Extensions
@@ -11,7 +11,7 @@ from model.gang import Gang, GangKey
 from model.plan import Placement, Plan, Waiting
 from model.scores.company import Company
 from model.scores.decision import Decision, Ground, decide
-from model.scores.terms import GangScore, Scorer
+from model.scores.terms import Scorer, shared_points
 from model.snapshot import Snapshot
 from model.validator.recompute import NOTHING
 
@@ -25,10 +25,15 @@ class Outcome:
 
 
 class Kind(StrEnum):
-    """What becomes of a gang in the second plan."""
+    """What becomes of a gang in the second plan.
+
+    `Shuffled`: it stands elsewhere, but neither config tells the two places apart, and nobody took
+    the first who was not shuffled too: the first place would have done as well.
+    """
 
     SAME = "Same"
     MOVED = "Moved"
+    SHUFFLED = "Shuffled"
     NEWLY_PLACED = "NewlyPlaced"
     NEWLY_WAITING = "NewlyWaiting"
     STILL_WAITING = "StillWaiting"
@@ -38,9 +43,10 @@ class Kind(StrEnum):
 class Change:
     """One gang in both plans.
 
-    `before` and `after` are its places, empty where it waits. `decision` is set for gangs that
-    move: both places valued under the second config. `waiting` is why it waits, after or else
-    before.
+    `before` and `after` are its places, empty where it waits. Gangs that move have both places
+    valued under both configs: `decision` is why it stands at the second place in the second plan
+    and not at the first, `held` why it stood at the first in the first plan and not at the second.
+    `waiting` is why it waits, after or else before.
     """
 
     gang: GangKey
@@ -50,6 +56,7 @@ class Change:
     after: tuple[tuple[str, str], ...] = ()
     decision: Decision | None = None
     waiting: Waiting | None = None
+    held: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def compare(before: Outcome, after: Outcome, extensions: Extensions = NOTHING) -
     return Comparison(
         before,
         after,
-        tuple(_changes(before, after, extensions)),
+        tuple(_told_apart([*_changes(before, after, extensions)], before.plan, after.plan)),
         totals(before, extensions),
         totals(after, extensions),
     )
@@ -107,7 +114,7 @@ def _changes(before: Outcome, after: Outcome, extensions: Extensions) -> Iterato
     waited = {one.gang: one for one in before.plan.waiting}
     waits = {one.gang: one for one in after.plan.waiting}
     gangs = {gang.key: gang for gang in (*before.snapshot.gangs, *after.snapshot.gangs)}
-    mover = _Mover(after, extensions)
+    sides = _Side(before, extensions), _Side(after, extensions)
     for key in dict.fromkeys((*old, *waited, *new, *waits)):
         gang, waiting = gangs[key], waits.get(key) or waited.get(key)
         match old.get(key), new.get(key):
@@ -115,7 +122,7 @@ def _changes(before: Outcome, after: Outcome, extensions: Extensions) -> Iterato
                 if set(first.pods) == set(second.pods):
                     yield Change(key, Kind.SAME, gang.weight, first.pods, second.pods)
                 else:
-                    yield mover.moved(gang, first, second)
+                    yield _moved(gang, first, second, sides)
             case Placement() as first, None:
                 yield Change(
                     key, Kind.NEWLY_WAITING, gang.weight, before=first.pods, waiting=waiting
@@ -128,24 +135,61 @@ def _changes(before: Outcome, after: Outcome, extensions: Extensions) -> Iterato
                 yield Change(key, Kind.STILL_WAITING, gang.weight, waiting=waiting)
 
 
-class _Mover:
-    """Values both places of a gang under the second config, in the company of its plan."""
+def _moved(gang: Gang, first: Placement, second: Placement, sides: tuple[_Side, _Side]) -> Change:
+    old, new = sides
+    return Change(
+        gang.key,
+        Kind.MOVED,
+        gang.weight,
+        first.pods,
+        second.pods,
+        decision=new.decided(gang, second, first),
+        held=old.decided(gang, first, second),
+    )
 
-    def __init__(self, after: Outcome, extensions: Extensions) -> None:
-        self._fabric = after.snapshot.fabric
-        self._gangs = {gang.key: gang for gang in after.snapshot.gangs}
-        self._scorer = Scorer(after.snapshot, extensions)
-        self._company = Company(after.snapshot, after.plan, extensions)
 
-    def moved(self, gang: Gang, first: Placement, second: Placement) -> Change:
+class _Side:
+    """Values places of a gang under one config, in the company of its plan."""
+
+    def __init__(self, outcome: Outcome, extensions: Extensions) -> None:
+        self._fabric = outcome.snapshot.fabric
+        self._gangs = {gang.key: gang for gang in outcome.snapshot.gangs}
+        self._scorer = Scorer(outcome.snapshot, extensions)
+        self._company = Company(outcome.snapshot, outcome.plan, extensions)
+
+    def decided(self, gang: Gang, here: Placement, there: Placement) -> Decision:
+        """Why this plan has `gang` `here`, and not `there` as the other has it."""
         gang = self._gangs.get(gang.key, gang)
-        decision = self._decided(gang, first, second)
-        return Change(gang.key, Kind.MOVED, gang.weight, first.pods, second.pods, decision)
-
-    def _decided(self, gang: Gang, first: Placement, second: Placement) -> Decision:
-        known = all(node in self._fabric.nodes for _, node in first.pods)
-        same = {pod for pod, _ in first.pods} == {pod for pod, _ in second.pods}
-        if not (known and same) or self._company.forbids(gang, first.pods):
+        known = all(node in self._fabric.nodes for _, node in there.pods)
+        same = {pod for pod, _ in here.pods} == {pod for pod, _ in there.pods}
+        if not (known and same) or self._company.forbids(gang, there.pods):
             return Decision(Ground.LAW, 0)
-        here: GangScore = self._scorer.score(gang, second.pods)
-        return decide(here, self._scorer.score(gang, first.pods), self._company)
+        score = self._scorer.score
+        return decide(score(gang, here.pods), score(gang, there.pods), self._company)
+
+
+def _told_apart(changes: Sequence[Change], before: Plan, after: Plan) -> Iterator[Change]:
+    """The changes, in which what nothing decided is no move."""
+    even = shared_points(before) == shared_points(after)
+    shuffled = {one.gang: one.decision for one in changes if _idle(one, even)}
+    while forced := [
+        key for key, one in shuffled.items() if one and not shuffled.keys() >= {*one.gangs}
+    ]:
+        for key in forced:
+            del shuffled[key]
+    for one in changes:
+        yield replace(one, kind=Kind.SHUFFLED) if one.gang in shuffled else one
+
+
+def _idle(one: Change, even: bool) -> bool:
+    """Whether both configs value both places alike, and likely gangs lose nothing by the move.
+
+    Room that is kept at the other place in either plan only changed places with the gang, where
+    it is worth as much (`even`) in both.
+    """
+    if one.decision is None or one.held is None:
+        return False
+    grounds = one.held.ground, one.decision.ground
+    if Ground.LAW in grounds or one.held.difference or one.decision.difference:
+        return False
+    return grounds[1] is not Ground.ROOM or (even and grounds[0] is Ground.ROOM)

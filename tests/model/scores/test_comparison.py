@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from model.gang import GangKey
+from model.gang import GangKey, TopologyPolicy
+from model.plan import Phantom
 from model.resources import Resources
 from model.scores.comparison import Kind, Outcome, compare
 from model.scores.decision import Ground
@@ -67,3 +68,83 @@ def test_a_place_that_is_no_longer_legal() -> None:
     (moved,) = compare(Outcome(before, first), Outcome(after, second)).of(Kind.MOVED)
     assert moved.decision is not None
     assert moved.decision.ground is Ground.LAW
+
+
+def test_the_term_that_held_it_before() -> None:
+    """Filling `a` was worth 0.5 more for 8 GPUs; by shape alone both leaves are worth the same."""
+    before, after = world(scoringWeights=FILL), world(scoringWeights=SHAPE)
+    first, second = plan(before, {"g": ["a1"]}), plan(after, {"g": ["b0"]})
+    (moved,) = compare(Outcome(before, first), Outcome(after, second)).of(Kind.MOVED)
+    assert moved.decision is not None
+    assert moved.held is not None
+    assert moved.decision.ground is Ground.EQUAL
+    assert moved.held.ground is Ground.TERM
+    assert (moved.held.term, moved.held.term_difference) == ("domainUtilization", 4000)
+
+
+def test_gangs_that_swap_alike_places_are_shuffled() -> None:
+    """By shape alone all leaves are worth the same, so that `g` and `h` gain nothing."""
+    before, after = world(scoringWeights=SHAPE), world(scoringWeights=SHAPE)
+    first = plan(before, {"g": ["b0"], "h": ["c0"]})
+    second = plan(after, {"g": ["c0"], "h": ["b0"]})
+    found = compare(Outcome(before, first), Outcome(after, second))
+    assert [one.gang.name for one in found.of(Kind.SHUFFLED)] == ["g", "h"]
+    assert not found.of(Kind.MOVED)
+
+
+def test_who_gives_way_to_one_that_gains_is_not_shuffled() -> None:
+    """`g` comes to fill `a`; `h` had its node and finds one as good by no term of the first config.
+
+    Under `SHAPE` both were as good for either; under `FILL` `a1` is worth 4000 more to both.
+    `i` and `j` swap the nodes of an empty leaf, in the same plans, and are shuffled.
+    """
+    before, after = world(scoringWeights=SHAPE), world(scoringWeights=FILL)
+    first = plan(before, {"g": ["b0"], "h": ["a1"], "i": ["c0"], "j": ["c1"]})
+    second = plan(after, {"g": ["a1"], "h": ["b0"], "i": ["c1"], "j": ["c0"]})
+    found = compare(Outcome(before, first), Outcome(after, second))
+    grounds = {one.gang.name: one.decision.ground for one in found.of(Kind.MOVED) if one.decision}
+    assert grounds == {"g": Ground.TERM, "h": Ground.TAKEN}
+    assert [one.gang.name for one in found.of(Kind.SHUFFLED)] == ["i", "j"]
+
+
+def test_a_place_as_good_that_a_gaining_gang_took() -> None:
+    """`h` is worth the same in `b` and `c` under both, but `p` has both nodes of `b` now.
+
+    `p` (two nodes) gains by the move: its pods stood on two leaves, which costs by shape.
+    """
+    pair, one = gang("p", 2, policy=TopologyPolicy.PREFERRED), gang("h", 1)
+    before = snapshot(fabric([[2, 2, 2]]), pair, one, running=HALF_USED, scoringWeights=FILL)
+    after = snapshot(fabric([[2, 2, 2]]), pair, one, running=HALF_USED, scoringWeights=SHAPE)
+    first = plan(before, {"p": ["a1", "c0"], "h": ["b0"]})
+    second = plan(after, {"p": ["b0", "b1"], "h": ["c0"]})
+    found = compare(Outcome(before, first), Outcome(after, second))
+    (taken,) = (one for one in found.of(Kind.MOVED) if one.gang == key("h"))
+    assert taken.decision is not None
+    assert (taken.decision.ground, taken.decision.gangs) == (Ground.TAKEN, (key("p"),))
+    assert not found.of(Kind.SHUFFLED)
+
+
+def test_room_that_changed_places_with_a_gang() -> None:
+    """Kept for a pair in the leaf that `g` is not in, worth 16,000 either way: a shuffle.
+
+    Where the second plan keeps no room, nothing there keeps `g` from going back either; where the
+    first kept none, the room is what moved it.
+    """
+    room = {"weight": 1, "mix": [{"nodes": 2, "share": 1}]}
+    here = snapshot(fabric([[2, 2]]), gang("g", 1), fragmentation=room)
+    in_b, in_a = Phantom(2, 8, ("b0", "b1"), 16000), Phantom(2, 8, ("a0", "a1"), 16000)
+    first, second = plan(here, {"g": ["a0"]}, [in_b]), plan(here, {"g": ["b0"]}, [in_a])
+    bare = plan(here, {"g": ["a0"]})
+    assert compare(Outcome(here, first), Outcome(here, second)).of(Kind.SHUFFLED)
+    assert not compare(Outcome(here, bare), Outcome(here, second)).of(Kind.SHUFFLED)
+
+
+def test_a_place_that_was_not_legal_before() -> None:
+    """A gang of two nodes comes to one leaf only where a leaf may give it both."""
+    pair = gang("p", 2)
+    before = snapshot(fabric([[2, 2]]), pair, topologyConstraints={"maxNodesPerLeaf": 1})
+    after = snapshot(fabric([[2, 2]]), pair)
+    first, second = plan(before, {"p": ["a0", "b0"]}), plan(after, {"p": ["a0", "a1"]})
+    (moved,) = compare(Outcome(before, first), Outcome(after, second)).of(Kind.MOVED)
+    assert moved.held is not None
+    assert moved.held.ground is Ground.LAW
