@@ -12,6 +12,7 @@ from cli.documents import tell
 from cli.options import Answer, OutputFormat
 
 if TYPE_CHECKING:
+    from simulator.tuning.cases import Split
     from simulator.tuning.evaluate import Evaluation
     from simulator.tuning.knobs import Settings
     from simulator.tuning.task import Task
@@ -19,14 +20,16 @@ if TYPE_CHECKING:
 
 
 def tune(
-    trace: Annotated[str, typer.Argument(help="kalos, philly or openb.")] = "kalos",
+    trace: Annotated[
+        str | None, typer.Argument(help="kalos, philly or openb; kalos without it.")
+    ] = None,
     files: Annotated[
         list[str] | None,
         typer.Option(
             "-f",
             "--filename",
             metavar="PATH",
-            help="Snapshots instead of a trace, oldest first; two at least. Repeatable.",
+            help="Snapshots in place of the trace, oldest first; two at least. Repeatable.",
         ),
     ] = None,
     duration: Annotated[
@@ -112,6 +115,7 @@ def tune(
     from cli.logs import log_to_stderr
     from cli.render.tune import report
     from cli.tuning import refused, settled
+    from simulator.tuning.cases import split_of
     from simulator.tuning.document import document
     from simulator.tuning.storage import DEFAULT
     from simulator.tuning.worker import work
@@ -134,13 +138,15 @@ def tune(
         objectives=tuple(objective or ()),
         knobs=tuple(knob or ()),
     )
-    url, name = storage or DEFAULT, study or ("snapshots" if files else trace)
+    url, name = storage or DEFAULT, study or ("snapshots" if files else task.trace)
     with refused(task, url, name):
         if worker:
             work(url, name, task, trials, worker_number)
             raise typer.Exit(EXIT_OK)
+        # Before the study is begun: evidence that is refused must leave no study of it behind.
+        split = split_of(task)
         _search(url, name, task, trials, workers)
-        verdict = _judged(url, name, task, tolerance / 100)
+        verdict = _judged(url, name, task, split, tolerance / 100)
     tell(lambda: document(verdict), lambda: report(verdict), output)
     if pictures is not None:
         _draw(pictures, verdict)
@@ -169,18 +175,18 @@ def _search(url: str, name: str, task: Task, trials: int, workers: int) -> None:
             together(url, name, task, trials, workers, watching.trial, watching.lost)
 
 
-def _judged(url: str, name: str, task: Task, tolerance: float) -> Verdict:
-    """The verdict on the study as it stands."""
-    from simulator.tuning.cases import split_of
+def _judged(url: str, name: str, task: Task, split: Split, tolerance: float) -> Verdict:
+    """The verdict on the study as it stands, with progress on standard error."""
+    from cli.render.tune import judging
     from simulator.tuning.evaluate import evaluate
     from simulator.tuning.storage import open_storage
     from simulator.tuning.study import open_study
     from simulator.tuning.verdict import verdict_of
 
-    split = split_of(task)
-
     def judge(settings: Settings, held_out: bool) -> Evaluation:
-        return evaluate(task, settings, split.held_out if held_out else split.train)
+        cases = split.held_out if held_out else split.train
+        with judging(err(), task, settings, held_out) as begun:
+            return evaluate(task, settings, cases, begun)
 
     return verdict_of(open_study(open_storage(url), name, task), task, split, judge, tolerance)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from model.problems import BadInput
     from simulator.tuning.task import Task
 
+USUAL = "kalos"
+"""The trace where none is named."""
+
 
 def settled(config: str | None, slack: int | None, **told: Any) -> Task:
     """The task that the options name, every name checked. Raises `BadInput` and usage errors."""
@@ -25,6 +28,9 @@ def settled(config: str | None, slack: int | None, **told: Any) -> Task:
     from simulator.tuning import knobs, objectives
     from simulator.tuning.task import Task
 
+    if told["snapshots"]:
+        _need_snapshots_alone(told)
+    told["trace"] = told["trace"] or USUAL
     need_one_of([told["trace"]], list(TRACES), "TRACE")
     need_one_of([told["sizes"]], list(Sizes), "--sizes")
     need_one_of(told["objectives"], list(objectives.OBJECTIVES), "--objective")
@@ -34,6 +40,17 @@ def settled(config: str | None, slack: int | None, **told: Any) -> Task:
     told["objectives"] = tuple(dict.fromkeys(told["objectives"])) or objectives.USUAL
     told["knobs"] = tuple(dict.fromkeys(told["knobs"])) or knobs.USUAL
     return Task(config=_config(config, slack), **told)
+
+
+def _need_snapshots_alone(told: dict[str, Any]) -> None:
+    """Raises `BadInput` for what only a trace has: a snapshot is one moment of one cluster."""
+    asked = {"TRACE": told["trace"], "--fabric": told["fabric"], "--load": told["load"]}
+    asked |= {"--days": told["days"], "--sizes": told["sizes"]}
+    for option, value in asked.items():
+        if value not in (None, "asked"):
+            message = "says nothing of snapshots; a study has snapshots or one trace, never both"
+            advice = f"Leave {option} out, or leave -f out and tune on a trace."
+            raise _problem(option, str(value), message, advice)
 
 
 def _need_fabric(name: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from cli.render.replay import as_is
+from simulator.tuning.knobs import Settings, settings_of
 from simulator.tuning.objectives import OBJECTIVES
 from simulator.tuning.tables import tables
 from simulator.tuning.task import Task
@@ -70,6 +72,24 @@ class Watching:
     def lost(self, number: int, code: int) -> None:
         """Say that a worker died."""
         self._console.print(f"worker {number} died ({code}); the study goes on")
+
+
+@contextmanager
+def judging(
+    console: Console, task: Task, settings: Settings, held_out: bool
+) -> Iterator[Callable[[int, int], None]]:
+    """Shows which replay of a verdict runs: a spinner on a terminal, a line each elsewhere."""
+    which = "the default" if settings == settings_of(task.config, task.knobs) else "the choice"
+    part = "held-out" if held_out else "train"
+
+    def said(number: int, count: int) -> str:
+        return f"judging {which} on {part}: replay {number} of {count}"
+
+    if not console.is_terminal:
+        yield lambda number, count: console.print(said(number, count), soft_wrap=True)
+        return
+    with console.status("") as status:
+        yield lambda number, count: status.update(said(number, count))
 
 
 def report(verdict: Verdict) -> Iterator[RenderableType]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -35,11 +35,21 @@ class SolverFailed(RuntimeError):
     """The solver's process gave nothing, so that the fallback answered: no config is to blame."""
 
 
-def evaluate(task: Task, settings: Settings, cases: Sequence[Case]) -> Evaluation:
-    """Replay all cases under the task's config with these settings. Raises `SolverFailed`."""
+def evaluate(
+    task: Task,
+    settings: Settings,
+    cases: Sequence[Case],
+    begun: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Replay all cases under the task's config with these settings. Raises `SolverFailed`.
+
+    `begun` hears the number of each case that begins, from 1, and of how many.
+    """
     options = options_of(task, settings)
     found, unproven = [], 0
-    for case in cases:
+    for number, case in enumerate(cases, start=1):
+        if begun is not None:
+            begun(number, len(cases))
         record = replay(case.trace, case.fabric, options)
         if record.counts.greedy:
             raise SolverFailed(f"{record.counts.greedy} cycles went without the solver's answer")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 TASK = "task"
-WORKER = "worker"
+DEFAULT = "default"
 CASES = "cases"
 UNPROVEN = "unproven"
 SETTINGS = "settings"
@@ -52,21 +52,32 @@ def open_study(storage: BaseStorage, name: str, task: Task) -> Study:
     known = study.user_attrs.get(TASK)
     if known is None:
         study.set_user_attr(TASK, task.text())
-        study.enqueue_trial(dict(settings_of(task.config, task.knobs)), skip_if_exists=True)
+        enqueue_default(study, task, skip_if_exists=True)
     elif fields := Task.model_validate_json(known).differences(task):
         raise OtherTask(f"study {name} was begun with another {', '.join(fields)}")
     return study
 
 
-def sampler(seed: int, worker: int, trials: int) -> BaseSampler:
-    """Who proposes the next trial to this worker, after so many trials of the study.
+def enqueue_default(study: Study, task: Task, *, skip_if_exists: bool = False) -> None:
+    """Let the config as it stands be the next trial."""
+    settings = dict(settings_of(task.config, task.knobs))
+    study.enqueue_trial(settings, {DEFAULT: True}, skip_if_exists=skip_if_exists)
+
+
+def is_default(trial: FrozenTrial) -> bool:
+    """Whether it is the trial of the config as it stands."""
+    return bool(trial.user_attrs.get(DEFAULT))
+
+
+def sampler(seed: int, worker: int, done: int) -> BaseSampler:
+    """Who proposes the next trial to this worker, after so many finished ones of the study.
 
     Made anew for each trial, so that a study that was ended and goes on is the one that it would
     have been; trials that run elsewhere count as bad meanwhile, so that workers do not meet.
     """
     from optuna.samplers import TPESampler
 
-    own = random.Random(f"tune {seed} {worker} {trials}").getrandbits(31)  # noqa: S311 - a search
+    own = random.Random(f"tune {seed} {worker} {done}").getrandbits(31)  # noqa: S311 - a search
     return TPESampler(n_startup_trials=FIRST, multivariate=True, constant_liar=True, seed=own)
 
 

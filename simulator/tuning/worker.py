@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import platform
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from simulator.tuning.cases import split_of
+from simulator.tuning.claims import claim, complete, fail
+from simulator.tuning.ending import orderly
 from simulator.tuning.evaluate import Evaluation, evaluate
 from simulator.tuning.knobs import Settings, settings_of, suggested
+from simulator.tuning.pulse import Watch, beating
 from simulator.tuning.storage import open_storage
 from simulator.tuning.study import (
     CASES,
     SETTINGS,
     UNPROVEN,
-    WORKER,
     finished,
     open_study,
     sampler,
@@ -26,13 +27,11 @@ if TYPE_CHECKING:
     from optuna import Study, Trial
     from optuna.trial import FrozenTrial
 
+POLL = 0.5
+"""Seconds between looks at the study while the last trials run elsewhere."""
+
 Listen = Callable[["FrozenTrial"], None]
 """Hears of each trial of this worker that ended."""
-
-
-def name_of(pid: int) -> str:
-    """What a worker is called in the trials that it runs."""
-    return f"{platform.node()}/{pid}"
 
 
 def work(
@@ -44,8 +43,9 @@ def work(
     study and the evidence raises.
     """
     train = split_of(task).train
-    study = open_study(open_storage(url), name, task)
-    run(study, task, trials, number, lambda settings: evaluate(task, settings, train), listen)
+    with orderly():
+        study = open_study(open_storage(url), name, task)
+        run(study, task, trials, number, lambda settings: evaluate(task, settings, train), listen)
 
 
 def run(
@@ -56,22 +56,44 @@ def run(
     judge: Callable[[Settings], Evaluation],
     listen: Listen | None = None,
 ) -> None:
-    """Run trials of `study`, one after the other, until so many are finished."""
-    base = settings_of(task.config, task.knobs)
+    """Run trials of `study`, one after the other, until so many are finished.
 
-    def objective(trial: Trial) -> tuple[float, ...]:
-        trial.set_user_attr(WORKER, name_of(os.getpid()))
-        settings = suggested(trial, base)
-        trial.set_user_attr(SETTINGS, dict(settings))
-        found = judge(settings)
+    Trials whose worker died are given up. While the last ones run elsewhere it waits, to take
+    the place of one that fails.
+    """
+    watch = Watch()
+    while len(finished(study)) < trials:
+        for dead in watch.dead(study):
+            fail(study, task, dead.number)
+        study.sampler = sampler(task.seed, number, len(finished(study)))
+        trial = claim(study, task, trials)
+        if trial is None:
+            time.sleep(POLL)
+            continue
+        done = _tried(study, task, trial, judge)
+        if done is not None and listen is not None:
+            listen(done)
+
+
+def _tried(
+    study: Study, task: Task, trial: Trial, judge: Callable[[Settings], Evaluation]
+) -> FrozenTrial | None:
+    """The trial as it ended; `None` where it ended elsewhere meanwhile.
+
+    That is so where it was given up, or where SQLite gave the queued trial to two at once.
+    """
+    from optuna.exceptions import UpdateFinishedTrialError
+
+    try:
+        with beating(trial):
+            settings = suggested(trial, settings_of(task.config, task.knobs))
+            trial.set_user_attr(SETTINGS, dict(settings))
+            found = judge(settings)
         trial.set_user_attr(CASES, found.cases)
         trial.set_user_attr(UNPROVEN, found.unproven)
-        return found.values
-
-    def heard(_: Study, trial: FrozenTrial) -> None:
-        if listen is not None:
-            listen(trial)
-
-    while len(finished(study)) < trials:
-        study.sampler = sampler(task.seed, number, len(study.get_trials(deepcopy=False)))
-        study.optimize(objective, n_trials=1, callbacks=[heard])
+        return complete(study, trial, found.values)
+    except UpdateFinishedTrialError:
+        return None
+    except BaseException:
+        fail(study, task, trial.number)
+        raise

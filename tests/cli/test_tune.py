@@ -37,7 +37,7 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _formulas(monkeypatch: pytest.MonkeyPatch) -> None:
     """More weight is more allocation, on train and on held-out."""
     for module in (worker, replays):
-        monkeypatch.setattr(module, "evaluate", lambda task, settings, cases: formula(settings))
+        monkeypatch.setattr(module, "evaluate", lambda task, settings, *_: formula(settings))
 
 
 def test_real_replays_end_with_a_verdict_and_no_config() -> None:
@@ -130,6 +130,8 @@ def test_nothing_better_is_written_where_that_is_asked_for() -> None:
         ),
         (["tune", "-f", "nowhere.json", "-f", "nowhere.json"], ["nowhere.json"]),
         (["tune", "-f", "nowhere.json"], ["one snapshot cannot be both"]),
+        (["tune", "kalos", "-f", "a", "-f", "b"], ["TRACE = kalos", "snapshots or one trace"]),
+        (["tune", "-f", "a", "-f", "b", "--load", "90"], ["--load = 90", "Leave --load out"]),
         ([*ARGS, "--config", "nowhere.yaml"], ["nowhere.yaml"]),
     ],
 )
@@ -139,6 +141,23 @@ def test_bad_input_is_refused_by_name(args: list[str], words: list[str]) -> None
     assert done.exit_code == 2, done.output
     for word in words:
         assert word in done.output
+
+
+def test_evidence_that_is_refused_leaves_no_study() -> None:
+    """One snapshot, which is too few: the corrected command would otherwise meet its study."""
+    assert CliRunner().invoke(app, ["tune", "-f", "nowhere.json"]).exit_code == 2
+    assert not Path("fourleaf-tune.db").exists()
+
+
+def test_held_out_is_judged_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A choice made by formulas, judged by real replays: a line as each of the two begins."""
+    monkeypatch.setattr(worker, "evaluate", lambda task, settings, *_: formula(settings))
+    done = CliRunner().invoke(app, [*ARGS, *FORMULAS], env={"COLUMNS": "200"})
+    told = [line for line in done.stderr.splitlines() if line.startswith("judging")]
+    assert told == [
+        "judging the default on held-out: replay 1 of 1",
+        "judging the choice on held-out: replay 1 of 1",
+    ]
 
 
 @pytest.mark.usefixtures("_formulas")
