@@ -10,8 +10,8 @@ from simulator.measures.tables import percent
 
 HEADER = (
     "workload", "nodes", "baseline", "limit s", "instances", "cases", "improved",
-    "certified optimal", "unknown", "improved, of what is not certified", "all placed",
-    "s p50 / p95", "breaches",
+    "certified optimal", "unknown", "late", "placeable cases", "improved, of placeable",
+    "all placed", "s p50 / p95", "breaches",
 )  # fmt: skip
 
 
@@ -19,7 +19,7 @@ def columns(key: tuple[str, int, str, float], instances: int, cases: Sequence[Ca
     """The columns of `HEADER` for one workload, size, baseline and limit."""
     workload, nodes, baseline, limit = key
     counts = {one: sum(case.verdict is one for case in cases) for one in Verdict}
-    open_ = len(cases) - counts[Verdict.CERTIFIED]
+    placeable = sum(case.placeable for case in cases)
     seconds = [case.seconds for case in cases]
     return [
         workload,
@@ -29,7 +29,9 @@ def columns(key: tuple[str, int, str, float], instances: int, cases: Sequence[Ca
         str(instances),
         str(len(cases)),
         *(_share(counts[one], len(cases)) for one in Verdict),
-        _share(counts[Verdict.IMPROVED], open_),
+        str(sum(case.late for case in cases)),
+        str(placeable),
+        _share(counts[Verdict.IMPROVED], placeable),
         str(sum(case.all_placed for case in cases)),
         f"{quantile(seconds, 0.5):.2f} / {quantile(seconds, 0.95):.2f}" if cases else "–",
         str(sum(case.breaches for case in cases)),

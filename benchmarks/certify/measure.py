@@ -34,7 +34,9 @@ class Verdict(StrEnum):
 class Case:
     """A placement that leaves somebody waiting, and what came of it within a time limit.
 
-    `limit` and `seconds` in seconds; `all_placed` says whether ours leaves nobody waiting.
+    `limit` and `seconds` in seconds. `all_placed` says whether ours leaves nobody waiting,
+    `placeable` whether any answer, of any limit and however late, places more than the baseline
+    or everybody: then a better placement exists. An answer that is `late` counts for nothing.
     """
 
     workload: str
@@ -47,12 +49,25 @@ class Case:
     proven: bool
     seconds: float
     breaches: int
+    placeable: bool
+
+    @property
+    def late(self) -> bool:
+        """Whether the answer came after the limit."""
+        return self.seconds > self.limit
 
 
 def cases(
-    workload: str, nodes: int, seeds: Iterable[int], limits: Sequence[float]
+    workload: str,
+    nodes: int,
+    seeds: Iterable[int],
+    limits: Sequence[float],
+    reserve: float = 0.0,
 ) -> Iterator[Case]:
-    """All instances in which a baseline leaves somebody waiting, at each limit."""
+    """All instances in which a baseline leaves somebody waiting, at each limit.
+
+    The solver is asked to answer `reserve` seconds before the limit.
+    """
     steps = replace(own_steps(), explain=lambda _, plan, __: plan)
     with SolverClient(steps=steps) as ours:
         for seed in seeds:
@@ -60,14 +75,25 @@ def cases(
             behind = dict(_baselines(instance, seed))
             if not behind:
                 continue
-            for limit, plan, seconds in _answers(ours, instance, limits):
-                broken = len(validate(instance, plan))
+            answers = list(_answers(ours, instance, limits, reserve))
+            better = {
+                baseline: any(betters(instance, placed, plan) for _, plan, _ in answers)
+                for baseline, placed in behind.items()
+            }
+            for limit, plan, seconds in answers:
+                broken, late = len(validate(instance, plan)), seconds > limit
                 for baseline, placed in behind.items():
+                    known = Verdict.UNKNOWN if late else verdict(instance, placed, plan)
                     yield Case(
-                        workload, nodes, seed, baseline, limit,
-                        verdict(instance, placed, plan), not plan.waiting,
-                        plan.status is PlanStatus.OPTIMAL, seconds, broken,
+                        workload, nodes, seed, baseline, limit, known,
+                        not plan.waiting and not late, plan.status is PlanStatus.OPTIMAL,
+                        seconds, broken, better[baseline],
                     )  # fmt: skip
+
+
+def betters(instance: Snapshot, placed: Values, plan: Plan) -> bool:
+    """Whether `plan` shows that more can be placed than `placed`."""
+    return not plan.waiting or values(instance, plan) > placed
 
 
 def verdict(instance: Snapshot, placed: Values, plan: Plan) -> Verdict:
@@ -109,13 +135,13 @@ def _baselines(instance: Snapshot, seed: int) -> Iterator[tuple[str, Values]]:
 
 
 def _answers(
-    ours: SolverClient, instance: Snapshot, limits: Sequence[float]
+    ours: SolverClient, instance: Snapshot, limits: Sequence[float], reserve: float
 ) -> Iterator[tuple[float, Plan, float]]:
     """Plan and wall seconds by limit; a plan that is proven stands for all longer limits."""
     known: tuple[Plan, float] | None = None
     for limit in sorted(limits):
         if known is None or known[0].status is not PlanStatus.OPTIMAL:
-            asked = replace(instance, config=limited(instance, limit))
+            asked = replace(instance, config=limited(instance, limit - reserve))
             # A process that had to be killed starts anew; that is not part of the next answer.
             while not ours.wait_until_ready():
                 time.sleep(0.1)

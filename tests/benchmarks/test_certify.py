@@ -121,15 +121,30 @@ def test_small_cases_are_decided_and_legal() -> None:
         assert policy("greedy", 0).decide(instance).waiting
 
 
+def test_answers_after_the_limit_count_for_nothing() -> None:
+    """No answer comes within a microsecond: all late and unknown, and what is known stays known."""
+    found = [case for case in cases("gangs", 8, range(4), (1e-6, 5.0)) if case.baseline == "greedy"]
+    hasty = [case for case in found if case.limit < 1]
+    patient = [case for case in found if case.limit > 1]
+    assert hasty
+    assert all(case.late and case.verdict is Verdict.UNKNOWN for case in hasty)
+    assert not any(case.all_placed for case in hasty)
+    improved = {case.seed for case in patient if case.verdict is Verdict.IMPROVED}
+    assert improved <= {case.seed for case in hasty if case.placeable}
+    certified = {case.seed for case in patient if case.verdict is Verdict.CERTIFIED}
+    assert not certified & {case.seed for case in found if case.placeable}
+
+
 def test_shares_are_of_cases() -> None:
-    """Of four cases one is improved, two are certified; half of what is not certified."""
+    """Of four cases one is improved, two are certified, one came late; two could be improved."""
     verdicts = (Verdict.IMPROVED, Verdict.CERTIFIED, Verdict.CERTIFIED, Verdict.UNKNOWN)
     some = [
-        Case("gangs", 8, i, "greedy", 1.0, one, i == 0, True, 0.1 * i, 0)
+        Case("gangs", 8, i, "greedy", 1.0, one, i == 0, True, 0.4 * i, 0, i in (0, 3))
         for i, one in enumerate(verdicts)
     ]
     line = dict(zip(HEADER, columns(("gangs", 8, "greedy", 1.0), 9, some), strict=True))
     assert (line["instances"], line["cases"], line["all placed"]) == ("9", "4", "1")
     assert (line["improved"], line["certified optimal"]) == ("1 (25.0 %)", "2 (50.0 %)")
-    assert line["improved, of what is not certified"] == "1 (50.0 %)"
+    assert (line["late"], line["placeable cases"]) == ("1", "2")
+    assert line["improved, of placeable"] == "1 (50.0 %)"
     assert columns(("gangs", 8, "greedy", 1.0), 9, [])[6] == "–"
