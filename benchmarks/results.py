@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -59,3 +60,18 @@ def write_section(name: str, title: str, body: str) -> None:
     else:
         text = text.rstrip() + "\n\n" + section + "\n"
     RESULTS.write_text(text)
+
+
+def amend_section(name: str, change: Callable[[str], str]) -> None:
+    """Change the text of the section `name`; the command and machine that measured it stay.
+
+    Raises `LookupError` where there is none.
+    """
+    text = RESULTS.read_text() if RESULTS.exists() else ""
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    if start not in text or end not in text:
+        raise LookupError(f"{RESULTS} has no section {name}")
+    before, rest = text.split(start, 1)
+    section, after = rest.split(end, 1)
+    title, told, body = section.strip("\n").split("\n\n", 2)
+    RESULTS.write_text(f"{before}{start}\n{title}\n\n{told}\n\n{change(body)}\n{end}{after}")

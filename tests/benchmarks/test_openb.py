@@ -2,12 +2,14 @@
 
 from collections import Counter
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks import results
 from benchmarks.openb.cluster import Cluster, Seat, breaches
-from benchmarks.openb.figures import HEADER, columns, verdict
+from benchmarks.openb.figures import HEADER, columns, renewed, table, verdict
 from benchmarks.openb.fragmentation import Fragmentation
 from benchmarks.openb.load import Machine, Pod, arrivals
 from benchmarks.openb.packing import Packing
@@ -16,6 +18,7 @@ from benchmarks.openb.policies.phantoms import Phantoms
 from benchmarks.openb.policies.protocol import OneByOne
 from benchmarks.openb.prices import prices
 from benchmarks.openb.replay import POLICIES, Ground, replay
+from benchmarks.results import markdown
 
 GIB = 1024
 BIG = Pod(12_000, GIB, 1)
@@ -24,6 +27,7 @@ MOST = Pod(3_000, GIB, 1, 810)
 PAIR = Pod(20_000, GIB, 2)
 BARE = Pod(10_000, GIB)
 KINDS = (BIG, HALF, MOST, PAIR, BARE)
+OURS = "ours, one by one"
 NODES = (Machine(24_000, 64 * GIB, 2, "A"), Machine(96_000, 64 * GIB, 4, "B"))
 
 
@@ -189,3 +193,33 @@ def test_the_verdict_compares_with_what_is_published() -> None:
         f"- FGD: {100 / 12 - 95.39:+.2f} points from what is published, not as published",
         "- ours, one by one: goal 95.4 %: no",
     ]
+
+
+def test_all_that_is_published_has_a_row() -> None:
+    """Six policies, of which one was run, and ours after them."""
+    done = [replay(name, ground(KINDS), [HALF], 0, cycle=1)[0] for name in ("FGD", OURS)]
+    rows = table({one.policy: columns(one.policy, done) for one in done}).splitlines()[2:9]
+    cells = [row.strip("| ").split(" | ") for row in rows]
+    names = ["Random", "DotProd", "GpuClustering", "GpuPacking", "BestFit", "FGD", OURS]
+    assert [row[0] for row in cells] == names
+    assert dict(zip(HEADER, cells[1], strict=True))["published"] == "90.85"
+    assert cells[1].count("–") == len(HEADER) - 2
+    assert cells[5] == columns("FGD", done)
+
+
+def test_measured_rows_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows without a figure of ours are made anew, all else of the section stays as it was."""
+    done = [replay(name, ground(KINDS), [HALF], 0, cycle=1)[0] for name in ("FGD", OURS)]
+    measured = {one.policy: columns(one.policy, done) for one in done}
+    old = f"Note.\n\n{markdown(list(HEADER), list(measured.values()))}\n\n- verdict"
+    file = tmp_path / "RESULTS.md"
+    monkeypatch.setattr(results, "RESULTS", file)
+    results.write_section("openb", "Title", old)
+    results.write_section("next", "Next", "Other.")
+    before = file.read_text()
+    results.amend_section("openb", renewed)
+    assert file.read_text() == before.replace(old, f"Note.\n\n{table(measured)}\n\n- verdict")
+    results.amend_section("openb", renewed)
+    assert file.read_text() == before.replace(old, f"Note.\n\n{table(measured)}\n\n- verdict")
+    with pytest.raises(LookupError, match="other columns"):
+        results.amend_section("next", renewed)
