@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from rich.console import Console
 
 from cli.plan_reading import from_document
+from cli.render.comparison import comparison_view
+from cli.render.glyphs import UNICODE
 from model.extensions import Extensions
 from model.readers import Source, read
+from model.scores.comparison import Outcome, compare
 from model.validator import validate
 from tests.cli.conftest import Run
+from tests.small import fabric, gang, plan, snapshot
 
 Write = Callable[[str, str], Path]
 LEAF, SPINE = "topology.scheduler/leaf", "topology.scheduler/spine"
@@ -96,8 +102,8 @@ def test_both_plans_are_legal_each_under_its_config(run: Run, input_file: Path) 
     spec = {"scoringWeights": weights}
     config = type(before.config).model_validate({"spec": spec})
     after = read([Source("in", objects=CROWDED)], config=config).snapshot
-    for name, snapshot in (("before", before), ("after", after)):
-        assert validate(snapshot, from_document(told[name], name), Extensions()) == ()
+    for name, world in (("before", before), ("after", after)):
+        assert validate(world, from_document(told[name], name), Extensions()) == ()
 
 
 def test_for_people(run: Run, input_file: Path) -> None:
@@ -128,22 +134,31 @@ def test_a_gang_that_would_have_to_wait(run: Run, input_file: Path, write: Write
     assert gang["why"]["reason"] == "QuotaExceeded"
 
 
-def test_places_that_are_alike_under_both(run: Run) -> None:
-    """Without its term, the pair of leaves that was wished for holds mixtral-sft no longer.
-
-    whisper-distill and fold change places, which neither config cares about: no move.
-    """
+def test_the_term_that_held_a_gang(run: Run) -> None:
+    """Without its term, the pair of leaves that was wished for holds mixtral-sft no longer."""
     change = "topologyAlignment=0,resourceAvailability=1"
     told = json.loads(run("plan", "-f", EXAMPLES, "--what-if", change, "-o", "json").stdout)
-    gangs = {one["name"]: one for one in told["gangs"]}
-    assert gangs["mixtral-sft"]["change"] == "Moved"
-    assert gangs["mixtral-sft"]["heldBefore"]["term"] == "topologyAlignment"
-    assert {gangs[name]["change"] for name in ("whisper-distill", "fold")} == {"Shuffled"}
-    said = run("plan", "-f", EXAMPLES, "--what-if", change).stdout
-    assert "2 elsewhere, 3 only shuffled" in said
-    assert "whisper-distill" not in said
-    wide = run("plan", "-f", EXAMPLES, "--what-if", change, "-o", "wide").stdout
-    assert "whisper-distill" in wide
+    (gang,) = (one for one in told["gangs"] if one["name"] == "mixtral-sft")
+    assert gang["change"] == "Moved"
+    assert gang["heldBefore"]["by"] == "Term"
+    assert gang["heldBefore"]["term"] == "topologyAlignment"
+    assert gang["heldBefore"]["difference"] > 0 >= gang["decided"]["difference"]
+    said = " ".join(run("plan", "-f", EXAMPLES, "--what-if", change).stdout.split())
+    assert "1 still waiting" in said
+    assert "held it before, +0.214" in said
+
+
+def test_shuffled_gangs_are_counted_and_listed_by_wide_alone() -> None:
+    """Two gangs that change places of which neither config prefers one."""
+    world = snapshot(fabric([[2, 2]]), gang("g", 1), gang("h", 1))
+    plans = (plan(world, {"g": [a], "h": [b]}) for a, b in (("a0", "b0"), ("b0", "a0")))
+    comparison = compare(*(Outcome(world, made) for made in plans))
+    for wide in (False, True):
+        page = StringIO()
+        Console(file=page, width=80).print(*comparison_view(comparison, UNICODE, wide))
+        said = page.getvalue()
+        assert "2 only shuffled" in said
+        assert ("nothing: as good under both configs" in said) is wide
 
 
 def test_what_changes_nothing(run: Run, input_file: Path) -> None:
