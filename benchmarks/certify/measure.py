@@ -53,7 +53,7 @@ def cases(
     workload: str, nodes: int, seeds: Iterable[int], limits: Sequence[float]
 ) -> Iterator[Case]:
     """All instances in which a baseline leaves somebody waiting, at each limit."""
-    steps = replace(own_steps(), explain=lambda _, plan, __: plan)
+    steps = replace(own_steps(), explain=lambda _, plan, *__: plan)
     with SolverClient(steps=steps) as ours:
         for seed in seeds:
             instance = snapshot(workload, nodes, seed)
