@@ -15,6 +15,7 @@ from model.extensions import Extensions
 from model.gang import Gang
 from model.plan import Plan, Waiting
 from model.reasons import Reason, ReasonKind
+from model.reasons_text import cause
 from model.snapshot import Snapshot
 from solver.reasons.batching import not_considered
 from solver.reasons.bound import bound_elsewhere
@@ -77,9 +78,19 @@ class _Explainer:
         busy = self._busy_for(key, unit)
         return (
             bound_elsewhere(self.inquiry, unit, busy.as_preferred if unit.bound else None)
-            or quota_exceeded(self.inquiry, gang)
+            or self._beyond_quota(gang, busy)
             or busy.reason(gang)
         )
+
+    def _beyond_quota(self, gang: Gang, busy: Busy) -> Reason | None:
+        """The quota, with what else it takes where room for the gang would still be missing."""
+        quota = quota_exceeded(self.inquiry, gang)
+        if quota is None or busy.fits_after:
+            return quota
+        then = busy.reason(gang)
+        further = then.unblock or (f"it still waits: {cause(then)}",)
+        steps = (f"{step}, and then {one}" for step in quota.unblock for one in further)
+        return replace(quota, near=then.near, unblock=tuple(steps))
 
     def _on_empty_fabric(self, unit: Unit) -> Reason | None:
         reason = no_matching_nodes(self.inquiry.ground, unit)
