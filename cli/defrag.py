@@ -23,6 +23,7 @@ from cli.options import (
     OutputFormat,
     PlanFiles,
 )
+from cli.planning import LOADING_GRACE
 
 if TYPE_CHECKING:
     from cli.live import Reach
@@ -95,7 +96,7 @@ def _dry_run(
         ready, young = movers(reading)
         snapshot = replace(reading.snapshot, standing=ready)
         with Progress("looking for moves") as progress:
-            client.wait_until_ready()
+            client.wait_until_ready(LOADING_GRACE)
             plan = client.defragment(snapshot, Budget(budget), on_stage=progress.stage)
     return gathered(plan, ready, budget, young), snapshot
 

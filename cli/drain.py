@@ -21,6 +21,7 @@ from cli.options import (
     OutputFormat,
     PlanFiles,
 )
+from cli.planning import LOADING_GRACE
 
 if TYPE_CHECKING:
     from cli.live import Live, Reach
@@ -94,7 +95,7 @@ def _dry_run(
         print_problems(one for one in reading.problems if one.is_error)
         snapshot = emptied(reading, nodes)
         with Progress("looking for other places") as progress:
-            client.wait_until_ready()
+            client.wait_until_ready(LOADING_GRACE)
             plan = client.repair(snapshot, on_stage=progress.stage)
     return drained(reading, nodes, snapshot, plan), snapshot
 

@@ -31,6 +31,8 @@ Whole = Annotated[int, Field(ge=0)]
 class _Pod(_Part):
     name: Name
     node: Name
+    gpus: Whole | None = None
+    devices: list[Whole] | None = None
 
 
 class _Holder(_Part):
@@ -55,6 +57,7 @@ class _Gang(_Part):
     name: Name
     placed: bool
     pods: list[_Pod] = []
+    score: int | None = None
     terms: dict[str, int] = {}
     reason: Annotated[ReasonKind, Field(strict=False)] | None = None
     detail: str = ""
@@ -108,7 +111,8 @@ class _Document(_Part):
     kind: Literal["Plan"]
     status: Annotated[PlanStatus, Field(strict=False)]
     objective: int = 0
-    bound: int = 0
+    bound: int | None = None
+    gap: float | None = None
     seconds: _Seconds = _Seconds()
     peak_memory: Annotated[int, Field(alias="peakMemoryMiB")] = 0
     note: str = ""
@@ -149,7 +153,7 @@ def from_document(document: object, source: str) -> Plan:
         moves=tuple(Move(m.namespace, m.pod, m.source, m.target, m.why) for m in read.moves),
         stages=tuple(Stage(s.name, s.proven, s.objective, s.bound, s.seconds) for s in read.stages),
         objective=read.objective,
-        bound=read.bound,
+        bound=read.objective if read.bound is None else read.bound,
         seconds_build=read.seconds.build,
         seconds_solve=read.seconds.solve,
         peak_memory_mib=read.peak_memory,

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from solver.client import SolverClient
 
 
+LOADING_GRACE = 5.0
+"""Seconds for loading the solver before the time limit runs; it takes one on an idle machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """What is to be planned: the files of `-f`, the cluster, or with `live` both.
@@ -101,6 +105,7 @@ class Gathered:
 def planned(client: SolverClient, snapshot: Snapshot) -> Plan:
     """The plan for `snapshot`, with a word on the terminal where it takes long."""
     with Progress("loading the solver, then solving") as progress:
-        # The time limit is for solving: on a busy machine, loading must not use it up.
-        client.wait_until_ready()
+        # The time limit is for solving: on a busy machine, loading must not use it up. A child
+        # that hangs on loading must not keep anybody waiting either: then the limit runs.
+        client.wait_until_ready(LOADING_GRACE)
         return client.plan(snapshot, on_stage=progress.stage)

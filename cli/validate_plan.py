@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -35,6 +35,7 @@ def validate_plan(
     at = moment(now)
     if plan == "-" and "-" in files:
         raise typer.BadParameter("-f and --plan cannot both be standard input")
+    from cli.plan_claims import claim_breaches
     from cli.plan_reading import from_document
     from model.extensions import load
     from model.validator import validate
@@ -43,8 +44,10 @@ def validate_plan(
     snapshot, extensions = reading.snapshot, load()
     need_nodes(snapshot, files)
     need_terms(snapshot.config, reading.config_source, extensions)
-    checked = from_document(_document(plan), plan)
+    document = _document(plan)
+    checked = from_document(document, plan)
     breaches = validate(snapshot, checked, extensions)
+    breaches += claim_breaches(snapshot, checked, cast("Mapping[str, Any]", document), breaches)
     if for_people(output):
         _show(checked, breaches)
     else:

@@ -17,7 +17,7 @@ from solver.timeline import Timeline
 
 def asking_client(niceness: int = 0) -> SolverClient:
     """A client for many small questions, whose plans do not say why a gang waits."""
-    steps = replace(own_steps(), explain=lambda _, plan, __: plan)
+    steps = replace(own_steps(), explain=lambda _, plan, *__: plan)
     return SolverClient(steps=steps, niceness=niceness)
 
 

@@ -139,7 +139,7 @@ class SolverClient:
         deadlines = Deadlines.from_now(limit, self._checking)
         self.start()
         extensions = self.extensions_in_force(enabled)
-        own = Errand(lambda: question.own(extensions))
+        own = Errand(lambda: question.own(extensions, deadlines.own))
         try:
             try:
                 plan, checking = self._solved(
@@ -242,7 +242,8 @@ class SolverClient:
     ) -> P:
         """Add the reasons to `plan`; leave it as it is where they fail or take too long."""
         try:
-            return Errand(lambda: question.explain(plan, extensions)).result(deadlines.done)
+            explaining = Errand(lambda: question.explain(plan, extensions, deadlines.told))
+            return explaining.result(deadlines.done)
         except Exception as error:  # noqa: BLE001 - a plan without reasons is still a plan
             self._log.error("plan_unexplained", why=_trouble(error), kind=question.kind.__name__)
             return plan

@@ -17,6 +17,9 @@ GRACE = 0.1
 CHECKING_SHARE = 0.2
 """Of the time limit, the most that is kept back for checking and explaining."""
 
+OWN_SHARE = 0.6
+"""Of the time until the child has to answer, what our own plan may take for placing gangs."""
+
 SOLVER_SHARE = 0.9
 """Of the time that is left, what CP-SAT is told to take: it overruns its own limit."""
 
@@ -28,7 +31,8 @@ LIMIT_STEPS = 20
 class Deadlines:
     """Moments of one call, in monotonic seconds; `limit` is the time limit in seconds.
 
-    The child must have answered by `answer`, and everything must be done by `done`.
+    Our own plan ends with what it has at `own`. The child must have answered by `answer`,
+    reasons end with what they have at `told`, and everything must be done by `done`.
     """
 
     began: float
@@ -42,6 +46,16 @@ class Deadlines:
         began = time.monotonic()
         answer = began + limit - min(1.5 * checking, CHECKING_SHARE * limit)
         return cls(began, limit, answer, began + limit + GRACE)
+
+    @property
+    def own(self) -> float:
+        """When our own plan takes no further gang: it has to be scored and checked yet."""
+        return self.began + max(GRACE / 2, OWN_SHARE * (self.answer - self.began))
+
+    @property
+    def told(self) -> float:
+        """When no further gang is asked about: half of the grace is for handing over."""
+        return self.done - GRACE / 2
 
     def child_seconds(self) -> float:
         """Tell what the child may take from now on, rounded down to a step of the limit."""

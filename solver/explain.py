@@ -7,12 +7,15 @@ amounts without it.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from math import inf
 
 from model.extensions import Extensions
 from model.gang import Gang
 from model.plan import Plan, Waiting
-from model.reasons import Reason
+from model.reasons import Reason, ReasonKind
+from model.reasons_text import cause
 from model.snapshot import Snapshot
 from solver.reasons.batching import not_considered
 from solver.reasons.bound import bound_elsewhere
@@ -26,17 +29,30 @@ from solver.units import Unit
 NO_EXTENSIONS = Extensions()
 
 
-def explain(snapshot: Snapshot, plan: Plan, extensions: Extensions = NO_EXTENSIONS) -> Plan:
-    """Return the plan with the reason of every waiting gang filled in."""
+def explain(
+    snapshot: Snapshot, plan: Plan, extensions: Extensions = NO_EXTENSIONS, until: float = inf
+) -> Plan:
+    """Return the plan with the reason of every waiting gang filled in.
+
+    A gang that `plan` calls invalid stays so. From `until` on (monotonic seconds) no further
+    gang is asked about; those keep the reason that `plan` gives.
+    """
     if not plan.waiting:
         return plan
     explainer = _Explainer(Inquiry(snapshot, plan, extensions))
     gangs = explainer.inquiry.gangs
-    waiting = tuple(
-        Waiting(entry.gang, explainer.reason(gangs[entry.gang])) if entry.gang in gangs else entry
-        for entry in plan.waiting
-    )
-    return replace(plan, waiting=waiting)
+
+    def told(entry: Waiting) -> Waiting:
+        gang = gangs.get(entry.gang)
+        final = entry.reason.kind is ReasonKind.INVALID and gang is not None and gang.hold is None
+        if gang is None or final or time.monotonic() >= until:
+            return entry
+        reason = explainer.reason(gang)
+        if reason.kind is ReasonKind.NOT_PROVEN:
+            reason = replace(reason, detail=entry.reason.detail)
+        return Waiting(entry.gang, reason)
+
+    return replace(plan, waiting=tuple(told(entry) for entry in plan.waiting))
 
 
 class _Explainer:
@@ -62,9 +78,19 @@ class _Explainer:
         busy = self._busy_for(key, unit)
         return (
             bound_elsewhere(self.inquiry, unit, busy.as_preferred if unit.bound else None)
-            or quota_exceeded(self.inquiry, gang)
+            or self._beyond_quota(gang, busy)
             or busy.reason(gang)
         )
+
+    def _beyond_quota(self, gang: Gang, busy: Busy) -> Reason | None:
+        """The quota, with what else it takes where room for the gang would still be missing."""
+        quota = quota_exceeded(self.inquiry, gang)
+        if quota is None or busy.fits_after:
+            return quota
+        then = busy.reason(gang)
+        further = then.unblock or (f"it still waits: {cause(then)}",)
+        steps = (f"{step}, and then {one}" for step in quota.unblock for one in further)
+        return replace(quota, near=then.near, unblock=tuple(steps))
 
     def _on_empty_fabric(self, unit: Unit) -> Reason | None:
         reason = no_matching_nodes(self.inquiry.ground, unit)

@@ -7,11 +7,14 @@ legal location whose leaves have the fewest GPUs free. Obeys every law; proves n
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 from model.extensions import Extensions
-from model.gang import Gang
-from model.plan import Plan, PlanStatus
+from model.gang import Gang, GangKey
+from model.plan import Plan, PlanStatus, Waiting
 from model.resources import Resources, fits, minus
 from model.snapshot import Snapshot
 from model.weights import age_step, placed_value
@@ -28,9 +31,18 @@ from solver.view import View
 
 NO_EXTENSIONS = Extensions()
 
+NOT_REACHED = "not looked at in time"
+"""The detail of a gang that greedy did not come to before its deadline."""
 
-def greedy_plan(snapshot: Snapshot, extensions: Extensions = NO_EXTENSIONS) -> Plan:
-    """A legal plan found without search. Gangs that wait do not carry their reasons yet."""
+
+def greedy_plan(
+    snapshot: Snapshot, extensions: Extensions = NO_EXTENSIONS, until: float = inf
+) -> Plan:
+    """A legal plan found without search. Gangs that wait do not carry their reasons yet.
+
+    From `until` on (monotonic seconds) no further gang is looked at; those that were not wait
+    with the detail `NOT_REACHED`. What is placed by then stays.
+    """
     factory = factory_for(snapshot, extensions)
     view = View(snapshot, factory.ground)
     scorer = Scorer(view)
@@ -43,13 +55,25 @@ def greedy_plan(snapshot: Snapshot, extensions: Extensions = NO_EXTENSIONS) -> P
         return (-gang.priority, -value, gang.created, str(gang.key))
 
     placed = []
+    reached = set()
     for gang in sorted(selection.batch, key=rank):
+        if time.monotonic() >= until:
+            break
+        reached.add(gang.key)
         unit = factory.of(gang)
         nodes = books.find(unit)
         if nodes is not None:
             books.take(unit, nodes)
             placed.append(PlacedGang(gang, unit, nodes))
-    return assemble(view, scorer, selection, placed, (), (), PlanStatus.GREEDY)
+    plan = assemble(view, scorer, selection, placed, (), (), PlanStatus.GREEDY)
+    late = {gang.key for gang in selection.batch} - reached
+    return replace(plan, waiting=tuple(_told(one, late) for one in plan.waiting))
+
+
+def _told(waiting: Waiting, late: set[GangKey]) -> Waiting:
+    if waiting.gang not in late:
+        return waiting
+    return replace(waiting, reason=replace(waiting.reason, detail=NOT_REACHED))
 
 
 class Books:

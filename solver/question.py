@@ -20,14 +20,15 @@ class Question(Generic[P]):
 
     `own` makes a legal answer without the solver, `nothing` one that changes nothing.
     `breaches` says what is illegal in an answer, `worse` whether the first of two is worth
-    less than the second, `explain` adds the reasons of gangs without a place.
+    less than the second, `explain` adds the reasons of gangs without a place. `own` and
+    `explain` take the moment (monotonic seconds) at which to hand over what they have.
     """
 
     task: Task
     snapshot: Snapshot
     kind: type[P]
-    own: Callable[[Extensions], P]
+    own: Callable[[Extensions, float], P]
     nothing: Callable[[], P]
     breaches: Callable[[P, Extensions], Sequence[Breach]]
     worse: Callable[[P, P], bool]
-    explain: Callable[[P, Extensions], P]
+    explain: Callable[[P, Extensions, float], P]

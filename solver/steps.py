@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from model.extensions import Extensions
-from model.gang import Gang
+from model.gang import Gang, GangKey
 from model.plan import Plan, PlanStatus, Waiting
 from model.reasons import Reason, ReasonKind
 from model.snapshot import Snapshot
@@ -21,18 +21,29 @@ class IllegalPlanError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The functions that the parent calls; tests bring their own."""
+    """The functions that the parent calls; tests bring their own.
 
-    greedy: Callable[[Snapshot, Extensions], Plan]
+    `greedy` and `explain` take the moment (monotonic seconds) at which they hand over what
+    they have.
+    """
+
+    greedy: Callable[[Snapshot, Extensions, float], Plan]
     validate: Callable[[Snapshot, Plan, Extensions], tuple[Breach, ...]]
     who_values: Callable[[Snapshot, Plan], Mapping[int, int]]
-    explain: Callable[[Snapshot, Plan, Extensions], Plan]
+    explain: Callable[[Snapshot, Plan, Extensions, float], Plan]
     extensions: Callable[[], Extensions]
 
-    def legal_greedy(self, snapshot: Snapshot, extensions: Extensions) -> Plan:
-        """Make the greedy plan. Raises `IllegalPlanError` where the validator objects."""
-        plan = self.greedy(snapshot, extensions)
+    def legal_greedy(self, snapshot: Snapshot, extensions: Extensions, until: float) -> Plan:
+        """Make the greedy plan, without the gangs to which the validator objects by name.
+
+        Raises `IllegalPlanError` where it objects to the rest as well.
+        """
+        plan = self.greedy(snapshot, extensions, until)
         breaches = self.validate(snapshot, plan, extensions)
+        culprits = _culprits(breaches)
+        if culprits:
+            plan = _without(plan, culprits)
+            breaches = self.validate(snapshot, plan, extensions)
         if breaches:
             raise IllegalPlanError(f"{len(breaches)} breaches, the first: {breaches[0]}")
         return plan
@@ -47,17 +58,40 @@ class Steps:
         return False
 
 
+def _culprits(breaches: Iterable[Breach]) -> dict[GangKey, str]:
+    """The gangs that breaches name, each with the first of its own."""
+    found: dict[GangKey, str] = {}
+    for breach in breaches:
+        if breach.gang is not None:
+            about = f"{breach.subject} " if breach.subject else ""
+            found.setdefault(breach.gang, f"{about}{breach.detail}")
+    return found
+
+
+def _without(plan: Plan, culprits: Mapping[GangKey, str]) -> Plan:
+    """`plan` with the culprits waiting, for the reason given with each."""
+    kept = tuple(one for one in plan.placements if one.gang not in culprits)
+    dropped = sum(one.score for one in plan.placements if one.gang in culprits)
+    refused = tuple(
+        Waiting(gang, Reason(ReasonKind.INVALID, why)) for gang, why in culprits.items()
+    )
+    waiting = tuple(one for one in plan.waiting if one.gang not in culprits)
+    return replace(
+        plan, placements=kept, waiting=waiting + refused, objective=plan.objective - dropped
+    )
+
+
 def batch_question(steps: Steps, snapshot: Snapshot) -> Question[Plan]:
     """What a batch asks, with the steps around it."""
     return Question(
         Batch(),
         snapshot,
         Plan,
-        own=lambda extensions: steps.legal_greedy(snapshot, extensions),
+        own=lambda extensions, until: steps.legal_greedy(snapshot, extensions, until),
         nothing=lambda: nothing_placed(snapshot),
         breaches=lambda plan, extensions: steps.validate(snapshot, plan, extensions),
         worse=lambda plan, rival: steps.places_less(snapshot, plan, rival),
-        explain=lambda plan, extensions: steps.explain(snapshot, plan, extensions),
+        explain=lambda plan, extensions, until: steps.explain(snapshot, plan, extensions, until),
     )
 
 

@@ -6,6 +6,13 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from tests.seeds import FIRST_SEED, VARIABLE
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which instances were compared with brute force, so that a failure can be had again."""
+    terminalreporter.write_line(f"seeds from {VARIABLE}={FIRST_SEED}")
+
 
 @pytest.fixture(autouse=True)
 def _logs_to_the_real_stderr() -> Iterator[None]:

@@ -68,7 +68,7 @@ def cases(
 
     The solver is asked to answer `reserve` seconds before the limit.
     """
-    steps = replace(own_steps(), explain=lambda _, plan, __: plan)
+    steps = replace(own_steps(), explain=lambda _, plan, *__: plan)
     with SolverClient(steps=steps) as ours:
         for seed in seeds:
             instance = snapshot(workload, nodes, seed)

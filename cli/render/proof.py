@@ -11,7 +11,8 @@ from model.relocation import DefragPlan, RepairPlan
 def proof_line(plan: Plan) -> Text:
     """`proven best: objective 12,345, bound 12,345, 3 stages, 41 ms`, or the gap."""
     stages = f"{len(plan.stages)} stage" + ("" if len(plan.stages) == 1 else "s")
-    facts = f"objective {plan.objective:,}, bound {plan.bound:,}, {stages}, {_time(plan)}"
+    known = "" if plan.status is PlanStatus.GREEDY else f"bound {plan.bound:,}, "
+    facts = f"objective {plan.objective:,}, {known}{stages}, {_time(plan)}"
     match plan.status:
         case PlanStatus.OPTIMAL:
             line = Text("proven best: ", style="bold green")

@@ -30,17 +30,21 @@ class Timings:
 
 
 def to_document(snapshot: Snapshot, plan: Plan, timings: Timings | None = None) -> Document:
-    """`plan` as a document. Without `timings` all measurements are 0, so equal plans are equal."""
+    """`plan` as a document. Without `timings` all measurements are 0, so equal plans are equal.
+
+    Bound and gap are null for a greedy plan: nobody has looked for better ones.
+    """
     measured = timings is not None
+    greedy = plan.status is PlanStatus.GREEDY
     seconds = timings or Timings()
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "status": plan.status.value,
         "objective": plan.objective,
-        "bound": plan.bound,
-        "gap": round(plan.gap, 6),
-        "solver": "greedy" if plan.status is PlanStatus.GREEDY else "cp-sat",
+        "bound": None if greedy else plan.bound,
+        "gap": None if greedy else round(plan.gap, 6),
+        "solver": "greedy" if greedy else "cp-sat",
         "seconds": {
             "read": round(seconds.read, 3),
             "build": round(plan.seconds_build, 3) if measured else 0.0,

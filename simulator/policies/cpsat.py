@@ -52,6 +52,6 @@ def _unchecked(_: Snapshot, __: Plan, ___: Extensions) -> tuple[Breach, ...]:
     return ()
 
 
-def _unexplained(_: Snapshot, plan: Plan, __: Extensions) -> Plan:
+def _unexplained(_: Snapshot, plan: Plan, *__: object) -> Plan:
     """Nobody reads why a gang waits."""
     return plan

@@ -17,6 +17,7 @@ from solver.units import Unit
 
 MOST_RIVALS = 3
 PREFERRED_NOW = "topology-policy Preferred would place it now"
+SLACK_NOW = "topology.windowSlack: 1 would place it now"
 
 
 class Busy:
@@ -100,6 +101,20 @@ class Busy:
         return (PREFERRED_NOW,)
 
     @cached_property
+    def _slack_now(self) -> tuple[str, ...]:
+        """The advice to allow one leaf more, where that would place the gang now.
+
+        It can only where leaves differ: one that is larger has made the fewest fewer
+        (docs/decisions/0022).
+        """
+        sizes = {n for n in self.unit.kind.capacity if n}
+        slack = self.inquiry.spec.topology.window_slack
+        if slack or len(sizes) < 2 or self.scope_free < self.reach.needed:
+            return ()
+        wider = self.inquiry.with_slack
+        return (SLACK_NOW,) if wider.after.find(wider.factory.of(self.unit.gang)) else ()
+
+    @cached_property
     def _scopes(self) -> list[tuple[int, ...]]:
         """The leaves that the gang could use if only spines bound it."""
         ground = self.inquiry.ground
@@ -139,7 +154,7 @@ class Busy:
         if full is not None:
             return full
         near, waits = self._near
-        steps = waits + self._preferred_now
+        steps = waits + self._preferred_now + self._slack_now
         if not self.unit.loose and self.scope_free >= self.reach.needed:
             leaves = min((len(spot.takes) for spot in self.spots), default=0)
             counts = (("leaves", leaves), *self._counts())
@@ -232,7 +247,7 @@ class Busy:
         highest = priority(ordered[0])
         raised = (f"raise its priority above {highest}",) if highest >= gang.priority else ()
         counts = (*self._counts(), ("rivals", len(rivals)))
-        steps = self._preferred_now + raised + waits
+        steps = self._preferred_now + self._slack_now + raised + waits
         return Reason(ReasonKind.OUTRANKED, detail, counts, near, steps)
 
 

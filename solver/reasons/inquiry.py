@@ -10,23 +10,30 @@ from model.gang import Gang
 from model.plan import Placement, Plan
 from model.resources import Resources, minus
 from model.snapshot import Snapshot
+from solver.ground import Ground
 from solver.laws.quota import new_gpus, quota_left
 from solver.reasons.holders import Holders, requests_of
 from solver.reasons.standing import Standing
 from solver.scorer import Scorer
 from solver.selection import Selection, select
-from solver.units import factory_for
+from solver.units import UnitFactory, factory_for
 from solver.view import View
 
 
 class Inquiry:
     """One plan for one snapshot; the moves of the plan count as made."""
 
-    def __init__(self, snapshot: Snapshot, plan: Plan, extensions: Extensions) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        plan: Plan,
+        extensions: Extensions,
+        factory: UnitFactory | None = None,
+    ) -> None:
         self.snapshot = _moved(snapshot, plan)
         self.plan = plan
         self.gangs = {gang.key: gang for gang in snapshot.gangs}
-        self.factory = factory_for(snapshot, extensions)
+        self.factory = factory or factory_for(snapshot, extensions)
         self.ground = self.factory.ground
         self.spec = self.ground.spec
         self.view = View(self.snapshot, self.ground)
@@ -70,6 +77,23 @@ class Inquiry:
             namespace = gang.key.namespace
             total[namespace] = total.get(namespace, 0) + new_gpus(gang)
         return total
+
+    @cached_property
+    def with_slack(self) -> Inquiry:
+        """The same plan where a gang may take one leaf more than the fewest.
+
+        With a factory of its own: the one kept for the next cycle stays.
+        """
+        wider = self.spec.topology.model_copy(update={"window_slack": 1})
+        spec = self.spec.model_copy(update={"topology": wider})
+        config = self.snapshot.config.model_copy(update={"spec": spec})
+        extensions = self.ground.extensions
+        return Inquiry(
+            replace(self.snapshot, config=config),
+            replace(self.plan, moves=()),
+            extensions,
+            UnitFactory(Ground(self.snapshot.fabric, spec, extensions)),
+        )
 
     def but_for(self, gang: Gang) -> Standing:
         """The empty fabric but for the members of `gang` that run already."""

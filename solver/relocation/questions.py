@@ -31,11 +31,11 @@ def repair_question(snapshot: Snapshot) -> Question[RepairPlan]:
         Repair(),
         snapshot,
         RepairPlan,
-        own=lambda extensions: _legal_patches(snapshot, extensions),
+        own=lambda extensions, until: _legal_patches(snapshot, extensions, until),
         nothing=lambda: _repaired(snapshot, ()),
         breaches=lambda plan, extensions: repair_breaches(snapshot, plan, extensions),
         worse=lambda plan, rival: _lives_less(snapshot, plan, rival),
-        explain=lambda plan, extensions: explain_repair(snapshot, plan, extensions),
+        explain=lambda plan, extensions, _: explain_repair(snapshot, plan, extensions),
     )
 
 
@@ -50,11 +50,11 @@ def preemption_question(snapshot: Snapshot, gang: GangKey) -> Question[Preemptio
         Preempt(gang),
         snapshot,
         PreemptionPlan,
-        own=lambda _: nobody(),
+        own=lambda _, __: nobody(),
         nothing=nobody,
         breaches=lambda plan, extensions: preemption_breaches(snapshot, plan, extensions),
         worse=lambda _, __: False,
-        explain=lambda plan, extensions: explain_preemption(snapshot, plan, extensions),
+        explain=lambda plan, extensions, _: explain_preemption(snapshot, plan, extensions),
     )
 
 
@@ -64,11 +64,11 @@ def defrag_question(snapshot: Snapshot, budget: Budget) -> Question[DefragPlan]:
         Defragment(budget),
         snapshot,
         DefragPlan,
-        own=lambda _: _unmoved(snapshot),
+        own=lambda _, __: _unmoved(snapshot),
         nothing=lambda: _unmoved(snapshot),
         breaches=lambda plan, extensions: _defrag_breaches(snapshot, plan, budget, extensions),
         worse=lambda _, __: False,
-        explain=lambda plan, extensions: explain_defrag(snapshot, plan, extensions),
+        explain=lambda plan, extensions, _: explain_defrag(snapshot, plan, extensions),
     )
 
 
@@ -105,7 +105,7 @@ def _repaired(snapshot: Snapshot, placements: tuple[Placement, ...]) -> RepairPl
     )
 
 
-def _legal_patches(snapshot: Snapshot, extensions: Extensions) -> RepairPlan:
+def _legal_patches(snapshot: Snapshot, extensions: Extensions, until: float) -> RepairPlan:
     """Lost members placed greedily, nobody moved; nothing where that turns out illegal."""
     gone = [one for one in snapshot.standing if one.hit and one.policy is RepairPolicy.RESTART]
     world = replace(
@@ -114,7 +114,7 @@ def _legal_patches(snapshot: Snapshot, extensions: Extensions) -> RepairPlan:
         gangs=tuple(one.gang for one in _active(snapshot)),
         standing=(),
     )
-    found = greedy_plan(world, extensions).placements
+    found = greedy_plan(world, extensions, until).placements
     plan = _repaired(snapshot, tuple(Placement(one.gang, one.pods) for one in found))
     if repair_breaches(snapshot, plan, extensions):
         return _repaired(snapshot, ())

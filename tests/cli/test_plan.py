@@ -72,6 +72,40 @@ def test_example_is_planned_and_proven() -> None:
     assert validate(example(), restored, Extensions()) == ()
 
 
+def _set(plan: dict[str, Any], *path: str | int, to: object) -> None:
+    at: Any = plan
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = to
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "breach"),
+    [
+        (("gangs", 0, "pods", 0, "devices"), [0, 0, 1, 2, 3, 4, 5, 6], "devices: "),
+        (("gangs", 0, "pods", 0, "devices"), [99], "devices: "),
+        (("gangs", 0, "pods", 0, "gpus"), 3, "devices: "),
+        (("bound",), 1, "objective: bound: the bound is 1, below the objective "),
+        (("bound",), 10**9, "objective: bound: is said to be OPTIMAL, but the bound 1000000000 "),
+        (("gap",), 0.5, "objective: gap: says 0.5, the stages leave 0.0"),
+        (("stages", 0, "proven"), False, "objective: stages: is said to be OPTIMAL, "),
+        (("gangs", 0, "score"), 5, "terms: "),
+    ],
+)
+def test_wrong_figures_of_a_plan_are_breaches(
+    run: Run, write: Write, path: tuple[str | int, ...], to: object, breach: str
+) -> None:
+    """A plan as it was printed holds; with one figure changed that follows from it, no more."""
+    plan = document(planned("-o", "json"))
+    held = run("validate-plan", "-f", EXAMPLES, "--plan", write("plan.json", json.dumps(plan)))
+    assert held.exit_code == 0, held.output
+    _set(plan, *path, to=to)
+    edited = write("edited.json", json.dumps(plan))
+    checked = run("validate-plan", "-f", EXAMPLES, "--plan", edited)
+    assert checked.exit_code == 1, checked.output
+    assert any(line.startswith(breach) for line in checked.output.splitlines()), checked.output
+
+
 def test_same_input_gives_the_same_bytes() -> None:
     """Without timings two runs print the same text, whether it is JSON or YAML."""
     first = planned("-o", "json", "--no-timings")

@@ -56,7 +56,7 @@ def test_bars_add_up() -> None:
         ),
         (
             Plan(PlanStatus.GREEDY, (), seconds_build=1.25, note="out of time"),
-            "valid, nothing proven (greedy): objective 0, bound 0, 0 stages, 1.2 s (out of time)",
+            "valid, nothing proven (greedy): objective 0, 0 stages, 1.2 s (out of time)",
         ),
     ],
 )

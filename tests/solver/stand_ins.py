@@ -52,12 +52,12 @@ def seat(view: Snapshot, status: PlanStatus, skip: int = 0, node: str = "") -> P
     return Plan(status, placements, waiting)
 
 
-def greedy(view: Snapshot, extensions: Extensions) -> Plan:
+def greedy(view: Snapshot, extensions: Extensions, until: float) -> Plan:
     """Seat everybody."""
     return seat(view, PlanStatus.GREEDY)
 
 
-def lazy_greedy(view: Snapshot, extensions: Extensions) -> Plan:
+def lazy_greedy(view: Snapshot, extensions: Extensions, until: float) -> Plan:
     """Seat nobody."""
     return seat(view, PlanStatus.GREEDY, skip=len(view.gangs))
 
@@ -77,15 +77,15 @@ def who_values(view: Snapshot, plan: Plan) -> Mapping[int, int]:
     return {gang.priority: 1 for gang in view.gangs if gang.key in placed}
 
 
-def explain(view: Snapshot, plan: Plan, extensions: Extensions) -> Plan:
+def explain(view: Snapshot, plan: Plan, extensions: Extensions, until: float) -> Plan:
     """Leave the plan as it is."""
     return plan
 
 
 def steps(
-    greedy: Callable[[Snapshot, Extensions], Plan] = greedy,
+    greedy: Callable[[Snapshot, Extensions, float], Plan] = greedy,
     validate: Callable[[Snapshot, Plan, Extensions], tuple[Breach, ...]] = validate,
-    explain: Callable[[Snapshot, Plan, Extensions], Plan] = explain,
+    explain: Callable[[Snapshot, Plan, Extensions, float], Plan] = explain,
 ) -> Steps:
     """The steps of the parent, small enough to see through."""
     return Steps(greedy, validate, who_values, explain, Extensions)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
 
 from model.extensions import Extensions
 from model.plan import Plan, PlanStatus, Stage
+from model.reasons import ReasonKind
 from model.snapshot import Snapshot
+from model.validator import validate
 from solver.client import SolverClient, plan_batch
+from solver.steps import own_steps
 from tests.solver.probes import LIMIT, ON_LINUX, WORKER, errands_end, gone, plan_with_fault
 from tests.solver.stand_ins import fabric, lazy_greedy, seat, snapshot, steps
 
@@ -140,7 +144,7 @@ def test_false_proof_is_not_believed(client: SolverClient) -> None:
 def test_illegal_greedy_plan_is_not_used(client: SolverClient) -> None:
     """Where even the greedy plan is illegal, nothing is placed and an error is logged."""
 
-    def bad(view: Snapshot, extensions: Extensions) -> Plan:
+    def bad(view: Snapshot, extensions: Extensions, until: float) -> Plan:
         return seat(view, PlanStatus.GREEDY, node="nowhere")
 
     with SolverClient(WORKER, steps(greedy=bad)) as careless, capture_logs() as logs:
@@ -149,6 +153,21 @@ def test_illegal_greedy_plan_is_not_used(client: SolverClient) -> None:
     assert not plan.placements
     assert [str(waiting.gang) for waiting in plan.waiting] == ["ml/raises", "ml/other"]
     assert [log["log_level"] for log in logs] == ["warning", "error"]
+
+
+def test_only_the_illegal_gang_is_left_out() -> None:
+    """Of three gangs one has a member twice: it alone waits, told what is wrong with it."""
+    world = snapshot("raises", "twice", "fine")
+    first, odd, last = world.gangs
+    odd = replace(odd, roles=(replace(odd.roles[0], pods=("twice-0", "twice-0")),))
+    world = replace(world, gangs=(first, odd, last))
+    with SolverClient(WORKER, own_steps()) as client, capture_logs():
+        plan = client.plan(world)
+    assert [str(one.gang) for one in plan.placements] == ["ml/raises", "ml/fine"]
+    assert validate(world, plan) == ()
+    assert [str(one.gang) for one in plan.waiting] == ["ml/twice"]
+    assert plan.waiting[0].reason.kind is ReasonKind.INVALID
+    assert "twice-0" in plan.waiting[0].reason.detail
 
 
 def endless(view: Snapshot, *rest: object) -> Plan:

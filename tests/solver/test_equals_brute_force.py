@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given, settings
 
@@ -12,6 +14,8 @@ from solver.batch import solve
 from tests.instances import random_snapshot, snapshots
 from tests.oracle.brute import Brute
 from tests.oracle.seating import TooManyError
+from tests.pressed import PRODUCT, pressed_snapshot
+from tests.seeds import FIRST_SEED
 
 BLOCKS = 21
 PER_BLOCK = 100
@@ -42,14 +46,64 @@ def equals_brute_force(snapshot: Snapshot) -> bool:
 
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_seeded_instances(block: int) -> None:
-    """On each of a hundred seeds the plan is proven, legal, and worth exactly the optimum."""
+    """On each of a hundred seeds the plan is proven, legal, and worth exactly the optimum.
+
+    Every third has scarce uplinks and more than one product of GPU.
+    """
+    first = FIRST_SEED + block * PER_BLOCK
     compared = 0
-    for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
+    for seed in range(first, first + PER_BLOCK):
+        make = random_snapshot if seed % 3 else pressed_snapshot
         try:
-            compared += equals_brute_force(random_snapshot(seed))
+            compared += equals_brute_force(make(seed))
         except AssertionError as wrong:
-            raise AssertionError(f"seed {seed}: {wrong}") from wrong
-    assert compared >= PER_BLOCK - 4
+            raise AssertionError(f"{make.__name__}({seed}): {wrong}") from wrong
+    assert compared >= PER_BLOCK - (4 if FIRST_SEED == 0 else 10)
+
+
+def test_scarce_uplinks_and_products_decide_plans() -> None:
+    """Of sixty such instances each of the two laws changes at least five plans."""
+    uplinks = products = 0
+    for seed in range(0, 180, 3):
+        snapshot = pressed_snapshot(seed)
+        worth = outcome(snapshot)
+        uplinks += outcome(without_uplinks(snapshot)) != worth
+        products += outcome(without_products(snapshot)) != worth
+    assert min(uplinks, products) >= 5, (uplinks, products)
+
+
+def outcome(snapshot: Snapshot) -> tuple[dict[int, int], int]:
+    """What the plan places, and what it is worth."""
+    plan = solve(snapshot)
+    assert plan is not None
+    return who_values(snapshot, plan), plan.objective
+
+
+def without_uplinks(snapshot: Snapshot) -> Snapshot:
+    """The same where every uplink carries whatever crosses it."""
+    leaves = tuple(replace(leaf, uplink=10**6) for leaf in snapshot.fabric.leaves)
+    return replace(snapshot, fabric=replace(snapshot.fabric, leaves=leaves))
+
+
+def without_products(snapshot: Snapshot) -> Snapshot:
+    """The same where no gang asks for a product."""
+    gangs = tuple(
+        replace(
+            gang,
+            roles=tuple(
+                replace(
+                    role,
+                    constraint=replace(
+                        role.constraint,
+                        selector=tuple(p for p in role.constraint.selector if p[0] != PRODUCT),
+                    ),
+                )
+                for role in gang.roles
+            ),
+        )
+        for gang in snapshot.gangs
+    )
+    return replace(snapshot, gangs=gangs)
 
 
 @settings(max_examples=100, deadline=None)

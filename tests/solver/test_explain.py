@@ -378,6 +378,23 @@ def test_quota_counts_what_runs_and_what_is_placed() -> None:
     assert starts(replace(world, config=config(namespaces={"ml": {"gpuQuota": 40}})))
 
 
+def test_a_quota_is_not_all_that_is_in_the_way() -> None:
+    """A raised quota alone leaves the gang without two nodes of a leaf: the advice says both."""
+    ends = (pod("p", "a0"), pod("q", "b0"))
+    policy = {"ml": {"gpuQuota": 8}}
+    world = snapshot(fabric([[2, 2]]), gang("g", 2), running=ends, namespaces=policy)
+    reason = why(world)
+    assert reason.kind is ReasonKind.QUOTA_EXCEEDED
+    (quota, *_) = reason.unblock[0].split(", and then ")
+    assert quota == "raise namespaces.ml.gpuQuota to 16"
+    raised = replace(world, config=config(namespaces={"ml": {"gpuQuota": 16}}))
+    then = why(raised)
+    assert then.kind is ReasonKind.NO_ADJACENT_LEAVES
+    assert reason.unblock == tuple(f"{quota}, and then {step}" for step in then.unblock)
+    assert "hpc/p" in reason.unblock[0]
+    assert starts(replace(raised, running=ends[1:]))
+
+
 def test_a_full_uplink_is_shown_with_the_gang_that_crosses_it() -> None:
     """The running gang takes 100 of 250 Mbit/s on both leaves; two nodes a leaf want 200."""
     world = snapshot(

@@ -5,10 +5,13 @@ import pytest
 from model.fabric import Fabric, Leaf
 from model.gang import Gang, GangKey, Role
 from model.node import Node
+from model.reasons import ReasonKind
+from model.reasons_text import cause
 from model.resources import Resources
 from model.snapshot import RunningPod, Snapshot
 from model.validator import validate, who_values
 from solver.batch import solve
+from solver.explain import explain
 from solver.greedy import greedy_plan
 from tests.instances import random_snapshot
 
@@ -26,6 +29,33 @@ def test_legal_and_never_better(first: int) -> None:
         mine, most = who_values(snapshot, greedy), who_values(snapshot, best)
         tiers = sorted({*mine, *most}, reverse=True)
         assert [mine.get(t, 0) for t in tiers] <= [most.get(t, 0) for t in tiers], seed
+
+
+def test_what_is_placed_at_the_deadline_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time for two gangs of four: two are placed, legally; the others say that nobody looked."""
+    leaf = Leaf("a", "s", tuple(Node(f"a{i}", "a", "s", NODE) for i in range(4)))
+    gangs = tuple(Gang(GangKey("ml", f"g{i}"), (Role((f"g{i}-0",), NODE),)) for i in range(4))
+    world = Snapshot(Fabric((leaf,)), gangs=gangs)
+    ticks = iter(range(4))
+    monkeypatch.setattr("solver.greedy.time.monotonic", lambda: next(ticks))
+    plan = greedy_plan(world, until=2)
+    monkeypatch.undo()
+    assert [one.gang.name for one in plan.placements] == ["g0", "g1"]
+    assert validate(world, plan) == ()
+    told = explain(world, plan)
+    assert [cause(one.reason) for one in told.waiting] == [
+        "no place was found before the time limit; there may be one: not looked at in time"
+    ] * 2
+
+
+def test_reasons_stop_at_their_deadline() -> None:
+    """A gang that is not asked about in time keeps what the plan says of it."""
+    leaf = Leaf("a", "s", (Node("a0", "a", "s", NODE),))
+    gang = Gang(GangKey("ml", "wide"), (Role(("p0", "p1"), NODE),))
+    world = Snapshot(Fabric((leaf,)), gangs=(gang,))
+    plan = greedy_plan(world)
+    assert explain(world, plan, until=0.0) == plan
+    assert explain(world, plan).waiting[0].reason.kind is ReasonKind.TOO_LARGE
 
 
 def test_the_tightest_leaf_is_taken() -> None:

@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from model.fabric import Fabric, Leaf
+from model.fabric import Fabric
 from model.gang import Role
 from model.node import Node
 from model.plan import Plan
 from model.readers import open_paths
 from model.readers.sources import documents
-from model.resources import Resources
 from model.snapshot import Snapshot
 from model.validator import who_values
 from solver.batch import solve
@@ -32,14 +31,6 @@ def outcome(snapshot: Snapshot) -> tuple[Plan, dict[int, int]]:
     plan = solve(snapshot)
     assert plan is not None
     return plan, {p: v for p, v in who_values(snapshot, plan).items() if v}
-
-
-def with_mix_pinned(snapshot: Snapshot) -> Snapshot:
-    """The same without phantoms: an added leaf may change which nodes are the commonest."""
-    spec = snapshot.config.spec
-    kept = spec.fragmentation.model_copy(update={"weight": 0})
-    spec = spec.model_copy(update={"fragmentation": kept})
-    return replace(snapshot, config=snapshot.config.model_copy(update={"spec": spec}))
 
 
 def renamed(snapshot: Snapshot) -> Snapshot:
@@ -95,28 +86,6 @@ def test_shuffling_the_input_changes_nothing(seed: int) -> None:
     other, _ = outcome(replace(snapshot, gangs=tuple(gangs), running=tuple(running)))
     assert other.placements == plan.placements
     assert other.phantoms == plan.phantoms
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_an_empty_leaf_never_hurts(seed: int) -> None:
-    """One more idle leaf, in a spine of its own and of one small node, makes nothing worse."""
-    snapshot = with_mix_pinned(random_snapshot(seed))
-    smallest = min(node.allocatable.gpus for node in snapshot.fabric.nodes.values())
-    offer = Resources(gpus=max(1, smallest), cpu=1000, memory=1 << 30, pods=4)
-    leaf = Leaf("zz", "zz", (Node("zz-0", "zz", "zz", offer),))
-    wider = replace(snapshot, fabric=replace_leaves(snapshot.fabric, leaf))
-    plan, who = outcome(snapshot)
-    other, whose = outcome(wider)
-    tiers = sorted({*who, *whose}, reverse=True)
-    before, after = ([values.get(t, 0) for t in tiers] for values in (who, whose))
-    assert after >= before
-    if {p.gang for p in other.placements} == {p.gang for p in plan.placements}:
-        assert other.objective >= plan.objective
-
-
-def replace_leaves(fabric: Fabric, extra: Leaf) -> Fabric:
-    """The fabric with one leaf more at its end."""
-    return Fabric((*fabric.leaves, extra), fabric.adjacency, fabric.edges)
 
 
 OUTLINE = """

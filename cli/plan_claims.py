@@ -1,0 +1,84 @@
+"""What the document of a plan says beyond the plan: every number that follows from the rest.
+
+The validator judges the plan. These are the figures that `plan -o json` derives from it: the
+score and the devices of each gang, the bound and the gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model.plan import Plan
+    from model.snapshot import Snapshot
+    from model.validator import Breach
+
+Document = Mapping[str, Any]
+
+
+def claim_breaches(
+    snapshot: Snapshot, plan: Plan, stated: Document, breaches: Sequence[Breach]
+) -> tuple[Breach, ...]:
+    """Figures of the document `stated` that do not follow from `plan`, which was read from it.
+
+    A figure that the document leaves out claims nothing. Devices and GPUs are compared where
+    `breaches`, what the validator found, leave every pod a node that has room for it.
+    """
+    from model.documents.plan import to_document
+    from model.validator import Law
+
+    found = list(_bound_breaches(plan, stated))
+    found += _score_breaches(plan, stated)
+    unsound = {Law.KNOWN, Law.ACCOUNTED, Law.WHOLE, Law.ROOM, Law.DEVICES}
+    if not any(breach.law in unsound for breach in breaches):
+        found += _device_breaches(plan, stated, to_document(snapshot, plan))
+    return tuple(found)
+
+
+def _bound_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
+    from model.plan import PlanStatus
+    from model.validator import Breach, Law
+
+    bound = stated.get("bound")
+    if bound is not None and bound < plan.objective:
+        detail = f"the bound is {bound}, below the objective {plan.objective}"
+        yield Breach(Law.OBJECTIVE, None, "bound", detail)
+    elif bound is not None and plan.status is PlanStatus.OPTIMAL and bound > plan.objective:
+        detail = f"is said to be {plan.status}, but the bound {bound} is above the objective"
+        yield Breach(Law.OBJECTIVE, None, "bound", f"{detail} {plan.objective}")
+    if plan.status is PlanStatus.OPTIMAL and not all(stage.proven for stage in plan.stages):
+        names = ", ".join(stage.name for stage in plan.stages if not stage.proven)
+        detail = f"is said to be {plan.status}, but these are not proven: {names}"
+        yield Breach(Law.OBJECTIVE, None, "stages", detail)
+    gap = stated.get("gap")
+    if gap is not None and gap != round(plan.gap, 6):
+        detail = f"says {gap}, the stages leave {round(plan.gap, 6)}"
+        yield Breach(Law.OBJECTIVE, None, "gap", detail)
+
+
+def _score_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
+    from model.validator import Breach, Law
+
+    placed = [gang for gang in stated["gangs"] if gang["placed"]]
+    for placement, gang in zip(plan.placements, placed, strict=True):
+        score = gang.get("score")
+        if score is not None and score != placement.score:
+            detail = f"says {score}, its terms add up to {placement.score}"
+            yield Breach(Law.TERMS, placement.gang, "score", detail)
+
+
+def _device_breaches(plan: Plan, stated: Document, right: Document) -> Iterator[Breach]:
+    from model.validator import Breach, Law
+
+    placed = [gang for gang in stated["gangs"] if gang["placed"]]
+    for placement, gang, due in zip(plan.placements, placed, right["gangs"], strict=False):
+        for pod, owed in zip_longest(gang["pods"], due["pods"]):
+            for field in ("gpus", "devices"):
+                says = pod.get(field)
+                if says is not None and says != owed[field]:
+                    detail = f"says {field} {says}, they are {owed[field]}"
+                    yield Breach(Law.DEVICES, placement.gang, owed["name"], detail)
