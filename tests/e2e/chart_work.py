@@ -85,25 +85,26 @@ def standing(api: Api, space: str) -> dict[str, tuple[str, str, str]]:
     return {name: place for name, place in held(api, space).items() if place[1]}
 
 
-def dies_in_a_commit(
-    plane: Plane, api: Api, folder: Path, gang: list[str], when: str, at: int
-) -> str:
-    """Kill a leader with the chart's rights in the commit of `gang`, and tell its namespace.
-
-    It is killed `before` or `after` its write number `at`.
-    """
+@contextmanager
+def doomed(plane: Plane, folder: Path, name: str, at: int) -> Iterator[Process]:
+    """A leader with the account of the chart, which will not survive write `at` of some commit."""
     kubeconfig = account(plane, ACCOUNT, folder)
-    command = [sys.executable, "-m", "tests.e2e.dying", str(kubeconfig), f"later-{when}", str(at)]
-    victim = Process(gang[0], [*command, "--namespace", SYSTEM], folder / f"{gang[0]}.log")
-    victim.start()
+    command = [sys.executable, "-m", "tests.e2e.dying", str(kubeconfig), "later-after", str(at)]
+    one = Process(name, [*command, "--namespace", SYSTEM], folder / f"{name}.log")
+    one.start()
     try:
-        eventually(lambda: "took_over" in victim.log.read_text(), f"{gang[0]}: somebody leads")
-        assert victim.pid is not None
-        os.kill(victim.pid, signal.SIGUSR1)
-        eventually(lambda: "armed" in victim.log.read_text(), f"{gang[0]}: it is doomed")
-        space = api.new_namespace()
-        submit(api, space, gang)
-        eventually(lambda: not victim.running, f"{gang[0]}: it dies")
+        eventually(lambda: "took_over" in one.log.read_text(), f"{name} leads")
+        yield one
     finally:
-        victim.kill()
+        one.kill()
+
+
+def dies_in_a_commit(api: Api, victim: Process, gang: list[str]) -> str:
+    """A gang arrives, and the leader is killed in its commit; the gang's namespace."""
+    assert victim.pid is not None
+    os.kill(victim.pid, signal.SIGUSR1)
+    eventually(lambda: "armed" in victim.log.read_text(), f"{victim.name} is doomed")
+    space = api.new_namespace()
+    submit(api, space, gang)
+    eventually(lambda: not victim.running, f"{victim.name} dies")
     return space

@@ -26,6 +26,7 @@ from tests.e2e.chart_work import (
     SIZE,
     comes_to_rest,
     dies_in_a_commit,
+    doomed,
     held,
     scheduler,
     standing,
@@ -140,25 +141,29 @@ def test_commits_in_flight_outlive_an_upgrade_and_a_rollback(
 ) -> None:
     """A leader dies amid each, once amid its records and once amid its bindings.
 
-    Helm changes the release before anybody follows. The next leader, of the new revision, brings
-    the gang to run as a whole, and moves no pod that was bound.
+    Helm changes the release before anybody follows. The next leader brings the gang to run as a
+    whole, and moves no pod that was bound.
     """
-    revision = len(release.revisions())
-    changes = (
-        ("up", RECORDS, lambda: release.upgrade("--set=config.batch.size=7")),
-        ("down", BINDINGS, lambda: release.rollback(revision)),
-    )
-    for name, at, change in changes:
-        gang = [f"{name}-{index}" for index in range(SIZE)]
-        space = dies_in_a_commit(module_control_plane, api, tmp_path, gang, "after", at)
-        before = standing(api, space)
-        assert breaches(api, [gang], SYSTEM)
-        change()
-        with scheduler(module_control_plane, api, tmp_path):
-            comes_to_rest(api, space, gang)
-        after = standing(api, space)
-        assert len({node for _, node, _ in after.values()} & set(FLEET.names())) == SIZE
-        assert before.items() <= after.items()
+    plane, revision = module_control_plane, len(release.revisions())
+    up, down = ([f"{name}-{index}" for index in range(SIZE)] for name in ("up", "down"))
+    with doomed(plane, tmp_path, "old", RECORDS) as old:
+        first = dies_in_a_commit(api, old, up)
+    assert breaches(api, [up], SYSTEM)
+    release.upgrade("--set=config.batch.size=7")
+    with doomed(plane, tmp_path, "new", BINDINGS) as new:
+        comes_to_rest(api, first, up)
+        whole = standing(api, first)
+        second = dies_in_a_commit(api, new, down)
+    assert breaches(api, [down], SYSTEM)
+    begun = standing(api, second)
+    release.rollback(revision)
+    with scheduler(plane, api, tmp_path):
+        comes_to_rest(api, second, down)
+    ended = standing(api, second)
+    assert begun.items() <= ended.items()
+    assert standing(api, first) == whole
+    nodes = [node for _, node, _ in (*whole.values(), *ended.values())]
+    assert len(set(nodes) & set(FLEET.names())) == 2 * SIZE
 
 
 def upgraded_and_back(api: Api, release: Release, values: tuple[str, ...], size: int) -> None:
