@@ -22,8 +22,15 @@ BUILT_IN_TERMS = (
 )
 
 Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False)]
-DeviceClassName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
-Bandwidth = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?(Mb|Gb|Tb)$")]
+DNS_NAME = r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$"
+QUALIFIED = (
+    r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"
+)
+"""Names as Kubernetes gives them to resources: a domain may stand before."""
+BANDWIDTH = r"^[0-9]+(\.[0-9]+)?(Mb|Gb|Tb)$"
+DeviceClassName = Annotated[str, Field(pattern=DNS_NAME)]
+QualifiedName = Annotated[str, Field(pattern=QUALIFIED)]
+Bandwidth = Annotated[str, Field(pattern=BANDWIDTH)]
 
 
 class Penalties(Section):
@@ -170,8 +177,8 @@ class Ledger(Section):
 class Spec(Section):
     """The body of the manifest."""
 
-    scheduler_names: tuple[str, ...] = ("topology-aware-scheduler", "gpu-scheduler")
-    gpu_resources: tuple[str, ...] = ("nvidia.com/gpu", "amd.com/gpu")
+    scheduler_names: tuple[QualifiedName, ...] = ("topology-aware-scheduler", "gpu-scheduler")
+    gpu_resources: tuple[QualifiedName, ...] = ("nvidia.com/gpu", "amd.com/gpu")
     scoring_weights: dict[str, Weight] = Field(
         default_factory=lambda: {
             "resourceAvailability": Decimal("0.4"),

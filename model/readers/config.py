@@ -7,7 +7,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
+from model.config import (
+    API_VERSION,
+    BANDWIDTH,
+    CONFIG_MAP,
+    DNS_NAME,
+    KINDS,
+    QUALIFIED,
+    SchedulerConfig,
+)
 from model.readers import jsontext, yamltext
 from model.readers.inventory import Inventory
 from model.readers.manifest import Body, Manifest
@@ -15,6 +23,12 @@ from model.readers.report import Report
 
 BUILT_IN = "built-in defaults"
 IN_FORCE = "config in force"
+_LIKE = {
+    BANDWIDTH: 'a bandwidth like "100Gb", "400Gb" or "1Tb"',
+    DNS_NAME: 'a name like "gpu.nvidia.com"',
+    QUALIFIED: 'a name like "gpu-scheduler" or "nvidia.com/gpu"',
+}
+"""Pattern -> what it asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +143,6 @@ def _advice(detail: Any, field: str) -> str:
         case "missing":
             return f"Add {field}."
         case "string_pattern_mismatch":
-            return 'Write a bandwidth like "100Gb", "400Gb" or "1Tb".'
+            return f"Write {_LIKE[detail['ctx']['pattern']]}."
         case _:
             return f"Correct {field}."

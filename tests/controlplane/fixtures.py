@@ -21,6 +21,10 @@ from tests.controlplane.plane import ControlPlane
 KUBECONFIG = "FOURLEAF_E2E_KUBECONFIG"
 """The environment variable that names the kubeconfig file of a cluster to test on."""
 
+FLAGS = "APISERVER_FLAGS"
+"""The variable of a test module with further flags of kube-apiserver; clusters that are given have
+their own."""
+
 Plane = ControlPlane | ExternalPlane
 
 
@@ -66,5 +70,6 @@ def _plane(request: pytest.FixtureRequest, folder: Path) -> Iterator[Plane]:
     request.getfixturevalue("control_plane_programs")
     if shutil.which("openssl") is None:
         pytest.fail("no `openssl` command, so a control plane has no keys; install openssl")
-    with ControlPlane(folder / "plane") as plane:
+    more = getattr(request.module, FLAGS, ())
+    with ControlPlane(folder / "plane", apiserver_flags=more) as plane:
         yield plane

@@ -53,6 +53,7 @@ def from_charts() -> dict[Path, str]:
     """
     return {
         DEPLOY / "kustomize" / "base" / "fourleaf.yaml": HEAD + _base(),
+        DEPLOY / "kustomize" / "overlays" / "gke" / "quotas.yaml": HEAD + _quotas(),
         DEPLOY / "check" / "statefulset.yaml": HEAD + CHECK_HEAD + _check(),
         DEPLOY / "kind" / "nodes.yaml": HEAD + dumped(KIND.objects(ready=False)),
     }
@@ -87,6 +88,11 @@ def _base() -> str:
         "metadata": {"name": SYSTEM, "labels": labels},
     }
     return dumped([home, *(_plain(one) for one in rendered("fourleaf", "--no-hooks"))])
+
+
+def _quotas() -> str:
+    objects = rendered("fourleaf", "--no-hooks", "--set=priorityQuota.enabled=true")
+    return dumped([_plain(one) for one in objects if one["kind"] == "ResourceQuota"])
 
 
 def _check() -> str:

@@ -11,7 +11,7 @@ SWITCHED_ON = (
     "--set=monitoring.serviceMonitor=true,monitoring.rules=true,monitoring.dashboards=true",
     "--set=dashboard.enabled=true,dashboard.tokenSecret=token,webhook.certificates=certManager",
     "--set=agent.amd=true,agent.source=file,agent.inventoryConfigMap=inventory",
-    "--set=networkPolicies.apiServerCIDRs={10.0.0.0/8}",
+    "--set=networkPolicies.apiServerCIDRs={10.0.0.0/8},priorityQuota.enabled=true",
 )
 """Values of the chart with all that can be on."""
 

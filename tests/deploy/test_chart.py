@@ -7,17 +7,17 @@ import subprocess
 from typing import Any
 
 import pytest
-import typer.main
 import yaml
 
-from cli.main import app
-from model.config import Spec
-from tests.deploy.generated import CHARTS, DEPLOY, rendered
+from model.config import BUILT_IN_TERMS, Spec
+from tests.deploy.generated import CHARTS, DEPLOY, SYSTEM, rendered
 from tests.deploy.shipped import SWITCHED_ON
 from tests.deploy.tools import run
 from webhook.configurations import Deployment, configurations
 
 Body = dict[str, Any]
+AGENT = "fourleaf-agent"
+CLUSTER, NODE = "system-cluster-critical", "system-node-critical"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,7 +25,7 @@ def _helm() -> None:
     run("helm", "version")
 
 
-def made(*arguments: str, namespace: str = "fourleaf-system") -> list[Body]:
+def made(*arguments: str, namespace: str = SYSTEM) -> list[Body]:
     """What the chart makes."""
     return rendered("fourleaf", *arguments, namespace=namespace)
 
@@ -115,15 +115,37 @@ def test_the_config_of_the_values_is_the_one_in_force() -> None:
         ("scheduler.replica=3", "replica"),
         ("scheduler.replicas=-1", "replicas"),
         ("scheduler.dryRun=perhaps", "dryRun"),
+        ("scheduler.tolerations={a}", "/scheduler/tolerations/0"),
+        ("scheduler.resources.requests.cpu=banana", "/scheduler/resources/requests/cpu"),
+        ("scheduler.resources.request.cpu=1", "'request'"),
+        ("scheduler.nodeSelector.gpu=true", "/scheduler/nodeSelector/gpu"),
+        ("scheduler.extraArgs={1}", "/scheduler/extraArgs/0"),
+        ("scheduler.affinity.nodes=here", "'nodes'"),
+        ("scheduler.priorityClassName=Very High", "/scheduler/priorityClassName"),
         ("webhook.certificates=none", "certificates"),
+        ("webhook.certificates=secret", "webhook.secretName"),
+        ("webhook.podAnnotations.x=1", "/webhook/podAnnotations/x"),
         ("image.digest=sha256:1", "digest"),
+        ("image.tag=a:b", "/image/tag"),
+        ("imagePullSecrets={a}", "/imagePullSecrets/0"),
         ("agent.intervalSeconds=0", "intervalSeconds"),
+        ("agent.source=file", "agent.inventoryConfigMap"),
+        ("agent.namespace=default", "agent.namespace"),
         ("config.batch.sizes=3", "sizes"),
         ("config.batch.size=0", "size"),
         ("config.devices.mode=magic", "mode"),
-        ("dashboard.enabled=true", "dashboard.tokenSecret"),
-        ("webhook.certificates=secret", "webhook.secretName"),
-        ("agent.source=file", "agent.inventoryConfigMap"),
+        ("config.scoringWeights.resourceAvailabilty=1", "scoringWeights.resourceAvailabilty"),
+        ('config.schedulerNames={a"b}', "/config/schedulerNames/0"),
+        ("config.gpuResources={it's}", "/config/gpuResources/0"),
+        ("dashboard.enabled=true", "/dashboard/tokenSecret"),
+        ("dashboard.enabled=true", "/dashboard/auth/header"),
+        ("dashboard.enabled=true,dashboard.tokenSecret=a,dashboard.auth.header=b", "/dashboard"),
+        ("dashboard.tokenSecret=A_B", "/dashboard/tokenSecret"),
+        ("dashboard.auth.trustedProxies={10.0.0.0/8}", "/dashboard/auth/header"),
+        ("dashboard.auth.hosts={a b}", "/dashboard/auth/hosts/0"),
+        ("networkPolicies.apiServerCIDRs={10.0.0.0}", "/networkPolicies/apiServerCIDRs/0"),
+        ("networkPolicies.apiServerCIDRs={10.0.0.256/8}", "/networkPolicies/apiServerCIDRs/0"),
+        ("monitoring.runbookBase=docs", "/monitoring/runbookBase"),
     ],
 )
 def test_values_that_make_no_sense_are_refused_by_name(given: str, said: str) -> None:
@@ -132,20 +154,44 @@ def test_values_that_make_no_sense_are_refused_by_name(given: str, said: str) ->
     assert said in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [(), SWITCHED_ON], ids=["default", "everything"])
-def test_programs_know_their_arguments_and_ports(arguments: tuple[str, ...]) -> None:
-    """Each option is one of the verb's, and probes go where it listens."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    for name, spec in templates(made(*arguments)).items():
-        (container,) = spec["containers"]
-        verb, *options = container["args"]
-        known = {flag for one in commands[verb].params for flag in one.opts}
-        assert {one.partition("=")[0] for one in options} <= known, name
-        ports = {one["name"]: one["containerPort"] for one in container.get("ports", ())}
-        listens = {
-            int(one.rpartition(":")[2]) for one in options if "listen" in one.partition("=")[0]
-        }
-        assert set(ports.values()) == listens, name
+def test_values_that_make_sense_are_taken() -> None:
+    """Each in the shapes that Kubernetes allows: numbers for quantities, both kinds of networks."""
+    weights = ",".join(f"config.scoringWeights.{name}=0.1" for name in (*BUILT_IN_TERMS, "mine"))
+    values = {
+        "scheduler": {
+            "priorityClassName": "007",
+            "tolerations": [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 9}],
+            "resources": {"requests": {"cpu": 1.5, "memory": "1e9"}, "limits": {"memory": "2.5Gi"}},
+            "extraArgs": ["--scheduler-name=mine"],
+            "affinity": {"nodeAffinity": {}},
+        },
+        "imagePullSecrets": [{"name": "registry.example.com"}],
+        "networkPolicies": {"apiServerCIDRs": ["10.0.0.0/8", "fd00::/8", "::/0", "192.0.2.1/32"]},
+        "config": {"schedulerNames": ["example.com/My_one"]},
+        "extraTerms": ["mine"],
+    }
+    arguments = [f"--set-json={key}={json.dumps(value)}" for key, value in values.items()]
+    objects = made(*arguments, f"--set={weights}")
+    assert templates(objects)["fourleaf-scheduler"]["priorityClassName"] == "007"
+
+
+def test_quotas_admit_every_priority_class_where_it_is_used() -> None:
+    """One for each namespace; none for what is off, or where the classes are not limited."""
+    assert of(made(), "ResourceQuota") == []
+    on = "--set=priorityQuota.enabled=true"
+    everywhere = made(*SWITCHED_ON, "--set=dashboard.priorityClassName=pages")
+    for arguments, expected in (
+        (everywhere, {SYSTEM: ["pages", CLUSTER], AGENT: [NODE]}),
+        (made(on, "--set=agent.enabled=false"), {SYSTEM: [CLUSTER]}),
+        (made(on, "--set=scheduler.priorityClassName=,webhook.enabled=false"), {AGENT: [NODE]}),
+    ):
+        found = {}
+        for one in of(arguments, "ResourceQuota"):
+            assert one["spec"]["hard"] == {"pods": "1G"}
+            (term,) = one["spec"]["scopeSelector"]["matchExpressions"]
+            assert (term.pop("scopeName"), term.pop("operator")) == ("PriorityClass", "In")
+            found[one["metadata"]["namespace"]] = term["values"]
+        assert found == expected
 
 
 def test_all_but_the_agent_keep_to_the_restricted_level() -> None:

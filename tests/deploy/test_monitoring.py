@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 from agent.metrics import AgentMetrics
 from k8s_bridge.clock import SystemClock
 from k8s_bridge.metrics import Metrics as SchedulerMetrics
-from tests.deploy.generated import DEPLOY
+from tests.deploy.generated import DEPLOY, rendered
 from tests.deploy.tools import run
 from webhook.decide import Door
 from webhook.metrics import Metrics as WebhookMetrics
@@ -95,6 +95,42 @@ def test_every_metric_is_one_that_a_program_exports(path: Path) -> None:
     named = set(NAME.findall(path.read_text()))
     assert named
     assert named - exported() == set()
+
+
+def chart_rules(*values: str) -> list[dict[str, Any]]:
+    """The rules of the chart's PrometheusRule."""
+    run("helm", "version")
+    objects = rendered("fourleaf", "--set=monitoring.rules=true", *values)
+    (body,) = (one for one in objects if one["kind"] == "PrometheusRule")
+    return [rule for group in body["spec"]["groups"] for rule in group["rules"]]
+
+
+@pytest.mark.parametrize(
+    ("off", "gone"),
+    [
+        ("webhook.enabled", [name for name in NAMES if name.startswith("FourleafWebhook")]),
+        ("agent.enabled", ["FourleafAgentGone", *NAMES[NAMES.index("FourleafAgentNotReady") :]]),
+        ("scheduler.replicas", ["FourleafNoStandby"]),
+    ],
+)
+def test_the_chart_has_no_alert_about_what_is_off(off: str, gone: list[str]) -> None:
+    """Nobody misses what was never wanted; all other rules are those of the file."""
+    assert chart_rules() == RULES
+    value = "1" if off == "scheduler.replicas" else "false"
+    found = chart_rules(f"--set={off}={value}")
+    assert len(gone) == {"webhook.enabled": 5, "agent.enabled": 6}.get(off, 1)
+    assert found == [rule for rule in RULES if rule["alert"] not in gone]
+
+
+def test_links_are_whole_where_the_documents_can_be_read() -> None:
+    """Where it is known, and a slash at its end does not count."""
+    for base in ("https://git.example.com/f/blob/main", "https://git.example.com/f/blob/main/"):
+        links = [
+            rule["annotations"]["runbook_url"]
+            for rule in chart_rules(f"--set=monitoring.runbookBase={base}")
+        ]
+        start = "https://git.example.com/f/blob/main/docs/alerts.md#"
+        assert links == [start + name.lower() for name in NAMES]
 
 
 def test_dashboards_show_everything() -> None:

@@ -1,18 +1,19 @@
 """A scheduler that kills itself at a chosen write.
 
-`python -m tests.e2e.dying KUBECONFIG WHEN N [FORMAT...]`: WHEN is `before` or `after`; with
-`later-` in front, writes are counted anew from SIGUSR1 on. With formats of records it knows these
-alone, and so stands in for an older version. Only writes of a commit count: Leases other than the
-leader's, ResourceClaims, and bindings. It prints a line for each.
+`python -m tests.e2e.dying KUBECONFIG WHEN N [FORMAT...] [--namespace NAMESPACE]`: WHEN is `before`
+or `after`; with `later-` in front, writes are counted anew from SIGUSR1 on. With formats of records
+it knows these alone, and so stands in for an older version. Only writes of a commit count: Leases
+other than the leader's, ResourceClaims, and bindings. It prints a line for each.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import TypeVar
 
 from k8s_bridge.clock import SystemClock
@@ -94,13 +95,12 @@ class Dying(LiveCluster):
         return answer
 
 
-async def main(kubeconfig: str, when: str, at: int, formats: tuple[int, ...] = KNOWN) -> None:
+async def main(kubeconfig: str, when: str, at: int, options: Options) -> None:
     """Run until killed."""
     clock = SystemClock()
     cluster = Dying.of(await connect(kubeconfig), when, at)
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, cluster.arm)
     async with Solver() as solver:
-        options = Options(dry_run="never", timing=QUICK, pace=TIDY, formats=formats)
         scheduler = Scheduler(
             cluster, clock, solver.plan, options, lambda one: Reporter(one, Metrics())
         )
@@ -108,5 +108,12 @@ async def main(kubeconfig: str, when: str, at: int, formats: tuple[int, ...] = K
 
 
 if __name__ == "__main__":
-    known = tuple(map(int, sys.argv[4:])) or KNOWN
-    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), known))
+    parser = argparse.ArgumentParser()
+    for name, kind in (("kubeconfig", str), ("when", str), ("at", int)):
+        parser.add_argument(name, type=kind)
+    parser.add_argument("formats", type=int, nargs="*", default=KNOWN)
+    parser.add_argument("--namespace", default="kube-system")
+    given = parser.parse_args()
+    hurried = Options(given.namespace, given.namespace, dry_run="never", timing=QUICK, pace=TIDY)
+    known = replace(hurried, formats=tuple(given.formats))
+    asyncio.run(main(given.kubeconfig, given.when, given.at, known))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,19 @@ from tests.deploy.generated import DEPLOY, KIND, SYSTEM, rendered
 from tests.deploy.schemas import FOREIGN
 from tests.deploy.shipped import SWITCHED_ON
 from tests.deploy.tools import run
-from tests.e2e.accounts import account, applied
-from tests.e2e.attacks import DEVICES, pod
-from tests.e2e.checker import breaches, holds
+from tests.e2e.accounts import applied
+from tests.e2e.chart_work import (
+    GANG,
+    SIZE,
+    comes_to_rest,
+    dies_in_a_commit,
+    doomed,
+    held,
+    scheduler,
+    standing,
+    work,
+)
+from tests.e2e.checker import breaches
 from tests.e2e.helm import (
     NEW_FIELD,
     Release,
@@ -33,7 +42,7 @@ from tests.e2e.helm import (
     path_of,
     schema_of,
 )
-from tests.e2e.hook import claim, claims
+from tests.e2e.hook import claims
 from tests.e2e.replica import Replica
 
 OURS = (
@@ -49,16 +58,22 @@ WORKLOADS = ("Deployment", "DaemonSet", "StatefulSet")
 CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gpuclaims.gpu.scheduling"
 HOOK = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/fourleaf-webhook"
 CONFIG = f"/api/v1/namespaces/{SYSTEM}/configmaps/{CONFIG_MAP}"
-TIDY = 60.0
-"""Seconds until the scheduler has put away what a commit left."""
-GANG = [f"wide-{index}" for index in range(8)]
+FLEET = Fleet(24)
+"""Six leaves of four: room for every gang of these tests, which stay where they are."""
+RECORDS, BINDINGS = 3, 6
+"""Writes of a commit over two leaves: a gang lease, two pages, its word, bindings."""
+LIMITED = "limited"
+APISERVER_FLAGS = [
+    f"--admission-control-config-file={Path(__file__).with_name('limited.yaml')}",
+]
+"""Pods of that class need a quota."""
 
 
 @pytest.fixture(scope="module")
 def api(module_control_plane: Plane) -> Iterator[Api]:
-    """The API as its admin, with eight nodes and a namespace for the chart."""
+    """The API as its admin, with nodes and a namespace for the chart."""
     run("helm", "version")
-    create_fleet(module_control_plane.kubeconfig(), Fleet(8))
+    create_fleet(module_control_plane.kubeconfig(), FLEET)
     with module_control_plane.api() as api, namespaces(api):
         yield api
 
@@ -70,49 +85,6 @@ def release(module_control_plane: Plane, api: Api, tmp_path_factory: Any) -> Ite
     release.install(BATCH)
     yield release
     release.uninstall()
-
-
-@contextmanager
-def scheduler(plane: Plane, api: Api, folder: Path) -> Iterator[Replica]:
-    """The scheduler as the chart starts it, with the account and the rights of the chart."""
-    deployed = api.get(f"/apis/apps/v1/namespaces/{SYSTEM}/deployments/fourleaf-scheduler")
-    spec = deployed["spec"]["template"]["spec"]
-    verb, *options = spec["containers"][0]["args"]
-    assert verb == "run"
-    own = [one for one in options if not one.startswith(("--listen", "--audit"))]
-    path = account(plane, (SYSTEM, spec["serviceAccountName"]), folder)
-    with Replica(plane, "admin", folder, *own, kubeconfig=path) as replica:
-        eventually(lambda: replica.leads, "it leads")
-        yield replica
-
-
-def work(api: Api) -> str:
-    """A namespace with a gang of eight nodes that runs, and a claim."""
-    space = api.new_namespace()
-    for name in GANG:
-        body = pod(name, "8")
-        body["metadata"]["annotations"] = {
-            "topology.scheduler/gang": "wide",
-            "topology.scheduler/gang-size": str(len(GANG)),
-        }
-        api.create(f"/api/v1/namespaces/{space}/pods", body)
-    path = f"/api/v1/namespaces/{space}/pods"
-    eventually(lambda: all(map(holds, api.get(path)["items"])), "the gang is bound")
-    eventually(lambda: not breaches(api, [GANG], SYSTEM), "the records are in order", TIDY)
-    api.create(claims(space), claim("kept", {"devices": {"count": 2}}))
-    return space
-
-
-def held(api: Api, space: str) -> dict[str, tuple[str, str, str]]:
-    """Name of a pod -> its UID, node and devices."""
-    return {
-        one["metadata"]["name"]: (
-            one["metadata"]["uid"],
-            one["spec"].get("nodeName", ""),
-            one["metadata"]["annotations"].get(DEVICES, ""),
-        )
-        for one in api.get(f"/api/v1/namespaces/{space}/pods")["items"]
-    }
 
 
 def configured(api: Api) -> Any:
@@ -145,7 +117,7 @@ def test_a_release_works_changes_and_goes_and_loses_nothing(
     with scheduler(module_control_plane, api, tmp_path) as replica:
         space = work(api)
         before = held(api, space)
-        assert {node for _, node, _ in before.values()} == set(Fleet(8).names())
+        assert len({node for _, node, _ in before.values()} & set(FLEET.names())) == SIZE
         finds_a_leader(replica)
         api.patch(HOOK, [_bundle("YQ==")], "application/json-patch+json")
         for values, size in (("--set=config.batch.size=7",), 7), ((*OURS, BATCH), 300):
@@ -162,6 +134,36 @@ def test_a_release_works_changes_and_goes_and_loses_nothing(
     path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
     assert api.get(path)["items"] == []
     release.install(BATCH)
+
+
+def test_commits_in_flight_outlive_an_upgrade_and_a_rollback(
+    module_control_plane: Plane, api: Api, release: Release, tmp_path: Path
+) -> None:
+    """A leader dies amid each, once amid its records and once amid its bindings.
+
+    Helm changes the release before anybody follows. The next leader brings the gang to run as a
+    whole, and moves no pod that was bound.
+    """
+    plane, revision = module_control_plane, len(release.revisions())
+    up, down = ([f"{name}-{index}" for index in range(SIZE)] for name in ("up", "down"))
+    with doomed(plane, tmp_path, "old", RECORDS) as old:
+        first = dies_in_a_commit(api, old, up)
+    assert breaches(api, [up], SYSTEM)
+    release.upgrade("--set=config.batch.size=7")
+    with doomed(plane, tmp_path, "new", BINDINGS) as new:
+        comes_to_rest(api, first, up)
+        whole = standing(api, first)
+        second = dies_in_a_commit(api, new, down)
+    assert breaches(api, [down], SYSTEM)
+    begun = standing(api, second)
+    release.rollback(revision)
+    with scheduler(plane, api, tmp_path):
+        comes_to_rest(api, second, down)
+    ended = standing(api, second)
+    assert begun.items() <= ended.items()
+    assert standing(api, first) == whole
+    nodes = [node for _, node, _ in (*whole.values(), *ended.values())]
+    assert len(set(nodes) & set(FLEET.names())) == 2 * SIZE
 
 
 def upgraded_and_back(api: Api, release: Release, values: tuple[str, ...], size: int) -> None:
@@ -220,3 +222,28 @@ def test_the_nodes_for_kind_are_taken(api: Api, release: Release) -> None:
         path = "/api/v1/nodes?dryRun=All&fieldValidation=Strict"
         made = api.create(path, {**body, "metadata": {**body["metadata"], "name": name}})
         assert made["status"]["allocatable"]["nvidia.com/gpu"] == str(KIND.gpus)
+
+
+def test_quotas_admit_pods_where_their_class_is_limited(
+    module_control_plane: Plane, api: Api
+) -> None:
+    """As on GKE: refused without the chart's quota, admitted once it counts."""
+    if not module_control_plane.managed:
+        pytest.skip("whom that cluster admits is not ours to say")
+    body = {"metadata": {"name": LIMITED}, "value": 1}
+    api.create("/apis/scheduling.k8s.io/v1/priorityclasses", body)
+    space = api.new_namespace()
+    values = f"--set=priorityQuota.enabled=true,scheduler.priorityClassName={LIMITED}"
+    made = {
+        (one["kind"], one["metadata"].get("namespace")): one
+        for one in rendered("fourleaf", values, namespace=space)
+        if one["metadata"]["name"] in ("fourleaf-scheduler", "fourleaf-priority")
+    }
+    template = made["Deployment", space]["spec"]["template"]
+    assert "insufficient quota to match these scopes" in admission(api, space, template)
+    quota = made["ResourceQuota", space]
+    path = path_of(api, quota)
+    applied(api, path, quota, HELM)
+    # Its controller, which does not run here, counts by these.
+    api.patch(f"{path}/status", {"status": {**quota["spec"], "used": {"pods": "0"}}})
+    eventually(lambda: not admission(api, space, template), "the pod is admitted")

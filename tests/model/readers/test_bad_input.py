@@ -416,6 +416,24 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
         "spec.scoringWeight",
         "spelling",
     ),
+    "scheduler name": (
+        [config(schedulerNames=['a"b'])],
+        "SchedulerConfig kube-system/topology-scheduler-config",
+        "spec.schedulerNames[0]",
+        "gpu-scheduler",
+    ),
+    "device class": (
+        [config(devices={"deviceClasses": ["GPU"]})],
+        "SchedulerConfig kube-system/topology-scheduler-config",
+        "spec.devices.deviceClasses[0]",
+        "gpu.nvidia.com",
+    ),
+    "bandwidth in the config": (
+        [config(network={"nodeBandwidth": "fast"})],
+        "SchedulerConfig kube-system/topology-scheduler-config",
+        "spec.network.nodeBandwidth",
+        "400Gb",
+    ),
     "two configs": (
         [config(), config() | {"kind": "TopologySchedulerConfig"}],
         "TopologySchedulerConfig kube-system/topology-scheduler-config",

@@ -26,7 +26,7 @@ capabilities: {drop: [ALL]}
 imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- with .values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ quote . }}
 {{- end }}
 {{- with .values.nodeSelector }}
 nodeSelector: {{ toYaml . | nindent 2 }}
@@ -48,21 +48,25 @@ topologySpreadConstraints:
       matchLabels: {{ include "fourleaf.selector" . | nindent 8 }}
 {{- end }}
 
-{{/* Probes of the port called `probes`. */}}
+{{/* Probes of the port called `probes`; they ask for `host` where that is given. */}}
 {{- define "fourleaf.probes" -}}
 startupProbe:
-  httpGet: {path: /healthz, port: probes}
+  httpGet: {path: /healthz, port: probes{{ include "fourleaf.host" . }}}
   periodSeconds: 2
   failureThreshold: 60
 livenessProbe:
-  httpGet: {path: /healthz, port: probes}
+  httpGet: {path: /healthz, port: probes{{ include "fourleaf.host" . }}}
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 3
 readinessProbe:
-  httpGet: {path: /readyz, port: probes}
+  httpGet: {path: /readyz, port: probes{{ include "fourleaf.host" . }}}
   periodSeconds: 5
   timeoutSeconds: 5
+{{- end }}
+
+{{- define "fourleaf.host" -}}
+{{- with .host }}, httpHeaders: [{name: Host, value: {{ . }}}]{{ end }}
 {{- end }}
 
 {{- define "fourleaf.annotations" -}}

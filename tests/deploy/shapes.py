@@ -1,0 +1,86 @@
+"""Shapes of what goes into objects of Kubernetes, as JSON schemas: names, quantities, networks.
+
+Each refuses what the API server, or the program that reads it, would refuse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+SUBDOMAIN = rf"{LABEL}(\.{LABEL})*"
+_BYTE = "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+_V4 = rf"{_BYTE}(\.{_BYTE}){{3}}/(3[0-2]|[12]?[0-9])"
+_V6 = "[0-9a-fA-F]*:[0-9a-fA-F:.]*/(12[0-8]|1[01][0-9]|[0-9]?[0-9])"
+_AMOUNT = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
+_LABEL_VALUE = "([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?"
+
+
+def text(pattern: str = "") -> Schema:
+    """A text that `pattern` matches as a whole, any where there is none."""
+    return {"type": "string", **({"pattern": f"^({pattern})$"} if pattern else {})}
+
+
+def optional(pattern: str) -> Schema:
+    """A text that `pattern` matches as a whole, or the empty one, which leaves it out."""
+    return text(f"{pattern}|")
+
+
+def some(items: Schema) -> Schema:
+    """A list of those."""
+    return {"type": "array", "items": items}
+
+
+def entries(values: Schema) -> Schema:
+    """A map to those, by any names."""
+    return {"type": "object", "additionalProperties": values}
+
+
+def fixed(properties: dict[str, Schema], required: tuple[str, ...] = ()) -> Schema:
+    """An object of these keys, and no others."""
+    must = {"required": list(required)} if required else {}
+    return {"type": "object", "additionalProperties": False, "properties": properties, **must}
+
+
+QUANTITY: Schema = {"anyOf": [text(_AMOUNT), {"type": "number", "minimum": 0}]}
+LABELS = entries(text(_LABEL_VALUE))
+CIDRS = some(text(f"{_V4}|{_V6}"))
+TOLERATION = fixed(
+    {
+        "key": text(),
+        "operator": {"enum": ["Exists", "Equal", "Lt", "Gt"]},
+        "value": text(_LABEL_VALUE),
+        "effect": {"enum": ["NoSchedule", "PreferNoSchedule", "NoExecute"]},
+        "tolerationSeconds": {"type": "integer"},
+    }
+)
+AFFINITY = fixed(
+    {one: {"type": "object"} for one in ("nodeAffinity", "podAffinity", "podAntiAffinity")}
+)
+RESOURCES = fixed(
+    {
+        "requests": entries(QUANTITY),
+        "limits": entries(QUANTITY),
+        "claims": some(fixed({"name": text(LABEL), "request": text()}, ("name",))),
+    }
+)
+SHAPES: dict[str, Schema] = {
+    "affinity": AFFINITY,
+    "apiServerCIDRs": CIDRS,
+    "extraArgs": some({"type": "string", "minLength": 1}),
+    "extraTerms": some({"type": "string", "minLength": 1}),
+    "hosts": some(text("[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")),
+    "imagePullSecrets": some(fixed({"name": text(SUBDOMAIN)}, ("name",))),
+    "ingressNamespace": LABELS,
+    "labels": LABELS,
+    "monitoringNamespace": LABELS,
+    "nodeSelector": LABELS,
+    "podAnnotations": entries(text()),
+    "priorityClassName": optional(SUBDOMAIN),
+    "resources": RESOURCES,
+    "tolerations": some(TOLERATION),
+    "trustedProxies": CIDRS,
+}
+"""Key -> what its value is, wherever it stands."""

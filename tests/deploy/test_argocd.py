@@ -1,0 +1,21 @@
+"""What the ApplicationSet needs of Argo CD is said where one looks for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.deploy.generated import DEPLOY
+
+SET = DEPLOY / "argocd" / "applicationset.yaml"
+FLAG = "--enable-progressive-syncs"
+"""Without it the controller ignores `strategy` and says nothing."""
+
+
+@pytest.mark.parametrize("path", [SET, DEPLOY.parent / "docs" / "install.md"], ids=lambda p: p.name)
+def test_an_order_comes_with_the_flag_that_makes_it_hold(path: Path) -> None:
+    """RollingSync does nothing in a controller as it comes."""
+    strategy = yaml.safe_load(SET.read_text())["spec"].get("strategy", {})
+    assert (strategy.get("type") == "RollingSync") == (FLAG in path.read_text())
