@@ -124,6 +124,6 @@ def _fall_back(world: World, one: Running) -> None:
     """Go back to the last checkpoint, and stand still once all nodes are there again."""
     failures = world.options.failures
     line = world.record.gangs[one.job.name]
-    lost = one.fall_back(failures.checkpoint * FULL, failures.restart * FULL)
-    line.lost += lost * one.job.size
-    line.stalled += failures.restart * FULL * one.job.size
+    # What is left of a standstill that goes on is not held a second time.
+    line.stalled += (failures.restart * FULL - one.stall) * one.job.size
+    line.lost += one.fall_back(failures.checkpoint * FULL, failures.restart * FULL) * one.job.size

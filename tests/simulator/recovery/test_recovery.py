@@ -48,6 +48,19 @@ def test_a_restart_queues_the_gang_with_what_is_left() -> None:
     assert (line.lost, line.stalled, line.restarts) == (100 * 16 * FULL, 20 * 16 * FULL, 1)
 
 
+def test_a_standstill_that_begins_anew_is_counted_once() -> None:
+    """Hit at 400, and at 410 again: 10 s of the first standstill have passed, and 20 are to come.
+
+    From 430 on 700 s of work are left: the two nodes are held for 1130 s, of which 1000 are its
+    own work, 100 are done again and 30 are the standstill.
+    """
+    made = failed(world(leaves(4), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch())
+    failed(made, Patch(), "leaf-0-1", 410)
+    line = made.record.gangs["a"]
+    assert (line.lost, line.stalled) == (100 * 16 * FULL, 30 * 16 * FULL)
+    assert made.cluster.running[key("a")].end() == 1000 + 100 + 30
+
+
 def test_a_patch_fills_the_gap() -> None:
     """The third node of the leaf takes the lost member; the other stays, and it ends at 1120."""
     made = failed(world(leaves(3), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch())
