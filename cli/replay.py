@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from model.fabric import Fabric
     from model.problems import BadInput
     from simulator.options import Options
-    from simulator.readers.folder import NoData
     from simulator.record import Record
     from simulator.trace import Sizes, Trace
 
@@ -64,10 +63,13 @@ def replay(
         float, typer.Option(metavar="RATE", min=0, help="Node failures per 1000 node-days.")
     ] = 0.0,
     recovery: Annotated[
-        str, typer.Option(help="What hit gangs get: repair, patch or restart; cpsat repairs.")
-    ] = "repair",
+        str | None,
+        typer.Option(
+            help="What hit gangs get: repair, patch or restart; else repair, and spread patches."
+        ),
+    ] = None,
     defrag: Annotated[
-        float, typer.Option(metavar="HOURS", min=0, help="Move gangs so often; cpsat alone.")
+        float, typer.Option(metavar="HOURS", min=0, help="Move gangs so often; not with spread.")
     ] = 0.0,
     oversubscription: Annotated[
         int | None, typer.Option(min=1, max=8, help="Stretch durations by shared uplinks.")
@@ -112,7 +114,7 @@ def replay(
     log_to_stderr()
     names = tuple(dict.fromkeys(policy or NAMES))
     need_one_of(names, NAMES, "--policy")
-    need_one_of([recovery], list(Recovery), "--recovery")
+    need_one_of([recovery or Recovery.REPAIR], list(Recovery), "--recovery")
     need_one_of([sizes], list(Sizes), "--sizes")
     if files:
         jobs, ground, base = _snapshot(files, duration)
@@ -122,7 +124,7 @@ def replay(
     options = Options(
         seed=seed,
         period=period,
-        failures=Failures(failures, recovery=Recovery(recovery)),
+        failures=Failures(failures, recovery=Recovery(recovery or Recovery.REPAIR)),
         backfill=Backfill(backfill),
         defragmentation=Defragmentation(round(defrag * 3600)),
         communication=Communication(
@@ -131,7 +133,9 @@ def replay(
     )
     told = _config(config, base, options.config.spec.solver.time_limit_seconds, window_slack)
     options = replace(options, config=told)
-    runs = [(name, *_run(jobs, ground, under(options, name))) for name in names]
+    asked = [replace(options, policy=n) if recovery else under(options, n) for n in names]
+    _need_rule(asked)
+    runs = [(one.policy, *_run(jobs, ground, one)) for one in asked]
     tell(
         lambda: document([(record, told) for _, record, told in runs]),
         lambda: replay_lines(jobs, ground, [(name, record) for name, record, _ in runs]),
@@ -160,7 +164,7 @@ def _fabric(trace: str, name: str | None) -> Fabric:
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--fabric") from error
     except NoData as error:
-        raise _missing(error) from error
+        raise _refused(error) from error
 
 
 def _trace(name: str, days: int | None, sizes: Sizes, load: float | None, ground: Fabric) -> Trace:
@@ -173,7 +177,7 @@ def _trace(name: str, days: int | None, sizes: Sizes, load: float | None, ground
     try:
         trace = TRACES[name].read()
     except NoData as error:
-        raise _missing(error) from error
+        raise _refused(error) from error
     if days is not None:
         trace = trace.busiest(days * DAY)
     trace = trace.sized(sizes, max(nodes))
@@ -182,7 +186,19 @@ def _trace(name: str, days: int | None, sizes: Sizes, load: float | None, ground
     return trace
 
 
-def _missing(error: NoData) -> BadInput:
+def _need_rule(asked: Sequence[Options]) -> None:
+    """Raise `BadInput` where a policy cannot do what is asked of it."""
+    from simulator.options import NoRule, need_rule
+
+    try:
+        for one in asked:
+            need_rule(one)
+    except NoRule as error:
+        raise _refused(error) from error
+
+
+def _refused(error: Exception) -> BadInput:
+    """Bad input from a message of which the second line is the advice."""
     from model.problems import BadInput, Problem, Severity
 
     message, _, advice = str(error).partition("\n")

@@ -75,7 +75,10 @@ class Counts:
 
 @dataclass(slots=True)
 class Record:
-    """All that is known of one replay. `close` is when the last job arrived, `end` the end."""
+    """All that is known of one replay. `close` is when the last job arrived, `end` the end.
+
+    `recovery` is what gangs got that lost a node, "" where none could.
+    """
 
     policy: str
     trace: str
@@ -89,3 +92,4 @@ class Record:
     counts: Counts = field(default_factory=Counts)
     gangs: dict[str, GangRecord] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
+    recovery: str = ""

@@ -72,8 +72,9 @@ class World:
         """The world before the first job arrives."""
         cluster = Cluster(fabric)
         record = Record(
-            options.policy, trace.name, trace.source, options.seed, cluster.books.gpus, trace.span
-        )
+            options.policy, trace.name, trace.source, options.seed, cluster.books.gpus, trace.span,
+            recovery=options.failures.recovery.value if options.failures.rate else "",
+        )  # fmt: skip
         wires = options.communication
         network = Network(fabric, wires.oversubscription, wires.share) if wires.enabled else None
         return cls(options, cluster, record, network)

@@ -46,7 +46,8 @@ class Summary:
     as many nodes as the largest. `leaves` is the sum of leaves over the sum of the fewest
     possible, over gangs of more than one node; `crossing` the share of their ring hops that go
     from leaf to leaf. Free leaves, pairs and quads are means over the samples. `completion` is
-    from arrival to end.
+    from arrival to end. `broken` are the gangs that the validator found at fault, plan by plan,
+    repairs and moves included, and `breaches` all that it found.
     """
 
     allocation: float
@@ -70,6 +71,7 @@ class Summary:
     stalled: float
     restarts: int
     classes: tuple[SizeClass, ...]
+    breaches: int = 0
 
 
 def summarise(record: Record) -> Summary:
@@ -102,6 +104,7 @@ def summarise(record: Record) -> Summary:
         stalled=ratio(sum(one.stalled for one in gangs), GPU_HOUR),
         restarts=sum(one.restarts for one in gangs),
         classes=classes(gangs, record.end),
+        breaches=record.counts.breaches.total(),
     )
 
 

@@ -31,7 +31,7 @@ def tables(runs: Sequence[tuple[str, Record, Summary]]) -> tuple[Table, ...]:
 def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
     header = (
         "policy", "allocation", "wait mean", "wait p95", "largest gangs, wait p95",
-        "completion mean", "leaves / fewest", "hops between leaves", "illegal gangs",
+        "completion mean", "leaves / fewest", "hops between leaves", "illegal gangs", "breaches",
         "free leaves / pairs / quads", "moves", "never started", "cycles", "unproven",
     )  # fmt: skip
     rows = tuple(
@@ -45,6 +45,7 @@ def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
             f"{one.leaves:.3f}" if one.leaves else "-",
             percent(one.crossing) if one.leaves else "-",
             str(one.broken),
+            str(one.breaches),
             f"{one.free_leaves:.1f} / {one.free_pairs:.1f} / {one.free_quads:.1f}",
             str(one.moves),
             str(one.never),
@@ -73,13 +74,14 @@ def _waits(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
 
 def _failures(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
     header = (
-        "policy", "failures", "gangs hit", "kept alive", "started over", "moves",
+        "policy", "failures", "recovery", "gangs hit", "kept alive", "started over", "moves",
         "GPU-hours of work lost", "GPU-hours at a standstill", "GPUs failed", "completion mean",
     )  # fmt: skip
     rows = tuple(
         (
             name,
             str(record.counts.failures),
+            record.recovery,
             str(record.counts.hit),
             str(record.counts.kept),
             str(one.restarts),

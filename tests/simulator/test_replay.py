@@ -17,8 +17,10 @@ from simulator.options import (
     Communication,
     Defragmentation,
     Failures,
+    NoRule,
     Options,
     Recovery,
+    need_rule,
     under,
 )
 from simulator.policies.catalogue import NAMES
@@ -28,6 +30,7 @@ from simulator.trace import Trace
 from tests.simulator.made import job, leaves, options, trace
 from tests.simulator.worlds import world
 
+NO_COST = Failures(checkpoint=10, restart=0)
 QUEUE = trace(job("a", 0, 100), job("b", 10, 50))
 
 
@@ -177,7 +180,14 @@ def test_the_same_run_is_the_same_to_the_byte(policy: str) -> None:
             "cpsat",
             period=20,
             seed=5,
-            failures=Failures(20_000.0, 200, checkpoint=50, restart=5, movable=True),
+            failures=Failures(
+                20_000.0,
+                200,
+                Recovery.REPAIR if policy == "cpsat" else Recovery.PATCH,
+                checkpoint=50,
+                restart=5,
+                movable=True,
+            ),
             backfill=Backfill(True, 60),
             communication=Communication(True, 4),
         ),
@@ -215,16 +225,43 @@ def test_books_that_lie_are_found_in_the_replay(monkeypatch: pytest.MonkeyPatch)
         replay(QUEUE, leaves(1), options())
 
 
-def test_repair_and_defragmentation_need_the_solver() -> None:
-    """A baseline that is told to repair says so; `under` gives it what it has."""
-    failing = options("greedy", failures=Failures(1.0))
-    with pytest.raises(ValueError, match="cpsat"):
+def test_a_policy_without_the_leaf_rule_is_not_mended_by_it() -> None:
+    """`spread` is refused repair and moves, in words; `under` lets it patch in place of repair."""
+    failing = options("spread", failures=Failures(1.0))
+    with pytest.raises(NoRule, match=r"policy 'spread': repair keeps .*\n.*--recovery patch"):
         replay(QUEUE, leaves(1), failing)
-    assert under(failing, "greedy").failures.recovery is Recovery.PATCH
-    assert under(failing, "cpsat").failures.recovery is Recovery.REPAIR
-    moving = replace(failing, defragmentation=Defragmentation(5))
-    assert under(moving, "spread").defragmentation.every == 0
-    assert under(moving, "cpsat").defragmentation.every == 5
+    moving = options("spread", defragmentation=Defragmentation(5))
+    with pytest.raises(NoRule, match="'spread': defragmentation keeps"):
+        replay(QUEUE, leaves(1), under(moving, "spread"))
+    assert under(failing, "spread").failures.recovery is Recovery.PATCH
+    assert under(failing, "greedy").failures.recovery is Recovery.REPAIR
+    need_rule(replace(failing, policy="greedy"))
+
+
+def test_a_baseline_is_repaired_and_defragmented_by_the_solver(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Node 0 of two leaves of two fails under a pair at 50: the other leaf is free, one moves.
+
+    At 120, as it has come back, two single gangs stand in a leaf each; for a pair that waits one
+    of them moves to the other.
+    """
+    fail_at(monkeypatch, Outage("leaf-0-0", 50, 20))
+    pair = trace(job("a", 0, 100, pods=2), job("late", 200, 1))
+    told = options("first-fit", failures=Failures(1.0, restart=0))
+    record = replay(pair, leaves(2, 2), told)
+    assert (record.counts.hit, record.counts.kept, record.counts.moves) == (1, 1, 1)
+    assert record.gangs["a"].end == 150
+    fail_at(monkeypatch)
+    split = trace(
+        job("x", 0, 300), job("y", 0, 60), job("z", 0, 300), job("w", 0, 60),
+        job("pair", 90, 50, pods=2), job("late", 200, 1),
+    )  # fmt: skip
+    for every, start in ((0, 300), (120, 120)):
+        moving = options("first-fit", defragmentation=Defragmentation(every), failures=NO_COST)
+        record = replay(split, leaves(2, 2), moving)
+        assert abs(record.gangs["pair"].start - start) <= 60
+        assert record.counts.moves == (1 if every else 0)
 
 
 def fail_at(monkeypatch: pytest.MonkeyPatch, *found: Outage) -> None:
