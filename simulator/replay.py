@@ -134,6 +134,8 @@ def _closed(world: World) -> Record:
     cluster, record = world.cluster, world.record
     cluster.books.advance(world.now)
     cluster.journal.close(world.now)
+    for entry in world.waiting.values():
+        world.note_wait(entry)
     record.end, record.at_end = world.now, cluster.books.totals
     conservation.check(cluster.capacity, cluster.journal.stretches, world.now, cluster.books.totals)
     return record

@@ -31,7 +31,8 @@ def tables(runs: Sequence[tuple[str, Record, Summary]]) -> tuple[Table, ...]:
 def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
     header = (
         "policy", "allocation", "wait mean", "wait p95", "largest gangs, wait p95",
-        "completion mean", "leaves / fewest", "hops between leaves", "illegal gangs", "breaches",
+        "completion mean", "leaves / fewest", "hops between leaves", "slowdown",
+        "illegal gangs", "breaches",
         "free leaves / pairs / quads", "moves", "never started", "cycles", "unproven",
     )  # fmt: skip
     rows = tuple(
@@ -44,6 +45,7 @@ def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
             duration(one.completion_mean),
             f"{one.leaves:.3f}" if one.leaves else "-",
             percent(one.crossing) if one.leaves else "-",
+            f"{one.slowdown:.3f}" if record.shared and one.leaves else "-",
             str(one.broken),
             str(one.breaches),
             f"{one.free_leaves:.1f} / {one.free_pairs:.1f} / {one.free_quads:.1f}",
@@ -75,7 +77,8 @@ def _waits(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
 def _failures(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
     header = (
         "policy", "failures", "recovery", "gangs hit", "kept alive", "started over", "moves",
-        "GPU-hours of work lost", "GPU-hours at a standstill", "GPUs failed", "completion mean",
+        "GPU-hours of work lost", "GPU-hours at a standstill",
+        "GPU-hours waited after a failure", "GPUs failed", "completion mean",
     )  # fmt: skip
     rows = tuple(
         (
@@ -88,6 +91,7 @@ def _failures(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
             str(one.moves),
             f"{one.lost:,.0f}",
             f"{one.stalled:,.0f}",
+            f"{one.again:,.0f}",
             percent(one.failed),
             duration(one.completion_mean),
         )

@@ -12,6 +12,8 @@ from simulator.conservation import NotConserved
 from simulator.failing import Outage
 from simulator.journal import Journal
 from simulator.measures.document import document
+from simulator.measures.summary import summarise
+from simulator.measures.tables import tables
 from simulator.options import (
     Backfill,
     Communication,
@@ -104,8 +106,37 @@ def test_shared_uplinks_stretch_durations() -> None:
     wires = Communication(enabled=True, oversubscription=4, share=300)
     record = replay(two, fabric, options(communication=wires))
     assert times(record) == {"a": (0, 131), "b": (0, 131)}
+    assert record.gangs["a"].slowdown == pytest.approx(1000 / 769)
+    found = summarise(record)
+    assert found.slowdown == found.slowdown_worst == pytest.approx(1000 / 769)
+    (row,) = tables([("first-fit", record, found)])[0].rows
+    assert row[8] == "1.300"
     alone = replay(trace(job("a", 0, 100, pods=6)), fabric, options(communication=wires))
     assert times(alone) == {"a": (0, 100)}
+    assert alone.gangs["a"].slowdown == 1.0
+
+
+def test_slowdown_is_a_mean_over_time() -> None:
+    """Alone until b comes at 50, a then takes 1.3 times as long for its other 50 s: 65 s and 16 ms.
+
+    That ends in second 116, after 66 s: (50 + 66 * 1.3) / 116.
+    """
+    wires = Communication(enabled=True, oversubscription=4, share=300)
+    two = trace(job("a", 0, 100, pods=6), job("b", 50, 100, pods=6))
+    record = replay(two, leaves(4, 4, 4), options(communication=wires))
+    assert times(record)["a"] == (0, 116)
+    assert record.gangs["a"].slowdown == pytest.approx((50 + 66 * 1000 / 769) / 116)
+
+
+def test_the_wait_after_a_failure_is_booked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its node is away from 50 to 70: 16 GPUs wait for 20 s, which is none of the first wait."""
+    fail_at(monkeypatch, Outage("leaf-0-0", 50, 20))
+    told = options(failures=Failures(1.0, recovery=Recovery.RESTART, restart=0))
+    pair = trace(job("a", 0, 100, pods=2), job("late", 300, 1))
+    record = replay(pair, leaves(2), told)
+    assert record.gangs["a"].again == 20 * 16
+    assert summarise(record).again == pytest.approx(20 * 16 / 3600)
+    assert summarise(record).wait_mean == 0
 
 
 def test_kept_room_lets_the_large_gang_start() -> None:
