@@ -26,7 +26,9 @@ FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
 
 
 def replay(
-    trace: Annotated[str, typer.Argument(help="kalos, philly or openb.")] = "kalos",
+    trace: Annotated[
+        str | None, typer.Argument(help="kalos, philly or openb; kalos without it.")
+    ] = None,
     files: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,8 +54,9 @@ def replay(
         int | None, typer.Option(min=1, help="Only so many days, those with most arrivals.")
     ] = None,
     sizes: Annotated[
-        str, typer.Option(help="asked, whole-nodes (rounded up), or node-per-gpu (scaled up).")
-    ] = "asked",
+        str | None,
+        typer.Option(help="asked, whole-nodes (rounded up), or node-per-gpu (scaled up)."),
+    ] = None,
     period: Annotated[int, typer.Option(min=1, help="Seconds between cycles.")] = 60,
     seed: Annotated[int, typer.Option(min=0, help="Decides failures and ties.")] = 0,
     backfill: Annotated[
@@ -115,12 +118,14 @@ def replay(
     names = tuple(dict.fromkeys(policy or NAMES))
     need_one_of(names, NAMES, "--policy")
     need_one_of([recovery or Recovery.REPAIR], list(Recovery), "--recovery")
-    need_one_of([sizes], list(Sizes), "--sizes")
+    need_one_of([sizes or Sizes.ASKED], list(Sizes), "--sizes")
     if files:
+        _need_none(TRACE=trace, fabric=fabric, load=load, days=days, sizes=sizes)
         jobs, ground, base = _snapshot(files, duration)
     else:
-        ground, base = _fabric(trace, fabric), None
-        jobs = _trace(trace, days, Sizes(sizes), load, ground)
+        name = trace or "kalos"
+        ground, base = _fabric(name, fabric), None
+        jobs = _trace(name, days, Sizes(sizes or Sizes.ASKED), load, ground)
     options = Options(
         seed=seed,
         period=period,
@@ -153,6 +158,15 @@ def need_one_of(given: Sequence[str], known: Sequence[str], option: str) -> None
             raise typer.BadParameter(f"'{name}'; there are {', '.join(known)}", param_hint=option)
 
 
+def _need_none(**given: object) -> None:
+    """A usage error for what shapes a trace, where a snapshot is replayed as it is."""
+    for name, value in given.items():
+        if value is not None:
+            hint = name if name.isupper() else f"--{name}"
+            said = "does not go with -f: a snapshot has its own gangs and nodes; leave one out"
+            raise typer.BadParameter(said, param_hint=hint)
+
+
 def _fabric(trace: str, name: str | None) -> Fabric:
     """The fabric to replay on. Raises `BadInput` where its data is missing."""
     from simulator.readers.catalogue import TRACES, fabric
@@ -182,7 +196,11 @@ def _trace(name: str, days: int | None, sizes: Sizes, load: float | None, ground
         trace = trace.busiest(days * DAY)
     trace = trace.sized(sizes, max(nodes))
     if load is not None:
-        trace = trace.at_load(load / 100, sum(nodes))
+        try:
+            trace = trace.at_load(load / 100, sum(nodes))
+        except ValueError as error:
+            said = f"{error} with the {len(trace.jobs)} gangs of '{name}'; try a smaller load"
+            raise typer.BadParameter(said, param_hint="--load") from error
     return trace
 
 
@@ -273,18 +291,20 @@ def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options
 def _draw(folder: Path, jobs: Trace, ground: Fabric, runs: list[tuple[str, Record]]) -> None:
     """Write the sheet and the page. Raises `BadInput` where that is not possible."""
     from model.problems import BadInput, Problem, Severity
-    from simulator.measures.tables import note, tables, title
+    from simulator.measures.tables import note, remarks, tables, title
     from simulator.pictures.charts import runs_of
     from simulator.pictures.page import write_page
     from simulator.pictures.sheet import write_sheet
 
     drawn = runs_of(runs)
     head = title(jobs, ground)
-    shown = tables([(run.name, run.record, run.summary) for run in drawn])
+    figures = [(run.name, run.record, run.summary) for run in drawn]
+    shown = tables(figures)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_sheet(folder / "replay.png", head, drawn)
-        write_page(folder / "replay.html", head, note(jobs), shown, drawn)
+        said = " ".join([note(jobs), *(f"{one}." for one in remarks(figures))])
+        write_page(folder / "replay.html", head, said, shown, drawn)
     except OSError as error:
         advice = "Name a folder that can be written."
         message = f"cannot be written: {error.strerror}"

@@ -118,6 +118,23 @@ def note(trace: Trace) -> str:
     )
 
 
+AT_FAULT = {
+    "buddy": "an aligned place on uneven leaves may need more of them than the rule allows",
+    "spread": "it does not know the leaf rule",
+}
+"""Why the placements of some baselines break laws."""
+
+
+def remarks(runs: Sequence[tuple[str, Record, Summary]]) -> list[str]:
+    """A line for each policy of which gangs stand in illegal places: how many, and why."""
+    return [
+        f"{name}: {one.broken:,} gangs in places that no law allows"
+        + (f"; {AT_FAULT[record.policy]}" if record.policy in AT_FAULT else "")
+        for name, record, one in runs
+        if one.broken
+    ]
+
+
 def percent(share: float) -> str:
     """A share in percent."""
     return f"{100 * share:.1f} %"
