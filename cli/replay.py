@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,17 +11,21 @@ import typer
 from cli.console import EXIT_OK, err
 from cli.documents import tell
 from cli.options import Answer, OutputFormat
+from cli.replay_reading import (
+    config_of,
+    fabric_of,
+    need_fitting,
+    need_none,
+    need_one_of,
+    snapshot_of,
+    trace_of,
+)
 
 if TYPE_CHECKING:
-    from model.config import SchedulerConfig
     from model.fabric import Fabric
-    from model.problems import BadInput
     from simulator.options import Options
     from simulator.record import Record
-    from simulator.trace import Sizes, Trace
-
-FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
-"""Where a trace is replayed if nobody says."""
+    from simulator.trace import Trace
 
 
 def replay(
@@ -120,12 +123,12 @@ def replay(
     need_one_of([recovery or Recovery.REPAIR], list(Recovery), "--recovery")
     need_one_of([sizes or Sizes.ASKED], list(Sizes), "--sizes")
     if files:
-        _need_none(TRACE=trace, fabric=fabric, load=load, days=days, sizes=sizes)
-        jobs, ground, base = _snapshot(files, duration)
+        need_none(TRACE=trace, fabric=fabric, load=load, days=days, sizes=sizes)
+        jobs, ground, base = snapshot_of(files, duration)
     else:
         name = trace or "kalos"
-        ground, base = _fabric(name, fabric), None
-        jobs = _trace(name, days, Sizes(sizes or Sizes.ASKED), load, ground)
+        ground, base = fabric_of(name, fabric), None
+        jobs = trace_of(name, days, Sizes(sizes or Sizes.ASKED), load, ground)
     options = Options(
         seed=seed,
         period=period,
@@ -136,10 +139,10 @@ def replay(
             oversubscription is not None, oversubscription or 1, round(communication * 10)
         ),
     )
-    told = _config(config, base, options.config.spec.solver.time_limit_seconds, window_slack)
+    told = config_of(config, base, options.config.spec.solver.time_limit_seconds, window_slack)
     options = replace(options, config=told)
     asked = [replace(options, policy=n) if recovery else under(options, n) for n in names]
-    _need_rule(asked)
+    need_fitting(asked)
     runs = [(one.policy, *_run(jobs, ground, one)) for one in asked]
     tell(
         lambda: document([(record, told) for _, record, told in runs]),
@@ -149,115 +152,6 @@ def replay(
     if pictures is not None:
         _draw(pictures, jobs, ground, [(name, record) for name, record, _ in runs])
     raise typer.Exit(EXIT_OK)
-
-
-def need_one_of(given: Sequence[str], known: Sequence[str], option: str) -> None:
-    """A usage error where one of `given` is not `known`."""
-    for name in given:
-        if name not in known:
-            raise typer.BadParameter(f"'{name}'; there are {', '.join(known)}", param_hint=option)
-
-
-def _need_none(**given: object) -> None:
-    """A usage error for what shapes a trace, where a snapshot is replayed as it is."""
-    for name, value in given.items():
-        if value is not None:
-            hint = name if name.isupper() else f"--{name}"
-            said = "does not go with -f: a snapshot has its own gangs and nodes; leave one out"
-            raise typer.BadParameter(said, param_hint=hint)
-
-
-def _fabric(trace: str, name: str | None) -> Fabric:
-    """The fabric to replay on. Raises `BadInput` where its data is missing."""
-    from simulator.readers.catalogue import TRACES, fabric
-    from simulator.readers.folder import NoData
-
-    need_one_of([trace], list(TRACES), "TRACE")
-    try:
-        return fabric(name or FABRIC_OF[trace])
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--fabric") from error
-    except NoData as error:
-        raise _refused(error) from error
-
-
-def _trace(name: str, days: int | None, sizes: Sizes, load: float | None, ground: Fabric) -> Trace:
-    """The jobs to replay. Raises `BadInput` where their file is missing."""
-    from simulator.readers.catalogue import TRACES
-    from simulator.readers.folder import NoData
-    from simulator.trace import DAY
-
-    nodes = [node.allocatable.gpus for node in ground.nodes.values()]
-    try:
-        trace = TRACES[name].read()
-    except NoData as error:
-        raise _refused(error) from error
-    if days is not None:
-        trace = trace.busiest(days * DAY)
-    trace = trace.sized(sizes, max(nodes))
-    if load is not None:
-        try:
-            trace = trace.at_load(load / 100, sum(nodes))
-        except ValueError as error:
-            said = f"{error} with the {len(trace.jobs)} gangs of '{name}'; try a smaller load"
-            raise typer.BadParameter(said, param_hint="--load") from error
-    return trace
-
-
-def _need_rule(asked: Sequence[Options]) -> None:
-    """Raise `BadInput` where a policy cannot do what is asked of it."""
-    from simulator.options import NoRule, need_rule
-
-    try:
-        for one in asked:
-            need_rule(one)
-    except NoRule as error:
-        raise _refused(error) from error
-
-
-def _refused(error: Exception) -> BadInput:
-    """Bad input from a message of which the second line is the advice."""
-    from model.problems import BadInput, Problem, Severity
-
-    message, _, advice = str(error).partition("\n")
-    return BadInput([Problem(Severity.ERROR, "replay", "", "", "", message, advice)])
-
-
-def _snapshot(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, SchedulerConfig]:
-    """What is in the files of a snapshot, and its config. Raises `BadInput`."""
-    from cli.console import print_problems
-    from cli.inputs import need_nodes, read_files
-    from simulator.readers.snapshot import trace_of
-
-    reading = read_files(files)
-    need_nodes(reading.snapshot, files)
-    print_problems(reading.problems)
-    snapshot = reading.snapshot
-    return trace_of(snapshot, duration), snapshot.fabric, snapshot.config
-
-
-def _config(
-    path: str | None, found: SchedulerConfig | None, patience: float, slack: int | None
-) -> SchedulerConfig:
-    """The config in `path`, else the one found, with the patience of replays in seconds.
-
-    Raises `BadInput`.
-    """
-    from cli.inputs import need_terms, read_files
-    from model.config import SchedulerConfig
-    from model.extensions import Extensions
-
-    config = found or SchedulerConfig()
-    if path is not None:
-        reading = read_files([path])
-        config = reading.snapshot.config
-        need_terms(config, reading.config_source, Extensions())
-    spec = config.spec
-    solver = spec.solver.model_copy(update={"time_limit_seconds": patience})
-    changes: dict[str, object] = {"solver": solver}
-    if slack is not None:
-        changes["topology"] = spec.topology.model_copy(update={"window_slack": slack})
-    return config.model_copy(update={"spec": spec.model_copy(update=changes)})
 
 
 def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options]:

@@ -112,8 +112,9 @@ def title(trace: Trace, fabric: Fabric) -> str:
 
 def note(trace: Trace) -> str:
     """Whose data it is, and how to read the figures."""
+    until = f"for {duration(trace.horizon)}" if trace.horizon else "until the last arrival"
     return (
-        f"{trace.source}. Allocation counts until the last arrival, waits from arrival to the "
+        f"{trace.source}. Allocation counts {until}, waits from arrival to the "
         f"first start; the largest gangs have at least half as many nodes as the largest."
     )
 

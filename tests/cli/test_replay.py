@@ -169,6 +169,7 @@ def test_nodes_of_a_snapshot_fail() -> None:
     done = CliRunner().invoke(app, ["replay", *files, *more])
     assert done.exit_code == 0, done.output
     assert "GPU-hours waited after a failure" in done.stdout
+    assert "until the last arrival" not in done.stdout
 
 
 def _example(name: str) -> str:
