@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.kept import Kept
-from benchmarks.sources import code_of
+from benchmarks.sources import code_now, code_of
 from model.fabric import Fabric
 from simulator.measures.summary import Summary, summarise
 from simulator.options import Options
@@ -133,7 +133,8 @@ def run_all(
         if found is None and not fresh:
             continue
         if found is None:
-            kept.add(case, new := next(replayed), code_of(case.options.policy))
+            new = next(replayed)
+            kept.add(case, new, _same_code(case.options.policy))
             yield new.of(case)
         else:
             yield found.of(case)
@@ -143,6 +144,17 @@ def _kept_of(kept: Kept[Finished], case: Case, any_code: bool) -> Finished | Non
     """What is known of a case: ours has to be of this code."""
     policy = case.options.policy
     return kept.get(case, code_of(policy), any_code and policy != "cpsat")
+
+
+def _same_code(policy: str) -> str:
+    """The code of a finding. Raises `RuntimeError` where its sources changed meanwhile.
+
+    The solver's process starts with each replay, and would have run other code than this one.
+    """
+    code = code_of(policy)
+    if code_now(policy) != code:
+        raise RuntimeError(f"the sources that '{policy}' runs have changed: start again")
+    return code
 
 
 def _replayed(cases: Sequence[Case], at_once: int) -> Iterator[Finished]:

@@ -15,6 +15,11 @@ IDLE = ("simulator/pictures", "simulator/tuning")
 
 @cache
 def code_of(policy: str) -> str:
+    """The code that this process runs under `policy`: its sources when it was first asked."""
+    return code_now(policy)
+
+
+def code_now(policy: str) -> str:
     """A hash that changes with the sources a replay under `policy` runs.
 
     The model and the simulator; for `cpsat` all of the solver, for a baseline what the simulator

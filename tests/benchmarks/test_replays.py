@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from benchmarks import replays
 from benchmarks.kept import Kept
 from benchmarks.replays import Case, Finished, Outcome, left_out, run_all, with_slack
 from benchmarks.results import ran
@@ -157,6 +158,20 @@ def test_what_other_code_found_counts_only_where_it_is_wanted(tmp_path: Path) ->
     for any_code in (False, True):
         there = list(run_all(cases, 1, file, fresh=False, any_code=any_code))
         assert there == [new.of(case) for case in cases]
+
+
+def test_a_finding_of_two_codes_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sources change while a case is replayed: it ends, and nothing is kept."""
+    file = tmp_path / "kept"
+    record = replay(JOBS, leaves(3, 1), options("spread"))
+    found = Finished("made", 3, summarise(record), record.counts, 1.5)
+    monkeypatch.setattr(replays, "run", lambda _: found)
+    case = Case("made", 90, Options(policy="spread"))
+    assert list(run_all([case], 1, file)) == [found.of(case)]
+    monkeypatch.setattr(replays, "code_now", lambda _: "other")
+    with pytest.raises(RuntimeError, match="'spread' runs have changed"):
+        list(run_all([replace(case, load=80)], 1, file))
+    assert len(file.read_bytes().splitlines()) == 1
 
 
 def test_the_code_of_a_finding_is_that_of_its_sources(tmp_path: Path) -> None:
