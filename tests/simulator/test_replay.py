@@ -229,6 +229,21 @@ def test_the_same_run_is_the_same_to_the_byte(policy: str) -> None:
     assert orjson.loads(first)["runs"][0]["counts"]["hit"] > 0
 
 
+def test_no_more_is_lost_than_was_held() -> None:
+    """Own work, work done again and standstill fit into the GPU-seconds used, second by second.
+
+    Nodes fail so often that gangs are hit at a standstill; ends are rounded up to seconds, at
+    most one for each start.
+    """
+    failures = Failures(200_000.0, 50, Recovery.RESTART, checkpoint=50, restart=40)
+    record = replay(busy(), leaves(4, 3, 5), options("greedy", period=5, failures=failures))
+    gangs = record.gangs.values()
+    assert all(one.end >= 0 for one in gangs)
+    told = sum(one.gpus * one.duration * 1000 + one.lost + one.stalled for one in gangs)
+    most = sum(one.gpus * (1 + one.restarts) for one in gangs)
+    assert 0 <= record.at_end.used - told / 1000 <= most
+
+
 def busy() -> Trace:
     """Make 30 gangs of 1 to 6 nodes that come faster than 12 nodes can serve them."""
     return trace(
