@@ -15,32 +15,41 @@ T = TypeVar("T")
 class Kept(Generic[T]):
     """Findings by what they are of, one line of JSON each; without a file, in memory.
 
-    The file is good for one state of the code: whoever changes the simulator starts a new one.
-    Several processes may add to one file, and several kinds of findings.
+    Each line says which code it was made by ("" where nobody knows), and counts for that code
+    alone unless the reader wants any. Several processes may add to one file, and several kinds
+    of findings.
     """
 
     def __init__(self, file: Path | None, kind: type[T]) -> None:
         self._file = file
         self._kind = kind.__name__
         self._adapter = TypeAdapter(kind)
-        self._found: dict[str, T] = {}
+        self._found: dict[str, dict[str, T]] = {}
         if file is not None and file.exists():
             for line in file.read_bytes().splitlines():
-                name, kept, found = orjson.loads(line)
+                name, kept, found, code = [*orjson.loads(line), ""][:4]
                 if kept == kind.__name__:
-                    self._found[name] = self._adapter.validate_python(found)
+                    self._put(name, self._adapter.validate_python(found), code)
 
-    def get(self, of: object) -> T | None:
-        """What was found of this before."""
-        return self._found.get(_name(of))
+    def get(self, of: object, code: str, any_code: bool = False) -> T | None:
+        """What `code` has found of this before; with `any_code` else what was found last."""
+        found = self._found.get(_name(of), {})
+        if any_code and code not in found:
+            return next(reversed(found.values()), None)
+        return found.get(code)
 
-    def add(self, of: object, found: T) -> None:
-        """Keep what was found of this."""
-        self._found[_name(of)] = found
+    def add(self, of: object, found: T, code: str) -> None:
+        """Keep what `code` found of this."""
+        self._put(_name(of), found, code)
         if self._file is not None:
             plain = self._adapter.dump_python(found, mode="json")
             with self._file.open("ab") as stream:
-                stream.write(orjson.dumps([_name(of), self._kind, plain]) + b"\n")
+                stream.write(orjson.dumps([_name(of), self._kind, plain, code]) + b"\n")
+
+    def _put(self, name: str, found: T, code: str) -> None:
+        mine = self._found.setdefault(name, {})
+        mine.pop(code, None)
+        mine[code] = found
 
 
 def _name(of: object) -> str:

@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.kept import Kept
+from benchmarks.sources import code_now, code_of
 from model.fabric import Fabric
 from simulator.measures.summary import Summary, summarise
 from simulator.options import Options
@@ -21,6 +22,8 @@ from simulator.trace import DAY, Sizes, Trace
 
 FILES = (kalos.FILE, philly.FILE, lingjun.FILE)
 NO_DATA = "skipped: no data, set TOPOLOGY_DATA_DIR."
+KEPT = "A file of what was found before, to go on from: what this code has found counts."
+ANY_CODE = "Take what other code has found of baselines, too."
 NODE = 8
 """GPUs of a node of the fabric."""
 
@@ -110,24 +113,48 @@ def run(case: Case) -> Finished:
 
 
 def run_all(
-    cases: Sequence[Case], at_once: int, file: Path | None = None, fresh: bool = True
+    cases: Sequence[Case],
+    at_once: int,
+    file: Path | None = None,
+    fresh: bool = True,
+    any_code: bool = False,
 ) -> Iterator[Outcome]:
     """Replay the cases, so many at a time, in their order.
 
-    Outcomes go to `file` as they come; those that it holds already are not replayed again.
+    Outcomes go to `file` as they come; those that it holds already from the same code are not
+    replayed again, with `any_code` those of baselines neither, whatever code they are of.
     Without `fresh` those that it does not hold are left out.
     """
     kept = Kept(file, Finished)
-    left = [case for case in cases if kept.get(case) is None] if fresh else []
+    known = [_kept_of(kept, case, any_code) for case in cases]
+    left = [case for case, found in zip(cases, known, strict=True) if found is None and fresh]
     replayed = _replayed(left, at_once)
-    for case in cases:
-        found = kept.get(case)
+    for case, found in zip(cases, known, strict=True):
         if found is None and not fresh:
             continue
         if found is None:
-            found = next(replayed)
-            kept.add(case, found)
-        yield found.of(case)
+            new = next(replayed)
+            kept.add(case, new, _same_code(case.options.policy))
+            yield new.of(case)
+        else:
+            yield found.of(case)
+
+
+def _kept_of(kept: Kept[Finished], case: Case, any_code: bool) -> Finished | None:
+    """What is known of a case: ours has to be of this code."""
+    policy = case.options.policy
+    return kept.get(case, code_of(policy), any_code and policy != "cpsat")
+
+
+def _same_code(policy: str) -> str:
+    """The code of a finding. Raises `RuntimeError` where its sources changed meanwhile.
+
+    The solver's process starts with each replay, and would have run other code than this one.
+    """
+    code = code_of(policy)
+    if code_now(policy) != code:
+        raise RuntimeError(f"the sources that '{policy}' runs have changed: start again")
+    return code
 
 
 def _replayed(cases: Sequence[Case], at_once: int) -> Iterator[Finished]:

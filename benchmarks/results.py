@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -48,12 +48,26 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def ran(name: str, args: Sequence[str]) -> str:
+    """The command that replays a section anywhere, and whether findings came from a file."""
+    left = list(args)
+    if "--kept" in left:
+        at = left.index("--kept")
+        del left[at : at + 2]
+    left = [one for one in left if one not in ("--no-replay", "--any-code")]
+    command = " ".join([f"`python -m benchmarks.{name}", *left]) + "`"
+    if "--kept" not in args:
+        return command
+    older = "; findings of baselines may be of earlier code" if "--any-code" in args else ""
+    return f"{command} (here with findings kept in a file{older})"
+
+
 def write_section(name: str, title: str, body: str) -> None:
     """Replace the section `name`, or add it, with the command that was run."""
     text = RESULTS.read_text() if RESULTS.exists() else INTRO
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    command = f"python -m benchmarks.{name} {' '.join(sys.argv[1:])}".strip()
-    section = f"{start}\n## {title}\n\n`{command}`: {machine()}\n\n{body}\n{end}"
+    command = ran(name, sys.argv[1:])
+    section = f"{start}\n## {title}\n\n{command}: {machine()}\n\n{body}\n{end}"
     if start in text and end in text:
         before, after = text.split(start, 1)[0], text.split(end, 1)[1]
         text = before + section + after

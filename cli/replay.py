@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,22 +11,27 @@ import typer
 from cli.console import EXIT_OK, err
 from cli.documents import tell
 from cli.options import Answer, OutputFormat
+from cli.replay_reading import (
+    config_of,
+    fabric_of,
+    need_fitting,
+    need_none,
+    need_one_of,
+    snapshot_of,
+    trace_of,
+)
 
 if TYPE_CHECKING:
-    from model.config import SchedulerConfig
     from model.fabric import Fabric
-    from model.problems import BadInput
     from simulator.options import Options
-    from simulator.readers.folder import NoData
     from simulator.record import Record
-    from simulator.trace import Sizes, Trace
-
-FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
-"""Where a trace is replayed if nobody says."""
+    from simulator.trace import Trace
 
 
 def replay(
-    trace: Annotated[str, typer.Argument(help="kalos, philly or openb.")] = "kalos",
+    trace: Annotated[
+        str | None, typer.Argument(help="kalos, philly or openb; kalos without it.")
+    ] = None,
     files: Annotated[
         list[str] | None,
         typer.Option(
@@ -53,8 +57,9 @@ def replay(
         int | None, typer.Option(min=1, help="Only so many days, those with most arrivals.")
     ] = None,
     sizes: Annotated[
-        str, typer.Option(help="asked, whole-nodes (rounded up), or node-per-gpu (scaled up).")
-    ] = "asked",
+        str | None,
+        typer.Option(help="asked, whole-nodes (rounded up), or node-per-gpu (scaled up)."),
+    ] = None,
     period: Annotated[int, typer.Option(min=1, help="Seconds between cycles.")] = 60,
     seed: Annotated[int, typer.Option(min=0, help="Decides failures and ties.")] = 0,
     backfill: Annotated[
@@ -64,10 +69,13 @@ def replay(
         float, typer.Option(metavar="RATE", min=0, help="Node failures per 1000 node-days.")
     ] = 0.0,
     recovery: Annotated[
-        str, typer.Option(help="What hit gangs get: repair, patch or restart; cpsat repairs.")
-    ] = "repair",
+        str | None,
+        typer.Option(
+            help="What hit gangs get: repair, patch or restart; else repair, and spread patches."
+        ),
+    ] = None,
     defrag: Annotated[
-        float, typer.Option(metavar="HOURS", min=0, help="Move gangs so often; cpsat alone.")
+        float, typer.Option(metavar="HOURS", min=0, help="Move gangs so often; not with spread.")
     ] = 0.0,
     oversubscription: Annotated[
         int | None, typer.Option(min=1, max=8, help="Stretch durations by shared uplinks.")
@@ -112,26 +120,30 @@ def replay(
     log_to_stderr()
     names = tuple(dict.fromkeys(policy or NAMES))
     need_one_of(names, NAMES, "--policy")
-    need_one_of([recovery], list(Recovery), "--recovery")
-    need_one_of([sizes], list(Sizes), "--sizes")
+    need_one_of([recovery or Recovery.REPAIR], list(Recovery), "--recovery")
+    need_one_of([sizes or Sizes.ASKED], list(Sizes), "--sizes")
     if files:
-        jobs, ground, base = _snapshot(files, duration)
+        need_none(TRACE=trace, fabric=fabric, load=load, days=days, sizes=sizes)
+        jobs, ground, base = snapshot_of(files, duration)
     else:
-        ground, base = _fabric(trace, fabric), None
-        jobs = _trace(trace, days, Sizes(sizes), load, ground)
+        name = trace or "kalos"
+        ground, base = fabric_of(name, fabric), None
+        jobs = trace_of(name, days, Sizes(sizes or Sizes.ASKED), load, ground)
     options = Options(
         seed=seed,
         period=period,
-        failures=Failures(failures, recovery=Recovery(recovery)),
+        failures=Failures(failures, recovery=Recovery(recovery or Recovery.REPAIR)),
         backfill=Backfill(backfill),
         defragmentation=Defragmentation(round(defrag * 3600)),
         communication=Communication(
             oversubscription is not None, oversubscription or 1, round(communication * 10)
         ),
     )
-    told = _config(config, base, options.config.spec.solver.time_limit_seconds, window_slack)
+    told = config_of(config, base, options.config.spec.solver.time_limit_seconds, window_slack)
     options = replace(options, config=told)
-    runs = [(name, *_run(jobs, ground, under(options, name))) for name in names]
+    asked = [replace(options, policy=n) if recovery else under(options, n) for n in names]
+    need_fitting(asked)
+    runs = [(one.policy, *_run(jobs, ground, one)) for one in asked]
     tell(
         lambda: document([(record, told) for _, record, told in runs]),
         lambda: replay_lines(jobs, ground, [(name, record) for name, record, _ in runs]),
@@ -140,90 +152,6 @@ def replay(
     if pictures is not None:
         _draw(pictures, jobs, ground, [(name, record) for name, record, _ in runs])
     raise typer.Exit(EXIT_OK)
-
-
-def need_one_of(given: Sequence[str], known: Sequence[str], option: str) -> None:
-    """A usage error where one of `given` is not `known`."""
-    for name in given:
-        if name not in known:
-            raise typer.BadParameter(f"'{name}'; there are {', '.join(known)}", param_hint=option)
-
-
-def _fabric(trace: str, name: str | None) -> Fabric:
-    """The fabric to replay on. Raises `BadInput` where its data is missing."""
-    from simulator.readers.catalogue import TRACES, fabric
-    from simulator.readers.folder import NoData
-
-    need_one_of([trace], list(TRACES), "TRACE")
-    try:
-        return fabric(name or FABRIC_OF[trace])
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--fabric") from error
-    except NoData as error:
-        raise _missing(error) from error
-
-
-def _trace(name: str, days: int | None, sizes: Sizes, load: float | None, ground: Fabric) -> Trace:
-    """The jobs to replay. Raises `BadInput` where their file is missing."""
-    from simulator.readers.catalogue import TRACES
-    from simulator.readers.folder import NoData
-    from simulator.trace import DAY
-
-    nodes = [node.allocatable.gpus for node in ground.nodes.values()]
-    try:
-        trace = TRACES[name].read()
-    except NoData as error:
-        raise _missing(error) from error
-    if days is not None:
-        trace = trace.busiest(days * DAY)
-    trace = trace.sized(sizes, max(nodes))
-    if load is not None:
-        trace = trace.at_load(load / 100, sum(nodes))
-    return trace
-
-
-def _missing(error: NoData) -> BadInput:
-    from model.problems import BadInput, Problem, Severity
-
-    message, _, advice = str(error).partition("\n")
-    return BadInput([Problem(Severity.ERROR, "replay", "", "", "", message, advice)])
-
-
-def _snapshot(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, SchedulerConfig]:
-    """What is in the files of a snapshot, and its config. Raises `BadInput`."""
-    from cli.console import print_problems
-    from cli.inputs import need_nodes, read_files
-    from simulator.readers.snapshot import trace_of
-
-    reading = read_files(files)
-    need_nodes(reading.snapshot, files)
-    print_problems(reading.problems)
-    snapshot = reading.snapshot
-    return trace_of(snapshot, duration), snapshot.fabric, snapshot.config
-
-
-def _config(
-    path: str | None, found: SchedulerConfig | None, patience: float, slack: int | None
-) -> SchedulerConfig:
-    """The config in `path`, else the one found, with the patience of replays in seconds.
-
-    Raises `BadInput`.
-    """
-    from cli.inputs import need_terms, read_files
-    from model.config import SchedulerConfig
-    from model.extensions import Extensions
-
-    config = found or SchedulerConfig()
-    if path is not None:
-        reading = read_files([path])
-        config = reading.snapshot.config
-        need_terms(config, reading.config_source, Extensions())
-    spec = config.spec
-    solver = spec.solver.model_copy(update={"time_limit_seconds": patience})
-    changes: dict[str, object] = {"solver": solver}
-    if slack is not None:
-        changes["topology"] = spec.topology.model_copy(update={"window_slack": slack})
-    return config.model_copy(update={"spec": spec.model_copy(update=changes)})
 
 
 def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options]:
@@ -257,18 +185,20 @@ def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options
 def _draw(folder: Path, jobs: Trace, ground: Fabric, runs: list[tuple[str, Record]]) -> None:
     """Write the sheet and the page. Raises `BadInput` where that is not possible."""
     from model.problems import BadInput, Problem, Severity
-    from simulator.measures.tables import note, tables, title
+    from simulator.measures.tables import note, remarks, tables, title
     from simulator.pictures.charts import runs_of
     from simulator.pictures.page import write_page
     from simulator.pictures.sheet import write_sheet
 
     drawn = runs_of(runs)
     head = title(jobs, ground)
-    shown = tables([(run.name, run.record, run.summary) for run in drawn])
+    figures = [(run.name, run.record, run.summary) for run in drawn]
+    shown = tables(figures)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_sheet(folder / "replay.png", head, drawn)
-        write_page(folder / "replay.html", head, note(jobs), shown, drawn)
+        said = " ".join([note(jobs), *(f"{one}." for one in remarks(figures))])
+        write_page(folder / "replay.html", head, said, shown, drawn)
     except OSError as error:
         advice = "Name a folder that can be written."
         message = f"cannot be written: {error.strerror}"

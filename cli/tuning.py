@@ -22,7 +22,7 @@ USUAL = "kalos"
 
 def settled(config: str | None, slack: int | None, **told: Any) -> Task:
     """The task that the options name, every name checked. Raises `BadInput` and usage errors."""
-    from cli.replay import FABRIC_OF, need_one_of
+    from cli.replay_reading import FABRIC_OF, need_one_of
     from simulator.readers.catalogue import TRACES
     from simulator.trace import Sizes
     from simulator.tuning import knobs, objectives

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from model.gang import GangKey
+from collections.abc import Sequence
+
 from model.plan import Plan, PlanStatus
 from model.snapshot import Snapshot
-from model.validator import Law, validate
+from model.validator import Breach, Law, validate
 from simulator.record import Counts
 
 OF_SCORES = (Law.TERMS, Law.OBJECTIVE)
@@ -14,12 +15,19 @@ OF_SCORES = (Law.TERMS, Law.OBJECTIVE)
 
 def inspect(snapshot: Snapshot, plan: Plan, scored: bool, counts: Counts) -> None:
     """Count the breaches of a plan by law, and the gangs that break any."""
-    broken: set[GangKey | None] = set()
-    for breach in validate(snapshot, plan):
-        if scored or breach.law not in OF_SCORES:
-            counts.breaches[breach.law.value] += 1
-            broken.add(breach.gang)
-    counts.broken += len(broken)
+    note(found(snapshot, plan, scored), counts)
     if scored:
         counts.unproven += plan.status is not PlanStatus.OPTIMAL
         counts.greedy += plan.status is PlanStatus.GREEDY
+
+
+def found(snapshot: Snapshot, plan: Plan, scored: bool) -> tuple[Breach, ...]:
+    """What the validator finds, without the laws of numbers where none are stated."""
+    all_of_them = validate(snapshot, plan)
+    return tuple(one for one in all_of_them if scored or one.law not in OF_SCORES)
+
+
+def note(breaches: Sequence[Breach], counts: Counts) -> None:
+    """Count the breaches of one plan, repair or round of moves, and the gangs at fault."""
+    counts.breaches.update(one.law.value for one in breaches)
+    counts.broken += len({one.gang for one in breaches})

@@ -11,11 +11,15 @@ PATIENCE = 900.0
 """Seconds of a solve. Long enough that no limit decides: then the same seed gives the same run."""
 
 
+RULELESS = ("spread",)
+"""Policies that do not know the leaf rule."""
+
+
 class Recovery(StrEnum):
     """What happens to gangs that lose a node.
 
-    `repair`: the solver finds them new places with the fewest moves. `patch`: the lost members
-    are placed greedily, the others stay. `restart`: the whole gang waits again. Under the first
+    `repair`: the solver finds them new places with the fewest moves. `patch`: the policy places
+    the lost members, the others stay. `restart`: the whole gang waits again. Under the first
     two a gang that cannot live is restarted as well.
     """
 
@@ -94,15 +98,32 @@ class Options:
     communication: Communication = Communication()
     config: SchedulerConfig = field(default_factory=_config)
 
+    @property
+    def solves(self) -> bool:
+        """Whether gangs that run are moved or mended by the solver, whatever places them."""
+        repairs = self.failures.rate > 0 and self.failures.recovery is Recovery.REPAIR
+        return repairs or self.defragmentation.every > 0
+
+
+class NoRule(ValueError):
+    """A policy without the leaf rule is to be mended by it. The message ends with the advice."""
+
 
 def under(options: Options, policy: str) -> Options:
-    """The same options for another policy; what only the solver has, others do not get.
-
-    In place of repair they patch, and they never defragment.
-    """
-    if policy == "cpsat":
-        return replace(options, policy=policy)
+    """The same options for another policy: `spread`, which cannot be repaired, patches."""
     failures = options.failures
-    if failures.recovery is Recovery.REPAIR:
+    if policy in RULELESS and failures.recovery is Recovery.REPAIR:
         failures = replace(failures, recovery=Recovery.PATCH)
-    return replace(options, policy=policy, failures=failures, defragmentation=Defragmentation())
+    return replace(options, policy=policy, failures=failures)
+
+
+def need_rule(options: Options) -> None:
+    """Raise `NoRule` where the solver, which keeps the leaf rule, is to move who does not."""
+    if options.policy in RULELESS and options.solves:
+        moving = options.defragmentation.every > 0
+        what = "defragmentation" if moving else "repair"
+        advice = "leave it out with --policy" if moving else "use --recovery patch or restart"
+        raise NoRule(
+            f"policy '{options.policy}': {what} keeps the leaf rule, which it does not know\n"
+            f"For '{options.policy}', {advice}."
+        )

@@ -19,6 +19,8 @@ class GangRecord:
     gang of its shape needs on the empty fabric; `crossing` of its `nodes` ring hops went from
     leaf to leaf. `lost` is the work that it had to do again, in GPU-milliseconds, `stalled`
     what it held without working. A `resident` ran before the replay began, and has no wait.
+    `slowdown` is how long a step took, of one on full bandwidth, as a mean over the `ran`
+    milliseconds of work. `again` are the GPU-seconds that it waited after failures.
     """
 
     name: str
@@ -36,6 +38,15 @@ class GangRecord:
     lost: int = 0
     stalled: int = 0
     resident: bool = False
+    ran: int = 0
+    slowdown: float = 1.0
+    again: int = 0
+
+    def worked(self, ran: int, slowed: float) -> None:
+        """Add `ran` milliseconds, which count as `slowed` with their slowdowns as weights."""
+        if ran:
+            self.slowdown = (self.slowdown * self.ran + slowed) / (self.ran + ran)
+            self.ran += ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,11 @@ class Counts:
 
 @dataclass(slots=True)
 class Record:
-    """All that is known of one replay. `close` is when the last job arrived, `end` the end."""
+    """All that is known of one replay. `close` is when the last job arrived, `end` the end.
+
+    `recovery` is what gangs got that lost a node, "" where none could; `shared`: the
+    place of a gang decides how fast it is.
+    """
 
     policy: str
     trace: str
@@ -89,3 +104,5 @@ class Record:
     counts: Counts = field(default_factory=Counts)
     gangs: dict[str, GangRecord] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
+    recovery: str = ""
+    shared: bool = False

@@ -8,20 +8,15 @@ from dataclasses import replace
 from model.gang import GangKey
 from model.relocation import Budget
 from model.validator import defrag_breaches
+from simulator.inspecting import note
 from simulator.policies.cpsat import CpSat
-from simulator.policies.protocol import Policy
 from simulator.recovery.handling import apply, standing_gang
 from simulator.recovery.protocol import Rescue
 from simulator.world import World
 
 
-def defragment(world: World, policy: Policy) -> None:
-    """Move at most as many pods as the options allow; all gangs may move.
-
-    Raises `ValueError` for a policy that cannot.
-    """
-    if not isinstance(policy, CpSat):
-        raise ValueError("defragmentation is the solver's: use it with the policy cpsat")
+def defragment(world: World, solver: CpSat) -> None:
+    """Move at most as many pods as the options allow; all gangs may move."""
     counts = world.record.counts
     running = world.cluster.running
     standing = tuple(standing_gang(one, True) for _, one in sorted(running.items()))
@@ -31,9 +26,9 @@ def defragment(world: World, policy: Policy) -> None:
         world.cluster.snapshot(waiting, world.options.config, world.now, kept), standing=standing
     )
     budget = Budget(world.options.defragmentation.moves)
-    plan = policy.defragment(snapshot, budget)
+    plan = solver.defragment(snapshot, budget)
     counts.unproven += not plan.proven
-    counts.breaches.update(one.law.value for one in defrag_breaches(snapshot, plan, budget))
+    note(defrag_breaches(snapshot, plan, budget), counts)
     if not plan.moves:
         return
     owner = {pod: key for key, one in running.items() for pod, _ in one.pods}

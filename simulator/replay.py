@@ -6,6 +6,7 @@ The same trace, fabric and options give the same record, to the byte.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 
 from model.fabric import Fabric
 from model.free_room import free_room
@@ -13,8 +14,9 @@ from simulator import conservation
 from simulator.cycle import cycle
 from simulator.events import Kind
 from simulator.failing import Outage, outages
-from simulator.options import Options
+from simulator.options import Options, need_rule
 from simulator.policies.catalogue import policy as policy_of
+from simulator.policies.cpsat import CpSat
 from simulator.policies.protocol import Policy
 from simulator.record import Record, Sample
 from simulator.recovery.handling import fail, rescuer
@@ -37,18 +39,21 @@ def _unheard(_: int, __: int) -> None:
 def replay(trace: Trace, fabric: Fabric, options: Options, on_time: Listen = _unheard) -> Record:
     """Replay `trace` from its first arrival until its last gang has ended.
 
-    Raises `NotConserved` where the books of GPU-seconds do not add up, and `ValueError` for
-    options that do not go together.
+    Raises `NotConserved` where the books of GPU-seconds do not add up, and `NoRule` for options
+    that do not go together.
     """
-    policy = policy_of(options.policy, options.seed)
-    try:
-        ways = rescuer(options.failures.recovery, policy) if options.failures.rate else None
+    need_rule(options)
+    with ExitStack() as open_ones:
+        policy = open_ones.enter_context(closing(policy_of(options.policy, options.seed)))
+        solver = policy if isinstance(policy, CpSat) else None
+        if solver is None and options.solves:
+            solver = open_ones.enter_context(closing(CpSat()))
+        failures = options.failures
+        ways = rescuer(failures.recovery, policy, solver) if failures.rate else None
         world = World.of(trace, fabric, options)
         _schedule(world, trace)
-        _run(world, policy, ways, on_time)
+        _run(world, policy, solver, ways, on_time)
         return _closed(world)
-    finally:
-        policy.close()
 
 
 def _schedule(world: World, trace: Trace) -> None:
@@ -71,7 +76,9 @@ def _schedule(world: World, trace: Trace) -> None:
     world.queue.add(close, Kind.CLOSE)
 
 
-def _run(world: World, policy: Policy, ways: Rescuer | None, on_time: Listen) -> None:
+def _run(
+    world: World, policy: Policy, solver: CpSat | None, ways: Rescuer | None, on_time: Listen
+) -> None:
     while world.queue:
         event = world.queue.pop()
         world.now = event.at
@@ -87,8 +94,8 @@ def _run(world: World, policy: Policy, ways: Rescuer | None, on_time: Listen) ->
                 _fail(world, event.what, ways)
             case Kind.ARRIVE:
                 world.submit(event.what)
-            case Kind.DEFRAGMENT:
-                defragment(world, policy)
+            case Kind.DEFRAGMENT if solver is not None:
+                defragment(world, solver)
             case Kind.CYCLE:
                 cycle(world, policy)
             case Kind.SAMPLE:
@@ -127,6 +134,8 @@ def _closed(world: World) -> Record:
     cluster, record = world.cluster, world.record
     cluster.books.advance(world.now)
     cluster.journal.close(world.now)
+    for entry in world.waiting.values():
+        world.note_wait(entry)
     record.end, record.at_end = world.now, cluster.books.totals
     conservation.check(cluster.capacity, cluster.journal.stretches, world.now, cluster.books.totals)
     return record

@@ -22,6 +22,8 @@ class Running:
 
     `left` is the work that was left at `since`, standstill included: `stall` milliseconds of it
     are no work but the time that a restart takes. `version` tells outdated events.
+    `ran` are the milliseconds of work so far, `slowed` what they sum up to if each counts as
+    often as a step takes longer than at full speed.
     """
 
     job: Job
@@ -32,6 +34,8 @@ class Running:
     stall: int = 0
     speed: int = FULL
     version: int = 0
+    ran: int = 0
+    slowed: float = 0.0
     requests: dict[str, Resources] = field(init=False)
     """Pod -> what it asks for."""
 
@@ -45,6 +49,8 @@ class Running:
         still = min(done, self.stall)
         self.stall -= still
         self.left -= still
+        self.ran += done - still
+        self.slowed += (done - still) * FULL / self.speed
         self.left = max(0, self.left - (done - still) * self.speed // FULL)
 
     def end(self) -> int:

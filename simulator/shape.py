@@ -21,8 +21,10 @@ class Shape:
 
     @classmethod
     def regular(cls, nodes: int, leaf: int = 4, spine: int = 8) -> Shape:
-        """Leaves of `leaf` nodes, `spine` of them a spine; the last spine takes what is left."""
+        """Leaves of `leaf` nodes, `spine` of them a spine; the last of both take what is left."""
         leaves = [leaf] * (nodes // leaf)
+        if nodes % leaf:
+            leaves.append(nodes % leaf)
         return cls(tuple(tuple(leaves[i : i + spine]) for i in range(0, len(leaves), spine)))
 
     @property

@@ -68,18 +68,20 @@ class Resident:
 class Trace:
     """Jobs by arrival, and those that run before the first arrives.
 
-    `source` says in a line whose data it is and what was done to it.
+    `source` says in a line whose data it is and what was done to it. Where everybody arrives at
+    once, `horizon` is for how many seconds figures are taken.
     """
 
     name: str
     source: str
     jobs: tuple[Job, ...]
     residents: tuple[Resident, ...] = ()
+    horizon: int = 0
 
     @property
     def span(self) -> int:
-        """Seconds from the start to the last arrival, at least 1."""
-        return max((job.arrival for job in self.jobs), default=0) or 1
+        """Seconds that are measured: to the last arrival or `horizon`, at least 1."""
+        return max(self.horizon, max((job.arrival for job in self.jobs), default=0)) or 1
 
     def offered(self) -> int:
         """GPU-seconds until the last arrival if every job started when it arrives.

@@ -15,7 +15,7 @@ from simulator.events import EventQueue, Kind
 from simulator.gangs import gang_of
 from simulator.options import Options
 from simulator.policies.one_by_one import NO_EXTENSIONS
-from simulator.record import GangRecord, Record
+from simulator.record import NEVER, GangRecord, Record
 from simulator.ring import Network, hops
 from simulator.running import FULL, Running
 from simulator.trace import FOREVER, Job, Resident, Trace
@@ -23,12 +23,16 @@ from simulator.trace import FOREVER, Job, Resident, Trace
 
 @dataclass(slots=True)
 class Waiting:
-    """A gang in the queue: the work that it has to do, and the standstill before, in ms."""
+    """A gang in the queue: the work that it has to do, and the standstill before, in ms.
+
+    `hit` is the second from which it waits after a failure.
+    """
 
     job: Job
     gang: Gang
     left: int
     stall: int = 0
+    hit: int = NEVER
 
 
 @dataclass(slots=True)
@@ -72,8 +76,10 @@ class World:
         """The world before the first job arrives."""
         cluster = Cluster(fabric)
         record = Record(
-            options.policy, trace.name, trace.source, options.seed, cluster.books.gpus, trace.span
-        )
+            options.policy, trace.name, trace.source, options.seed, cluster.books.gpus, trace.span,
+            recovery=options.failures.recovery.value if options.failures.rate else "",
+            shared=options.communication.enabled,
+        )  # fmt: skip
         wires = options.communication
         network = Network(fabric, wires.oversubscription, wires.share) if wires.enabled else None
         return cls(options, cluster, record, network)
@@ -131,6 +137,7 @@ class World:
         line = self.record.gangs[entry.job.name]
         if line.start < 0:
             line.start = self.now
+        self.note_wait(entry)
         self.cluster.start(one, self._expected(one))
         self.note_place(one)
         self.set_speeds(self.network.join(key, _nodes(pods)) if self.network else (key,))
@@ -143,6 +150,8 @@ class World:
     def take(self, key: GangKey) -> Running:
         """Take a gang off the cluster."""
         one = self.cluster.finish(key, self.now)
+        one.advance(self.now)
+        self.record.gangs[one.job.name].worked(one.ran, one.slowed)
         one.version += 1
         if self.network is not None:
             self.set_speeds(self.network.leave(key))
@@ -152,7 +161,7 @@ class World:
     def requeue(self, key: GangKey) -> None:
         """Let a gang that lost members wait again, with the work that it has left."""
         one = self.take(key)
-        self.waiting[key] = Waiting(one.job, one.gang, one.left - one.stall, one.stall)
+        self.waiting[key] = Waiting(one.job, one.gang, one.left - one.stall, one.stall, self.now)
         self.news.add(key)
         self.record.gangs[one.job.name].restarts += 1
         self.ask_again()
@@ -177,6 +186,11 @@ class World:
             one.version += 1
             if one.job.duration != FOREVER:
                 self.queue.add(one.end(), Kind.END, (one, one.version))
+
+    def note_wait(self, entry: Waiting) -> None:
+        """Write down how long a gang has waited since a failure sent it back."""
+        if entry.hit >= 0:
+            self.record.gangs[entry.job.name].again += (self.now - entry.hit) * entry.job.size
 
     def note_place(self, one: Running) -> None:
         """Write down where a gang stands."""

@@ -1,7 +1,7 @@
-"""`python -m benchmarks.failures [--quick] [--at-once N] [--kept FILE] [--write]`.
+"""`python -m benchmarks.failures [--quick] [--seeds N] [--at-once N] [--kept FILE] [--write]`.
 
 The same failures under three ways to recover, at the rate of a production cluster and at ten
-times that.
+times that. Ends with status 1 where a plan, repair or patch broke a law.
 """
 
 from __future__ import annotations
@@ -14,9 +14,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.replays import NO_DATA, Case, Outcome, left_out, ready, run_all, with_slack
+from benchmarks.failures.figures import HEADER, Figures, Key, columns, gathered, why
+from benchmarks.replays import (
+    ANY_CODE,
+    KEPT,
+    NO_DATA,
+    Case,
+    Outcome,
+    left_out,
+    ready,
+    run_all,
+    with_slack,
+)
 from benchmarks.results import markdown, write_section
-from simulator.measures.tables import duration
 from simulator.options import Backfill, Failures, Options, Recovery
 
 RATES = (6.5, 65.0)
@@ -29,27 +39,22 @@ WAYS = (
     ("greedy patching", Recovery.PATCH, False),
     ("whole restart", Recovery.RESTART, False),
 )
-HEADER = (
-    "trace", "failures per 1000 node-days", "recovery", "failures", "gangs hit", "kept alive",
-    "started over", "moves", "GPU-hours lost", "of them work", "completion mean",
-    "completion p95", "unproven",
-)  # fmt: skip
 NOTE = """The gangs of the section on traces at {load} % load on the Lingjun fabric, `windowSlack` \
 1, placed by CP-SAT, with the same failures for every row of a rate: nodes fail at random until \
 the last arrival and are away for a day on average. A gang that loses a node, or of which a pod \
 moves, goes back to its last checkpoint, one an hour, and stands still for 5 minutes. GPU-hours \
-lost are work done again plus standstill; a gang that starts over holds nothing while it waits, \
-which shows in its completion."""
+lost are work done again, standstill, and what gangs that start over wait from the failure to \
+their next start, GPUs times time. Means over `seeds`, for each of which other nodes fail."""
 
 
 def main(
     quick: Annotated[bool, typer.Option(help="Kalos at the higher rate alone.")] = False,
     trace: Annotated[list[str] | None, typer.Option(help="kalos, philly; both without it.")] = None,
     seed: Annotated[int, typer.Option(help="Decides which nodes fail when.")] = 0,
+    seeds: Annotated[int, typer.Option(min=1, help="From that one on; the mean is shown.")] = 1,
     at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
-    kept: Annotated[
-        Path | None, typer.Option(help="A file of what was found before, to go on from.")
-    ] = None,
+    kept: Annotated[Path | None, typer.Option(help=KEPT)] = None,
+    any_code: Annotated[bool, typer.Option("--any-code", help=ANY_CODE)] = False,
     replay: Annotated[
         bool, typer.Option(help="Replay what the file has not; else leave it out.")
     ] = True,
@@ -63,49 +68,45 @@ def main(
         return
     note = NOTE.format(load=LOAD)
     names = [
-        (way, Case(one, LOAD, _options(one, rate, recovery, movable, seed)))
+        (way, Case(one, LOAD, _options(one, rate, recovery, movable, at)))
         for one in trace or (["kalos"] if quick else PERIODS)
         for rate in (RATES[-1:] if quick else RATES)
         for way, recovery, movable in WAYS
+        for at in range(seed, seed + seeds)
     ]
-    outcomes, lines = [], []
-    for outcome in run_all([case for _, case in names], at_once, kept, replay):
-        outcomes.append(outcome)
-        way = next(way for way, case in names if case == outcome.case)
-        lines.append(_figures(way, outcome))
-        table = Table(*HEADER)
-        table.add_row(*lines[-1])
-        Console(width=180).print(table)
+    outcomes: list[tuple[str, Outcome]] = []
+    for outcome in run_all([case for _, case in names], at_once, kept, replay, any_code):
+        outcomes.append((next(way for way, case in names if case == outcome.case), outcome))
+        _show(gathered(outcomes[-1:]))
+    figures = gathered(outcomes)
+    table = markdown(list(HEADER), [columns(key, one) for key, one in figures.items()])
+    rated = [(_name(way, case), case) for way, case in names]
+    gone = left_out(rated, [outcome for _, outcome in outcomes])
+    parts = [part for part in (table, *gone, why(figures, WAYS[-1][0])) if part]
+    print(*parts, sep="\n\n")
     if write:
-        rated = [(f"{way} at {case.options.failures.rate:g}", case) for way, case in names]
-        table_of = markdown(list(HEADER), lines)
-        body = "\n\n".join([note, table_of, *left_out(rated, outcomes)])
+        body = "\n\n".join([note, *parts])
         write_section("failures", "Failures: repair, patching, restart", body)
+    if any(outcome.counts.breaches for _, outcome in outcomes):
+        raise SystemExit(1)
+
+
+def _name(way: str, case: Case) -> str:
+    seed = f", seed {case.options.seed}" if case.options.seed else ""
+    return f"{way} at {case.options.failures.rate:g}{seed}"
+
+
+def _show(found: dict[Key, dict[int, Figures]]) -> None:
+    table = Table(*HEADER)
+    for key, seeds in found.items():
+        table.add_row(*columns(key, seeds))
+    Console(width=180).print(table)
 
 
 def _options(trace: str, rate: float, recovery: Recovery, movable: bool, seed: int) -> Options:
     failures = Failures(rate, recovery=recovery, movable=movable)
     told = Options(period=PERIODS[trace], seed=seed, backfill=Backfill(enabled=True))
     return with_slack(replace(told, failures=failures), 1)
-
-
-def _figures(way: str, outcome: Outcome) -> list[str]:
-    one, counts = outcome.summary, outcome.counts
-    return [
-        outcome.case.trace,
-        f"{outcome.case.options.failures.rate:g}",
-        way,
-        str(counts.failures),
-        str(counts.hit),
-        str(counts.kept),
-        str(one.restarts),
-        str(one.moves),
-        f"{one.lost + one.stalled:,.0f}",
-        f"{one.lost:,.0f}",
-        duration(one.completion_mean),
-        duration(one.completion_p95),
-        str(counts.unproven),
-    ]
 
 
 if __name__ == "__main__":

@@ -13,7 +13,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.replays import NO_DATA, Case, Outcome, left_out, ready, run_all, with_slack
+from benchmarks.replays import (
+    ANY_CODE,
+    KEPT,
+    NO_DATA,
+    Case,
+    Outcome,
+    left_out,
+    ready,
+    run_all,
+    with_slack,
+)
 from benchmarks.results import markdown, write_section
 from benchmarks.trace.figures import HEADER, Figures, behind, columns, gathered
 from benchmarks.trace.week import line, week
@@ -62,9 +72,8 @@ def main(
         int, typer.Option(min=1, help="The trace as recorded, and dealt anew so often less one.")
     ] = 1,
     at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
-    kept: Annotated[
-        Path | None, typer.Option(help="A file of what was found before, to go on from.")
-    ] = None,
+    kept: Annotated[Path | None, typer.Option(help=KEPT)] = None,
+    any_code: Annotated[bool, typer.Option("--any-code", help=ANY_CODE)] = False,
     replay: Annotated[
         bool, typer.Option(help="Replay what the file has not; else leave it out.")
     ] = True,
@@ -86,7 +95,7 @@ def main(
         for deal in range(deals)
     ]
     outcomes: list[Outcome] = []
-    for outcome in run_all(cases, at_once, kept, replay):
+    for outcome in run_all(cases, at_once, kept, replay, any_code):
         outcomes.append(outcome)
         _show(outcome)
     figures = gathered(outcomes)

@@ -149,6 +149,8 @@ def behind(found: Mapping[Key, Deals]) -> str:
             if ahead:
                 mean = goal.shown(Figures.mean(list(ours.values())))
                 lines.append(f"- {trace} at {load} %, {goal.name}, ours {mean}: {'; '.join(ahead)}")
+    if not cells:
+        return "Ours and baselines were not replayed side by side: nothing to compare."
     if not lines:
         return "Ours is ahead of, or level with, every baseline on every trace and load."
     return "\n".join([f"Baselines are ahead of ours in {led} of {cells} comparisons:", "", *lines])

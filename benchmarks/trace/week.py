@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.kept import Kept
+from benchmarks.sources import code_of
 from simulator.measures.summary import summarise
 from simulator.measures.tables import percent
 from simulator.options import Backfill, Options
@@ -38,10 +39,11 @@ def week(file: Path | None, fresh: bool) -> Week | None:
     """The replay, or what `file` holds of it; `None` where it holds none and none is wanted."""
     kept = Kept(file, Week)
     of = (FABRIC, DAYS)
-    found = kept.get(of)
+    code = code_of("cpsat")
+    found = kept.get(of, code)
     if found is None and fresh:
         found = _replayed()
-        kept.add(of, found)
+        kept.add(of, found, code)
     return found
 
 

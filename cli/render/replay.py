@@ -21,9 +21,12 @@ def replay_lines(
     """What was replayed, and a table for each question; figures down, policies across."""
     yield Text(tables.title(trace, fabric), style="bold")
     yield Text(tables.note(trace), style="dim")
-    for one in tables.tables([(name, record, summarise(record)) for name, record in runs]):
+    figures = [(name, record, summarise(record)) for name, record in runs]
+    for one in tables.tables(figures):
         yield Text(f"\n{one.title}", style="bold")
         yield _across(one) if one.header[0] == "policy" else as_is(one)
+    for remark in tables.remarks(figures):
+        yield Text(f"\n{remark}.", style="dim")
 
 
 def _across(one: tables.Table) -> Table:

@@ -26,6 +26,7 @@ def _run(record: Record, options: Options) -> dict[str, Any]:
         "policy": record.policy,
         "trace": record.trace,
         "source": record.source,
+        "recovery": record.recovery,
         "gpus": record.gpus,
         "options": told,
         "close": record.close,

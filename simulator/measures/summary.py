@@ -30,6 +30,7 @@ class SizeClass:
     worst: int
     leaves: int
     fewest: int
+    slowdown: float = 1.0
 
     @property
     def name(self) -> str:
@@ -46,7 +47,10 @@ class Summary:
     as many nodes as the largest. `leaves` is the sum of leaves over the sum of the fewest
     possible, over gangs of more than one node; `crossing` the share of their ring hops that go
     from leaf to leaf. Free leaves, pairs and quads are means over the samples. `completion` is
-    from arrival to end.
+    from arrival to end. `broken` are the gangs that the validator found at fault, plan by plan,
+    repairs and moves included, and `breaches` all that it found.
+    `slowdown` is that of gangs of more than one node. `again` are the GPU-hours for which gangs
+    waited between a failure and their next start.
     """
 
     allocation: float
@@ -70,6 +74,10 @@ class Summary:
     stalled: float
     restarts: int
     classes: tuple[SizeClass, ...]
+    breaches: int = 0
+    slowdown: float = 1.0
+    slowdown_worst: float = 1.0
+    again: float = 0.0
 
 
 def summarise(record: Record) -> Summary:
@@ -102,7 +110,19 @@ def summarise(record: Record) -> Summary:
         stalled=ratio(sum(one.stalled for one in gangs), GPU_HOUR),
         restarts=sum(one.restarts for one in gangs),
         classes=classes(gangs, record.end),
+        breaches=record.counts.breaches.total(),
+        slowdown=slowdown(wide),
+        slowdown_worst=max((one.slowdown for one in wide), default=1.0),
+        again=ratio(sum(one.again for one in gangs), HOUR),
     )
+
+
+def slowdown(gangs: Sequence[GangRecord]) -> float:
+    """How long a step takes of one on full bandwidth: the mean over the GPU-time of these gangs."""
+    weight = sum(one.gpus * one.ran for one in gangs)
+    if not weight:
+        return 1.0
+    return sum(one.slowdown * one.gpus * one.ran for one in gangs) / weight
 
 
 def wait(one: GangRecord, end: int) -> int:
@@ -135,6 +155,7 @@ def size_class(gangs: Iterable[GangRecord], least: int, most: int, end: int) -> 
         max(waits, default=0),
         sum(one.leaves for one in started),
         sum(one.fewest for one in started),
+        slowdown(started),
     )
 
 

@@ -31,7 +31,8 @@ def tables(runs: Sequence[tuple[str, Record, Summary]]) -> tuple[Table, ...]:
 def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
     header = (
         "policy", "allocation", "wait mean", "wait p95", "largest gangs, wait p95",
-        "completion mean", "leaves / fewest", "hops between leaves", "illegal gangs",
+        "completion mean", "leaves / fewest", "hops between leaves", "slowdown",
+        "illegal gangs", "breaches",
         "free leaves / pairs / quads", "moves", "never started", "cycles", "unproven",
     )  # fmt: skip
     rows = tuple(
@@ -44,7 +45,9 @@ def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
             duration(one.completion_mean),
             f"{one.leaves:.3f}" if one.leaves else "-",
             percent(one.crossing) if one.leaves else "-",
+            f"{one.slowdown:.3f}" if record.shared and one.leaves else "-",
             str(one.broken),
+            str(one.breaches),
             f"{one.free_leaves:.1f} / {one.free_pairs:.1f} / {one.free_quads:.1f}",
             str(one.moves),
             str(one.never),
@@ -73,19 +76,22 @@ def _waits(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
 
 def _failures(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
     header = (
-        "policy", "failures", "gangs hit", "kept alive", "started over", "moves",
-        "GPU-hours of work lost", "GPU-hours at a standstill", "GPUs failed", "completion mean",
+        "policy", "failures", "recovery", "gangs hit", "kept alive", "started over", "moves",
+        "GPU-hours of work lost", "GPU-hours at a standstill",
+        "GPU-hours waited after a failure", "GPUs failed", "completion mean",
     )  # fmt: skip
     rows = tuple(
         (
             name,
             str(record.counts.failures),
+            record.recovery,
             str(record.counts.hit),
             str(record.counts.kept),
             str(one.restarts),
             str(one.moves),
             f"{one.lost:,.0f}",
             f"{one.stalled:,.0f}",
+            f"{one.again:,.0f}",
             percent(one.failed),
             duration(one.completion_mean),
         )
@@ -106,10 +112,28 @@ def title(trace: Trace, fabric: Fabric) -> str:
 
 def note(trace: Trace) -> str:
     """Whose data it is, and how to read the figures."""
+    until = f"for {duration(trace.horizon)}" if trace.horizon else "until the last arrival"
     return (
-        f"{trace.source}. Allocation counts until the last arrival, waits from arrival to the "
+        f"{trace.source}. Allocation counts {until}, waits from arrival to the "
         f"first start; the largest gangs have at least half as many nodes as the largest."
     )
+
+
+AT_FAULT = {
+    "buddy": "an aligned place on uneven leaves may need more of them than the rule allows",
+    "spread": "it does not know the leaf rule",
+}
+"""Why the placements of some baselines break laws."""
+
+
+def remarks(runs: Sequence[tuple[str, Record, Summary]]) -> list[str]:
+    """A line for each policy of which gangs stand in illegal places: how many, and why."""
+    return [
+        f"{name}: {one.broken:,} gangs in places that no law allows"
+        + (f"; {AT_FAULT[record.policy]}" if record.policy in AT_FAULT else "")
+        for name, record, one in runs
+        if one.broken
+    ]
 
 
 def percent(share: float) -> str:

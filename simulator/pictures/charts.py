@@ -93,6 +93,18 @@ def crossing(axes: Axes, runs: Sequence[Run]) -> None:
     axes.set_ylabel("% of ring hops between leaves")
 
 
+def slowdown(axes: Axes, runs: Sequence[Run]) -> None:
+    """How long a step takes of one on full bandwidth, by gang size."""
+    names = list(dict.fromkeys(o.name for run in runs for o in run.summary.classes if o.most > 1))
+    for number, (run, colour) in enumerate(zip(runs, _colours(runs), strict=True)):
+        found = {o.name: o.slowdown for o in run.summary.classes}
+        _bars(axes, [found.get(name, 0.0) for name in names], number, runs, colour)
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_xticks(range(len(names)), names, fontsize="small")
+    axes.set_xlabel("nodes")
+    axes.set_ylabel("of a step on full bandwidth")
+
+
 def breaches(axes: Axes, runs: Sequence[Run]) -> None:
     """Gangs whose place breaks a law of the model."""
     _one_bar_each(axes, runs, [float(run.summary.broken) for run in runs])
@@ -135,6 +147,7 @@ CHARTS = (
     Chart("Completion", "Share of gangs done within a time of their arrival.", completion),
     Chart("Leaves per gang", "Against the fewest any legal place has when empty.", leaves),
     Chart("Cross-leaf traffic", "Hops of rings in rank order, gangs of 2 nodes up.", crossing),
+    Chart("Slowdown", "Time of a step, where places share the uplinks of leaves.", slowdown),
     Chart("Breaches", "Gangs that the validator finds in places no law allows.", breaches),
     Chart("Free room", "Whole free leaves (full), pairs (dashed), quads (dotted).", free_room),
     Chart("Moves", "Running pods that went elsewhere; gangs that started over.", moves),

@@ -57,9 +57,15 @@ class Spread:
         """Nodes for all pods of the gang, taken from `free`; `None`, and nothing is taken."""
         left: dict[str, Resources] = {}
         seats: list[str] = []
+        standing = {node for role in gang.roles for _, node in role.bound}
         for role in gang.roles:
+            barred = {*standing, *left} if gang.one_per_node else set()
             usable = [
-                n for n in nodes if role.constraint.selects(n) and role.constraint.tolerates(n)
+                n
+                for n in nodes
+                if n.name not in barred
+                and role.constraint.selects(n)
+                and role.constraint.tolerates(n)
             ]
             scores = {
                 node.name: _points(node, free[node.name], role.request)

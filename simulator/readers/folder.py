@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
+T = TypeVar("T")
 VARIABLE = "TOPOLOGY_DATA_DIR"
 DEFAULT = Path(__file__).parents[3] / "shared" / "data"
 """Beside the checkout."""
@@ -26,10 +28,36 @@ def available(*names: str) -> bool:
     return all((folder() / name).is_file() for name in names)
 
 
+class BadData(NoData):
+    """A file of the public data is not what it should be. The message ends with what to do."""
+
+
 def rows(name: str) -> Iterator[dict[str, str]]:
     """The rows of one CSV file by column. Raises `NoData` where it is not there."""
+    yield from read(name, lambda row: row)
+
+
+def read(name: str, parse: Callable[[dict[str, str]], T]) -> Iterator[T]:
+    """What `parse` makes of each row of one CSV file.
+
+    Raises `NoData` where the file is not there, and `BadData` where it is not text, or a row
+    lacks a column or holds something else than `parse` takes.
+    """
     path = folder() / name
     if not path.is_file():
         raise NoData(f"{path} is not there.\nSet {VARIABLE} to the folder that holds {name}.")
-    with path.open(newline="", encoding="utf-8") as file:
-        yield from csv.DictReader(file)
+    line = 1
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            for row in reader:
+                line = reader.line_num
+                yield parse(row)
+    except KeyError as error:
+        raise _bad(path, line, f"there is no column {error}") from error
+    except (ValueError, TypeError, OverflowError, csv.Error) as error:
+        raise _bad(path, line, str(error)) from error
+
+
+def _bad(path: Path, line: int, what: str) -> BadData:
+    return BadData(f"{path}, line {line}: {what}.\nFetch the file anew, or set {VARIABLE}.")

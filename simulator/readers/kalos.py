@@ -8,9 +8,7 @@ invented, and nothing here reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from simulator.readers.folder import rows
+from simulator.readers.folder import read
 from simulator.trace import Job, Trace, by_arrival
 
 FILE = "kalos_converted_319jobs.csv"
@@ -26,21 +24,21 @@ class Kalos:
     def read(self) -> Trace:
         """All gangs. Jobs of less than a second last one."""
         source = "Acme trace, Kalos cluster (CC-BY-4.0), 319 completed gangs"
-        return Trace("kalos", source, by_arrival(list(self._jobs())))
+        return Trace("kalos", source, by_arrival(list(read(FILE, _job))))
 
-    def _jobs(self) -> Iterator[Job]:
-        for row in rows(FILE):
-            gpus = int(float(row["gpu_per_worker"]))
-            yield Job(
-                f"kalos-{int(row['job_id']):05d}",
-                round(float(row["arrival_time"])),
-                max(1, round(int(row["num_iteration"]) * ITERATION)),
-                int(row["gpu_workers"]),
-                gpus,
-                int(float(row["cpu_per_gpu_worker"]) * 1000) * gpus,
-            )
+
+def _job(row: dict[str, str]) -> Job:
+    gpus = int(float(row["gpu_per_worker"]))
+    return Job(
+        f"kalos-{int(row['job_id']):05d}",
+        round(float(row["arrival_time"])),
+        max(1, round(int(row["num_iteration"]) * ITERATION)),
+        int(row["gpu_workers"]),
+        gpus,
+        int(float(row["cpu_per_gpu_worker"]) * 1000) * gpus,
+    )
 
 
 def sizes() -> list[int]:
     """Workers of each gang, one node each, in the order of the file."""
-    return [int(row["gpu_workers"]) for row in rows(FILE)]
+    return list(read(FILE, lambda row: int(row["gpu_workers"])))

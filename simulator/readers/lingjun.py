@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from model.topology import natural_key
-from simulator.readers.folder import rows
+from simulator.readers.folder import read
 from simulator.shape import Shape, tiled
 
 FILE = "lingjun_topo.csv"
@@ -17,7 +17,7 @@ def shape(nodes: int = 0) -> Shape:
     A leaf is an ASW of one PSW: names repeat under different ones. With `nodes`, repeated
     until that many nodes are there; the last leaf and the last spine are cut to fit.
     """
-    hosts = Counter((row["PSW"], row["ASW"]) for row in rows(FILE))
+    hosts = Counter(read(FILE, lambda row: (row["PSW"], row["ASW"])))
     order = sorted(hosts, key=lambda leaf: (natural_key(leaf[0]), natural_key(leaf[1])))
     spines: dict[str, list[int]] = {}
     for leaf in order:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from model.fabric import Fabric, Leaf
 from model.node import Node
 from model.resources import Resources
-from simulator.readers.folder import rows
+from simulator.readers.folder import read
 
 FILE = "openb_node_list_gpu_node.csv"
 MIB = 2**20
@@ -15,15 +15,15 @@ SLOTS = 110
 
 def fabric() -> Fabric:
     """Every node with GPUs as a leaf of its own under one spine, in the order of the file."""
-    leaves = []
-    for row in rows(FILE):
-        offer = Resources(
-            gpus=int(row["gpu"]),
-            cpu=int(row["cpu_milli"]),
-            memory=int(row["memory_mib"]) * MIB,
-            pods=SLOTS,
-        )
-        name = row["sn"]
-        node = Node(name, name, "openb", offer, product=row["model"])
-        leaves.append(Leaf(name, "openb", (node,)))
-    return Fabric(tuple(leaves))
+    return Fabric(tuple(read(FILE, _leaf)))
+
+
+def _leaf(row: dict[str, str]) -> Leaf:
+    offer = Resources(
+        gpus=int(row["gpu"]),
+        cpu=int(row["cpu_milli"]),
+        memory=int(row["memory_mib"]) * MIB,
+        pods=SLOTS,
+    )
+    name = row["sn"]
+    return Leaf(name, "openb", (Node(name, name, "openb", offer, product=row["model"]),))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from simulator.readers.folder import rows
+from simulator.readers.folder import read
 from simulator.trace import WHOLE, Job, Trace, by_arrival
 
 FILE = "openb_pod_list_default.csv"
@@ -19,19 +17,19 @@ class OpenbPods:
     def read(self) -> Trace:
         """All pods. A pod lasts from its creation to its deletion, at least a second."""
         source = "Alibaba cluster-trace-gpu-v2023, default pods"
-        return Trace("openb", source, by_arrival(list(self._jobs())))
+        return Trace("openb", source, by_arrival(list(read(FILE, _job))))
 
-    def _jobs(self) -> Iterator[Job]:
-        for row in rows(FILE):
-            created = int(row["creation_time"])
-            gpus = int(row["num_gpu"])
-            yield Job(
-                row["name"],
-                created,
-                max(1, int(row["deletion_time"]) - created),
-                1,
-                gpus,
-                int(row["cpu_milli"]),
-                int(row["memory_mib"]) * MIB,
-                int(row["gpu_milli"]) if gpus == 1 else WHOLE,
-            )
+
+def _job(row: dict[str, str]) -> Job:
+    created = int(row["creation_time"])
+    gpus = int(row["num_gpu"])
+    return Job(
+        row["name"],
+        created,
+        max(1, int(row["deletion_time"]) - created),
+        1,
+        gpus,
+        int(row["cpu_milli"]),
+        int(row["memory_mib"]) * MIB,
+        int(row["gpu_milli"]) if gpus == 1 else WHOLE,
+    )

@@ -6,9 +6,10 @@ A job of up to 8 GPUs is one pod; a larger one is ceil(GPUs / 8) pods of 8 GPUs,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from simulator.readers.folder import rows
+from simulator.readers.folder import read
 from simulator.trace import Job, Trace, by_arrival
 
 FILE = "philly_sia.csv"
@@ -27,13 +28,17 @@ class Philly:
         return Trace("philly", source, by_arrival(list(self._jobs())))
 
     def _jobs(self) -> Iterator[Job]:
-        for number, row in enumerate(rows(FILE)):
-            when = datetime.fromisoformat(row["timestamp"]).replace(tzinfo=UTC)
-            gpus = int(row["num_gpus"])
-            yield Job(
-                f"philly-{number:05d}",
-                int(when.timestamp()),
-                max(1, round(float(row["duration"]))),
-                -(-gpus // NODE),
-                min(gpus, NODE),
-            )
+        for number, job in enumerate(read(FILE, _job)):
+            yield replace(job, name=f"philly-{number:05d}")
+
+
+def _job(row: dict[str, str]) -> Job:
+    when = datetime.fromisoformat(row["timestamp"]).replace(tzinfo=UTC)
+    gpus = int(row["num_gpus"])
+    return Job(
+        "philly",
+        int(when.timestamp()),
+        max(1, round(float(row["duration"]))),
+        -(-gpus // NODE),
+        min(gpus, NODE),
+    )

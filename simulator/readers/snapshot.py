@@ -16,7 +16,8 @@ def trace_of(snapshot: Snapshot, duration: int) -> Trace:
     """The gangs of `snapshot`; those that do not say how long they run take `duration` seconds.
 
     Running pods without a known end stay for ever. Gangs on hold, and those of which some members
-    run and others wait, are left out; `source` counts them.
+    run and others wait, are left out; `source` counts them. As all arrive at once, figures are
+    taken until all could be done at the earliest.
     """
     waiting = [gang for gang in snapshot.gangs if gang.hold is None and not _partly(gang)]
     jobs = tuple(_job(gang, snapshot.now, duration) for gang in waiting)
@@ -29,7 +30,16 @@ def trace_of(snapshot: Snapshot, duration: int) -> Trace:
         _resident(_alone(key, partly), pods, snapshot.now) for key, pods in sorted(groups.items())
     )
     said = f"a snapshot; {left_out} waiting gangs left out" if left_out else "a snapshot"
-    return Trace("snapshot", said, jobs, residents)
+    gpus = sum(node.allocatable.gpus for node in snapshot.fabric.nodes.values())
+    return Trace("snapshot", said, jobs, residents, _horizon(jobs, residents, gpus))
+
+
+def _horizon(jobs: Sequence[Job], residents: Sequence[Resident], gpus: int) -> int:
+    """The least seconds in which all could be done: the longest, or all work on all GPUs."""
+    everybody = [*jobs, *(one.job for one in residents)]
+    longest = max((job.duration for job in everybody), default=0)
+    work = sum(job.size * job.duration for job in everybody)
+    return max(longest, -(-work // gpus) if gpus else 0)
 
 
 def _partly(gang: Gang) -> bool:

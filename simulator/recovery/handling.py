@@ -9,6 +9,7 @@ from model.gang import GangKey
 from model.snapshot import Snapshot
 from model.standing import RepairPolicy, StandingGang
 from simulator.failing import Outage
+from simulator.inspecting import note
 from simulator.options import Recovery
 from simulator.policies.cpsat import CpSat
 from simulator.policies.protocol import Policy
@@ -18,22 +19,24 @@ from simulator.recovery.repair import Repair
 from simulator.recovery.restart import Restart
 from simulator.running import FULL, Running
 from simulator.world import World
+from solver.greedy import greedy_plan
 
 
-def rescuer(recovery: Recovery, policy: Policy) -> Rescuer:
-    """The way to recover that the options name; the solver's own needs a policy that has it.
+def rescuer(recovery: Recovery, policy: Policy, solver: CpSat | None) -> Rescuer:
+    """The way to recover that the options name; repair asks `solver`, whatever the policy.
 
-    Raises `ValueError` where it has not.
+    A policy patches as it places; CP-SAT, which proves and moves, has the greedy for that.
+    Raises `ValueError` for repair without a solver.
     """
     match recovery:
         case Recovery.RESTART:
             return Restart()
         case Recovery.PATCH:
-            return Patch()
+            return Patch(greedy_plan if isinstance(policy, CpSat) else policy.decide)
         case Recovery.REPAIR:
-            if not isinstance(policy, CpSat):
-                raise ValueError("repair is the solver's: use it with the policy cpsat")
-            return Repair(policy)
+            if solver is None:
+                raise ValueError("repair needs a solver")
+            return Repair(solver)
 
 
 def fail(world: World, outage: Outage, ways: Rescuer) -> bool:
@@ -58,7 +61,7 @@ def _rescue(world: World, hit: list[GangKey], ways: Rescuer) -> None:
         _fall_back(world, world.cluster.running[key])
     rescue = ways.rescue(_snapshot(world, hit))
     counts.unproven += not rescue.proven
-    counts.breaches.update(rescue.breaches)
+    note(rescue.breaches, counts)
     apply(world, rescue, set(hit))
     for key in hit:
         if key in rescue.changes:
@@ -124,6 +127,6 @@ def _fall_back(world: World, one: Running) -> None:
     """Go back to the last checkpoint, and stand still once all nodes are there again."""
     failures = world.options.failures
     line = world.record.gangs[one.job.name]
-    lost = one.fall_back(failures.checkpoint * FULL, failures.restart * FULL)
-    line.lost += lost * one.job.size
-    line.stalled += failures.restart * FULL * one.job.size
+    # What is left of a standstill that goes on is not held a second time.
+    line.stalled += (failures.restart * FULL - one.stall) * one.job.size
+    line.lost += one.fall_back(failures.checkpoint * FULL, failures.restart * FULL) * one.job.size

@@ -1,22 +1,29 @@
-"""Greedy patching: lost members are placed anew where that is legal, and all others stay."""
+"""Patching: the policy places lost members anew, and all others stay."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from model.plan import Plan
 from model.snapshot import Snapshot
+from simulator.inspecting import found
 from simulator.recovery.protocol import Rescue
-from solver.greedy import greedy_plan
 
 
 class Patch:
-    """Gang after gang, as `solver.greedy` orders them; proves nothing, and moves nobody."""
+    """Gang after gang, in the order and to the taste of `decide`; proves nothing, moves nobody."""
+
+    def __init__(self, decide: Callable[[Snapshot], Plan]) -> None:
+        self._decide = decide
 
     def rescue(self, snapshot: Snapshot) -> Rescue:
-        """Who finds legal places for its lost members beside those that live."""
+        """Who finds places for its lost members beside those that live."""
         hit = tuple(one.gang for one in snapshot.standing if one.hit)
-        plan = greedy_plan(replace(snapshot, gangs=hit, standing=()))
-        return Rescue({one.gang: dict(one.pods) for one in plan.placements})
+        asked = replace(snapshot, gangs=hit, standing=())
+        plan = self._decide(asked)
+        changes = {one.gang: dict(one.pods) for one in plan.placements}
+        return Rescue(changes, breaches=found(asked, plan, scored=False))
 
     def close(self) -> None:
         """Holds nothing."""

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from model.gang import GangKey
 from model.snapshot import Snapshot
+from model.validator import Breach
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +16,12 @@ class Rescue:
     """Gangs that go on: by pod, the new nodes of their members that come or move.
 
     `moves` counts, by gang, its live members that go elsewhere; a gang that lost nobody may be
-    among them. `breaches` by law.
+    among them. `breaches` are what the validator finds in it.
     """
 
     changes: Mapping[GangKey, Mapping[str, str]] = field(default_factory=dict)
     moves: Mapping[GangKey, int] = field(default_factory=dict)
-    breaches: Mapping[str, int] = field(default_factory=dict)
+    breaches: tuple[Breach, ...] = ()
     proven: bool = True
 
 

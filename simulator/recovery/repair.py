@@ -12,15 +12,15 @@ from simulator.recovery.protocol import Rescue
 
 
 class Repair:
-    """Asks the solver process of `policy`."""
+    """Asks the process of `solver`."""
 
-    def __init__(self, policy: CpSat) -> None:
-        self._policy = policy
+    def __init__(self, solver: CpSat) -> None:
+        self._solver = solver
 
     def rescue(self, snapshot: Snapshot) -> Rescue:
         """Solve for all gangs that were hit at once; others move where they are movable."""
-        plan = self._policy.repair(snapshot)
-        breaches = Counter(one.law.value for one in repair_breaches(snapshot, plan))
+        plan = self._solver.repair(snapshot)
+        breaches = repair_breaches(snapshot, plan)
         owner = {
             pod: one.gang.key
             for one in snapshot.standing
@@ -37,4 +37,4 @@ class Repair:
         return Rescue(changes, moves, breaches, plan.proven)
 
     def close(self) -> None:
-        """The process belongs to the policy."""
+        """The process belongs to the replay."""

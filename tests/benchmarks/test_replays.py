@@ -4,10 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
+from benchmarks import replays
 from benchmarks.kept import Kept
-from benchmarks.replays import Case, Finished, Outcome, left_out, with_slack
+from benchmarks.replays import Case, Finished, Outcome, left_out, run_all, with_slack
+from benchmarks.results import ran
+from benchmarks.sources import code_of, hashed
 from benchmarks.trace.figures import HEADER, behind, columns, gathered
 from benchmarks.trace.week import Week, line
 from simulator.measures.summary import summarise
@@ -72,6 +76,21 @@ def test_who_is_ahead_is_named_with_its_breaches() -> None:
     ]
 
 
+def test_without_ours_nothing_is_compared() -> None:
+    """Baselines alone: nobody can be ahead of ours."""
+    assert "nothing to compare" in behind(gathered([outcome("greedy")]))
+    assert "nothing to compare" in behind(gathered([outcome("cpsat")]))
+
+
+def test_a_section_names_the_command_that_replays_it() -> None:
+    """A file of findings is nobody else's: the command stands without it, and it is told."""
+    said = ran("trace", ["--kept", "build/kept", "--load", "90", "--no-replay", "--any-code"])
+    assert said.startswith("`python -m benchmarks.trace --load 90`")
+    assert "kept in a file" in said
+    assert "findings of baselines may be of earlier code" in said
+    assert ran("trace", ["--quick", "--write"]) == "`python -m benchmarks.trace --quick --write`"
+
+
 def test_deals_that_only_one_has_replayed_count_for_nobody() -> None:
     """Greedy is ahead by 5 points in the first deal, the only one of both."""
     said = behind(
@@ -111,10 +130,61 @@ def test_a_benchmark_goes_on_from_what_it_kept(tmp_path: Path) -> None:
     case = Case("made", 90, Options())
     record = replay(JOBS, leaves(3, 1), options("spread"))
     found = Finished("made", 3, summarise(record), record.counts, 1.5)
-    Kept(tmp_path / "kept", Finished).add(case, found)
+    Kept(tmp_path / "kept", Finished).add(case, found, "code")
     again = Kept(tmp_path / "kept", Finished)
-    assert again.get(case) == found
-    assert again.get(replace(case, load=80)) is None
+    assert again.get(case, "code") == found
+    assert again.get(replace(case, load=80), "code", any_code=True) is None
+
+
+def test_what_other_code_found_counts_only_where_it_is_wanted(tmp_path: Path) -> None:
+    """A line of a file without code, and one of other code: never for ours, on demand for others.
+
+    Where this code has found something, that counts before any.
+    """
+    file = tmp_path / "kept"
+
+    record = replay(JOBS, leaves(3, 1), options("spread"))
+    old = Finished("made", 3, summarise(record), record.counts, 1.5)
+    cases = [Case("made", 90, Options(policy=policy)) for policy in ("cpsat", "spread")]
+    for case in cases:
+        Kept(file, Finished).add(case, old, "")
+    lines = [orjson.loads(line)[:3] for line in file.read_bytes().splitlines()]
+    file.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    assert list(run_all(cases, 1, file, fresh=False)) == []
+    assert list(run_all(cases, 1, file, fresh=False, any_code=True)) == [old.of(cases[1])]
+    new = replace(old, seconds=2.5)
+    for case in cases:
+        Kept(file, Finished).add(case, new, code_of(case.options.policy))
+    for any_code in (False, True):
+        there = list(run_all(cases, 1, file, fresh=False, any_code=any_code))
+        assert there == [new.of(case) for case in cases]
+
+
+def test_a_finding_of_two_codes_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sources change while a case is replayed: it ends, and nothing is kept."""
+    file = tmp_path / "kept"
+    record = replay(JOBS, leaves(3, 1), options("spread"))
+    found = Finished("made", 3, summarise(record), record.counts, 1.5)
+    monkeypatch.setattr(replays, "run", lambda _: found)
+    case = Case("made", 90, Options(policy="spread"))
+    assert list(run_all([case], 1, file)) == [found.of(case)]
+    monkeypatch.setattr(replays, "code_now", lambda _: "other")
+    with pytest.raises(RuntimeError, match="'spread' runs have changed"):
+        list(run_all([replace(case, load=80)], 1, file))
+    assert len(file.read_bytes().splitlines()) == 1
+
+
+def test_the_code_of_a_finding_is_that_of_its_sources(tmp_path: Path) -> None:
+    """Names and bytes count, their order does not; ours and baselines have codes of their own."""
+    for name, text in (("a.py", "1"), ("b.py", "2")):
+        (tmp_path / name).write_text(text)
+    both = [tmp_path / "a.py", tmp_path / "b.py"]
+    before = hashed(tmp_path, both)
+    assert hashed(tmp_path, both[::-1]) == before
+    assert hashed(tmp_path, both[:1]) != before
+    (tmp_path / "b.py").write_text("3")
+    assert hashed(tmp_path, both) != before
+    assert code_of("cpsat") != code_of("greedy") == code_of("spread")
 
 
 @pytest.mark.parametrize(
@@ -129,6 +199,6 @@ def test_the_goal_of_a_week_is_judged_by_the_clock(wall: float, cpu: float, word
 def test_kinds_of_findings_share_a_file(tmp_path: Path) -> None:
     """A week is no outcome of a case, whoever wrote it there."""
     found = Week(1, 2, 0, 0.5, 3.0, 4.0)
-    Kept(tmp_path / "kept", Week).add("week", found)
-    assert Kept(tmp_path / "kept", Finished).get("week") is None
-    assert Kept(tmp_path / "kept", Week).get("week") == found
+    Kept(tmp_path / "kept", Week).add("week", found, "")
+    assert Kept(tmp_path / "kept", Finished).get("week", "") is None
+    assert Kept(tmp_path / "kept", Week).get("week", "") == found

@@ -93,6 +93,17 @@ def test_a_config_changes_the_replay(tmp_path: Path) -> None:
         (["replay", "philly", "--recovery", "hope"], "there are repair, patch, restart"),
         (["replay", "philly", "--sizes", "half"], "there are asked, whole-nodes, node-per-gpu"),
         (["replay", "kalos", "--fabric", "regular"], "Set TOPOLOGY_DATA_DIR"),
+        (
+            ["replay", "philly", "--recovery", "repair", "--failures", "1"],
+            "spread",
+        ),
+        (["replay", "philly", "--defrag", "1", "--policy", "spread"], "leave it out with --policy"),
+        (["replay", "philly", "--load", "1000", "--fabric", "regular:500"], "try a smaller load"),
+        (["replay", "philly", "-f", "x.yaml"], "TRACE"),
+        (["replay", "-f", "x.yaml", "--load", "90"], "--load: does not go with -f"),
+        (["replay", "-f", "x.yaml", "--sizes", "asked"], "--sizes: does not go with -f"),
+        (["replay", "-f", "x.yaml", "--days", "1"], "--days: does not go with -f"),
+        (["replay", "-f", "x.yaml", "--fabric", "regular"], "--fabric: does not go with -f"),
         (["replay", "philly", "--config", "nowhere.yaml"], "nowhere.yaml"),
     ],
 )
@@ -101,6 +112,34 @@ def test_bad_input_says_what_there_is(args: list[str], words: str) -> None:
     done = CliRunner().invoke(app, args, env={"COLUMNS": "200"})
     assert done.exit_code == 2
     assert words in done.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("duration", "lasted", "philly_sia.csv, line 2: there is no column 'duration'"),
+        ("60,1,60,a", "60,one,60,a", "philly_sia.csv, line 4: invalid literal"),
+        (",60,1,60,a", "", "philly_sia.csv, line 4:"),
+    ],
+)
+def test_a_malformed_file_is_named_with_its_line(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    """No column, no number, half a row: exit code 2, and what to do."""
+    (tmp_path / philly.FILE).write_text(ROWS.replace(old, new, 1))
+    done = CliRunner().invoke(app, ARGS, env={"COLUMNS": "300"})
+    assert done.exit_code == 2
+    assert words in done.output.replace("\n", "")
+    assert "Fetch the file anew" in done.output
+
+
+def test_gangs_in_illegal_places_are_explained() -> None:
+    """Spread puts the pair on two leaves of the eight nodes, and says that it knows no rule."""
+    done = CliRunner().invoke(app, [*ARGS, "--seed", "3"], env={"COLUMNS": "300"})
+    said = [line for line in done.stdout.splitlines() if "no law allows" in line]
+    assert len(said) == 1
+    assert said[0].startswith("spread: ")
+    assert said[0].endswith("it does not know the leaf rule.")
 
 
 def test_a_page_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
@@ -119,6 +158,18 @@ def test_files_replay_in_place_of_a_trace() -> None:
     run = json.loads(done.stdout)["runs"][0]
     assert (run["trace"], run["summary"]["gangs"]) == ("snapshot", 10)
     assert any(one["resident"] for one in run["gangs"])
+    assert run["close"] >= 3600
+    assert run["samples"][-1]["at"] == run["close"]
+
+
+def test_nodes_of_a_snapshot_fail() -> None:
+    """Within the hours of its gangs some do, and the table says what they cost."""
+    files = [part for path in ("fabric-64", "gangs") for part in ("-f", _example(path))]
+    more = ["--policy", "greedy", "--failures", "20000", "--recovery", "patch"]
+    done = CliRunner().invoke(app, ["replay", *files, *more])
+    assert done.exit_code == 0, done.output
+    assert "GPU-hours waited after a failure" in done.stdout
+    assert "until the last arrival" not in done.stdout
 
 
 def _example(name: str) -> str:

@@ -12,13 +12,17 @@ from simulator.conservation import NotConserved
 from simulator.failing import Outage
 from simulator.journal import Journal
 from simulator.measures.document import document
+from simulator.measures.summary import summarise
+from simulator.measures.tables import tables
 from simulator.options import (
     Backfill,
     Communication,
     Defragmentation,
     Failures,
+    NoRule,
     Options,
     Recovery,
+    need_rule,
     under,
 )
 from simulator.policies.catalogue import NAMES
@@ -28,6 +32,7 @@ from simulator.trace import Trace
 from tests.simulator.made import job, leaves, options, trace
 from tests.simulator.worlds import world
 
+NO_COST = Failures(checkpoint=10, restart=0)
 QUEUE = trace(job("a", 0, 100), job("b", 10, 50))
 
 
@@ -101,8 +106,37 @@ def test_shared_uplinks_stretch_durations() -> None:
     wires = Communication(enabled=True, oversubscription=4, share=300)
     record = replay(two, fabric, options(communication=wires))
     assert times(record) == {"a": (0, 131), "b": (0, 131)}
+    assert record.gangs["a"].slowdown == pytest.approx(1000 / 769)
+    found = summarise(record)
+    assert found.slowdown == found.slowdown_worst == pytest.approx(1000 / 769)
+    (row,) = tables([("first-fit", record, found)])[0].rows
+    assert row[8] == "1.300"
     alone = replay(trace(job("a", 0, 100, pods=6)), fabric, options(communication=wires))
     assert times(alone) == {"a": (0, 100)}
+    assert alone.gangs["a"].slowdown == 1.0
+
+
+def test_slowdown_is_a_mean_over_time() -> None:
+    """Alone until b comes at 50, a then takes 1.3 times as long for its other 50 s: 65 s and 16 ms.
+
+    That ends in second 116, after 66 s: (50 + 66 * 1.3) / 116.
+    """
+    wires = Communication(enabled=True, oversubscription=4, share=300)
+    two = trace(job("a", 0, 100, pods=6), job("b", 50, 100, pods=6))
+    record = replay(two, leaves(4, 4, 4), options(communication=wires))
+    assert times(record)["a"] == (0, 116)
+    assert record.gangs["a"].slowdown == pytest.approx((50 + 66 * 1000 / 769) / 116)
+
+
+def test_the_wait_after_a_failure_is_booked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its node is away from 50 to 70: 16 GPUs wait for 20 s, which is none of the first wait."""
+    fail_at(monkeypatch, Outage("leaf-0-0", 50, 20))
+    told = options(failures=Failures(1.0, recovery=Recovery.RESTART, restart=0))
+    pair = trace(job("a", 0, 100, pods=2), job("late", 300, 1))
+    record = replay(pair, leaves(2), told)
+    assert record.gangs["a"].again == 20 * 16
+    assert summarise(record).again == pytest.approx(20 * 16 / 3600)
+    assert summarise(record).wait_mean == 0
 
 
 def test_kept_room_lets_the_large_gang_start() -> None:
@@ -177,7 +211,14 @@ def test_the_same_run_is_the_same_to_the_byte(policy: str) -> None:
             "cpsat",
             period=20,
             seed=5,
-            failures=Failures(20_000.0, 200, checkpoint=50, restart=5, movable=True),
+            failures=Failures(
+                20_000.0,
+                200,
+                Recovery.REPAIR if policy == "cpsat" else Recovery.PATCH,
+                checkpoint=50,
+                restart=5,
+                movable=True,
+            ),
             backfill=Backfill(True, 60),
             communication=Communication(True, 4),
         ),
@@ -186,6 +227,21 @@ def test_the_same_run_is_the_same_to_the_byte(policy: str) -> None:
     first, second = (_bytes(busy(), told) for _ in range(2))
     assert first == second
     assert orjson.loads(first)["runs"][0]["counts"]["hit"] > 0
+
+
+def test_no_more_is_lost_than_was_held() -> None:
+    """Own work, work done again and standstill fit into the GPU-seconds used, second by second.
+
+    Nodes fail so often that gangs are hit at a standstill; ends are rounded up to seconds, at
+    most one for each start.
+    """
+    failures = Failures(200_000.0, 50, Recovery.RESTART, checkpoint=50, restart=40)
+    record = replay(busy(), leaves(4, 3, 5), options("greedy", period=5, failures=failures))
+    gangs = record.gangs.values()
+    assert all(one.end >= 0 for one in gangs)
+    told = sum(one.gpus * one.duration * 1000 + one.lost + one.stalled for one in gangs)
+    most = sum(one.gpus * (1 + one.restarts) for one in gangs)
+    assert 0 <= record.at_end.used - told / 1000 <= most
 
 
 def busy() -> Trace:
@@ -215,16 +271,43 @@ def test_books_that_lie_are_found_in_the_replay(monkeypatch: pytest.MonkeyPatch)
         replay(QUEUE, leaves(1), options())
 
 
-def test_repair_and_defragmentation_need_the_solver() -> None:
-    """A baseline that is told to repair says so; `under` gives it what it has."""
-    failing = options("greedy", failures=Failures(1.0))
-    with pytest.raises(ValueError, match="cpsat"):
+def test_a_policy_without_the_leaf_rule_is_not_mended_by_it() -> None:
+    """`spread` is refused repair and moves, in words; `under` lets it patch in place of repair."""
+    failing = options("spread", failures=Failures(1.0))
+    with pytest.raises(NoRule, match=r"policy 'spread': repair keeps .*\n.*--recovery patch"):
         replay(QUEUE, leaves(1), failing)
-    assert under(failing, "greedy").failures.recovery is Recovery.PATCH
-    assert under(failing, "cpsat").failures.recovery is Recovery.REPAIR
-    moving = replace(failing, defragmentation=Defragmentation(5))
-    assert under(moving, "spread").defragmentation.every == 0
-    assert under(moving, "cpsat").defragmentation.every == 5
+    moving = options("spread", defragmentation=Defragmentation(5))
+    with pytest.raises(NoRule, match="'spread': defragmentation keeps"):
+        replay(QUEUE, leaves(1), under(moving, "spread"))
+    assert under(failing, "spread").failures.recovery is Recovery.PATCH
+    assert under(failing, "greedy").failures.recovery is Recovery.REPAIR
+    need_rule(replace(failing, policy="greedy"))
+
+
+def test_a_baseline_is_repaired_and_defragmented_by_the_solver(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Node 0 of two leaves of two fails under a pair at 50: the other leaf is free, one moves.
+
+    At 120, as it has come back, two single gangs stand in a leaf each; for a pair that waits one
+    of them moves to the other.
+    """
+    fail_at(monkeypatch, Outage("leaf-0-0", 50, 20))
+    pair = trace(job("a", 0, 100, pods=2), job("late", 200, 1))
+    told = options("first-fit", failures=Failures(1.0, restart=0))
+    record = replay(pair, leaves(2, 2), told)
+    assert (record.counts.hit, record.counts.kept, record.counts.moves) == (1, 1, 1)
+    assert record.gangs["a"].end == 150
+    fail_at(monkeypatch)
+    split = trace(
+        job("x", 0, 300), job("y", 0, 60), job("z", 0, 300), job("w", 0, 60),
+        job("pair", 90, 50, pods=2), job("late", 200, 1),
+    )  # fmt: skip
+    for every, start in ((0, 300), (120, 120)):
+        moving = options("first-fit", defragmentation=Defragmentation(every), failures=NO_COST)
+        record = replay(split, leaves(2, 2), moving)
+        assert abs(record.gangs["pair"].start - start) <= 60
+        assert record.counts.moves == (1 if every else 0)
 
 
 def fail_at(monkeypatch: pytest.MonkeyPatch, *found: Outage) -> None:

@@ -9,6 +9,13 @@ def test_tiles_end_at_the_node() -> None:
     assert tiled([[3, 2], [4]], 13).spines == ((3, 2), (4,), (3, 1))
 
 
+def test_a_regular_shape_has_exactly_so_many_nodes() -> None:
+    """Ten nodes are leaves of 4, 4 and 2; three are one leaf; the 33rd node is a spine's first."""
+    assert Shape.regular(10).spines == ((4, 4, 2),)
+    assert Shape.regular(3).spines == ((3,),)
+    assert Shape.regular(33).spines == ((4,) * 8, (1,))
+
+
 def test_a_shape_becomes_a_fabric() -> None:
     """Leaves are numbered through, spine by spine; nodes are named after their leaf."""
     shape = Shape(((2, 1), (3,)))

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from simulator.measures.tables import note, tables, title
-from simulator.pictures.charts import CHARTS, Run, allocation, leaves, runs_of, waits
+from simulator.pictures.charts import CHARTS, Run, allocation, leaves, runs_of, slowdown, waits
 from simulator.pictures.page import page
 from simulator.pictures.sheet import write_sheet
 from simulator.replay import replay
@@ -62,6 +62,14 @@ def test_leaves_are_drawn_against_the_fewest(runs: list[Run]) -> None:
     leaves(drawn, runs)
     assert [text.get_text() for text in drawn.get_xticklabels()] == ["2", "3 to 4"]
     assert heights(drawn)[:2] == [1.0, 1.0]
+
+
+def test_slowdowns_are_drawn_by_size(runs: list[Run]) -> None:
+    """Where no place costs anything every bar stands at 1."""
+    drawn = axes()
+    slowdown(drawn, runs)
+    assert [text.get_text() for text in drawn.get_xticklabels()] == ["2", "3 to 4"]
+    assert heights(drawn) == [1.0, 1.0, 1.0, 1.0]
 
 
 def test_the_sheet_is_a_png(runs: list[Run], tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from model.gang import Hold
 from model.snapshot import RunningPod, Snapshot
+from simulator.measures.summary import summarise
 from simulator.readers.snapshot import trace_of
 from simulator.replay import replay
 from simulator.trace import FOREVER
@@ -42,6 +43,21 @@ def test_waiting_gangs_start_when_running_ones_end() -> None:
     assert times["ml/pod/lone"] == (0, -1)
     assert record.at_end.used == 8 * (2 * 100 + 150 + 2 * 50 + 30)
     assert not record.counts.breaches
+
+
+def test_figures_are_taken_until_all_could_be_done() -> None:
+    """On 4 nodes: one gang of two for 50 s and a pod for 100 s last 100; ten of 50 s more, 400.
+
+    Of 32 GPUs over 100 s, 16 are used for 50 s and 8 for 100: half.
+    """
+    old = pod("old-0", "leaf-0-0", NOW + 100, "old")
+    pair = gang("pair", 2)
+    few = trace_of(Snapshot(FABRIC, (old,), (pair,), now=NOW), 50)
+    assert few.span == 100
+    found = summarise(replay(few, FABRIC, options()))
+    assert found.allocation == 0.5
+    many = tuple(gang(f"more-{i}", 2) for i in range(14))
+    assert trace_of(Snapshot(FABRIC, (old,), many, now=NOW), 50).span == (14 * 2 * 50 + 100) // 4
 
 
 def test_what_cannot_be_replayed_is_left_out_and_said() -> None:

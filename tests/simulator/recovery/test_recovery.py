@@ -4,10 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from model.validator import Breach, Law
+from simulator import relocating
 from simulator.failing import Outage
+from simulator.measures.summary import summarise
+from simulator.measures.tables import tables
 from simulator.options import Defragmentation, Failures, Options, Recovery
 from simulator.policies.cpsat import CpSat
 from simulator.policies.first_fit import FirstFit
+from simulator.policies.greedy import Greedy
+from simulator.policies.spread import Spread
+from simulator.recovery import repair
 from simulator.recovery.handling import fail, rescuer
 from simulator.recovery.patch import Patch
 from simulator.recovery.protocol import Rescuer
@@ -16,6 +23,7 @@ from simulator.recovery.restart import Restart
 from simulator.relocating import defragment
 from simulator.running import FULL
 from simulator.world import World
+from solver.greedy import greedy_plan
 from tests.simulator.made import job, leaves, options
 from tests.simulator.worlds import key, nodes, world
 
@@ -48,9 +56,22 @@ def test_a_restart_queues_the_gang_with_what_is_left() -> None:
     assert (line.lost, line.stalled, line.restarts) == (100 * 16 * FULL, 20 * 16 * FULL, 1)
 
 
+def test_a_standstill_that_begins_anew_is_counted_once() -> None:
+    """Hit at 400, and at 410 again: 10 s of the first standstill have passed, and 20 are to come.
+
+    From 430 on 700 s of work are left: the two nodes are held for 1130 s, of which 1000 are its
+    own work, 100 are done again and 30 are the standstill.
+    """
+    made = failed(world(leaves(4), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch(greedy_plan))
+    failed(made, Patch(greedy_plan), "leaf-0-1", 410)
+    line = made.record.gangs["a"]
+    assert (line.lost, line.stalled) == (100 * 16 * FULL, 30 * 16 * FULL)
+    assert made.cluster.running[key("a")].end() == 1000 + 100 + 30
+
+
 def test_a_patch_fills_the_gap() -> None:
     """The third node of the leaf takes the lost member; the other stays, and it ends at 1120."""
-    made = failed(world(leaves(3), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch())
+    made = failed(world(leaves(3), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch(greedy_plan))
     assert nodes(made, "a") == ["leaf-0-2", "leaf-0-1"]
     assert made.cluster.running[key("a")].end() == 400 + 20 + 700
     counts = made.record.counts
@@ -59,7 +80,7 @@ def test_a_patch_fills_the_gap() -> None:
 
 def test_a_patch_cannot_move_who_lives() -> None:
     """No second node is left in the leaf, so the gang starts over although another is free."""
-    made = failed(world(leaves(2, 2), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch())
+    made = failed(world(leaves(2, 2), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Patch(greedy_plan))
     assert list(made.waiting) == [key("a")]
     assert made.record.counts.kept == 0
 
@@ -110,11 +131,45 @@ def test_defragmentation_makes_a_leaf(solver: CpSat) -> None:
     assert (made.record.counts.moves, dict(made.record.counts.breaches)) == (1, {})
 
 
-def test_only_the_solver_repairs() -> None:
-    """Each name gives its way, and a baseline has no repair."""
-    assert isinstance(rescuer(Recovery.RESTART, FirstFit()), Restart)
-    assert isinstance(rescuer(Recovery.PATCH, FirstFit()), Patch)
-    with pytest.raises(ValueError, match="cpsat"):
-        rescuer(Recovery.REPAIR, FirstFit())
-    with pytest.raises(ValueError, match="cpsat"):
-        defragment(world(leaves(2), COSTS, {}), FirstFit())
+def test_each_name_gives_its_way(solver: CpSat) -> None:
+    """A baseline is repaired by a solver as well, and not without one."""
+    assert isinstance(rescuer(Recovery.RESTART, FirstFit(), None), Restart)
+    assert isinstance(rescuer(Recovery.PATCH, FirstFit(), None), Patch)
+    assert isinstance(rescuer(Recovery.REPAIR, FirstFit(), solver), Repair)
+    with pytest.raises(ValueError, match="needs a solver"):
+        rescuer(Recovery.REPAIR, FirstFit(), None)
+
+
+def test_spread_patches_where_the_leaf_rule_would_not() -> None:
+    """The leaf of the pair is full: by the rule it starts over, on any free node it lives on.
+
+    That is one gang at fault, and the table shows it.
+    """
+    standing = {PAIR: ["leaf-0-0", "leaf-0-1"]}
+    kept = {}
+    for policy in (Greedy(), Spread(0)):
+        made = failed(world(leaves(2, 2), COSTS, standing), rescuer(Recovery.PATCH, policy, None))
+        kept[type(policy)] = made.record.counts.kept
+    assert kept == {Greedy: 0, Spread: 1}
+    found = summarise(made.record)
+    assert (found.broken, found.breaches) == (1, 1)
+    (row,) = tables([("spread", made.record, found)])[0].rows
+    assert "1" in row[8:10]
+
+
+def test_what_a_repair_or_a_move_breaks_is_shown(
+    solver: CpSat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A validator that finds three faults in whatever it sees: two of a, one of nobody."""
+    faults = (
+        Breach(Law.LOCATION, key("a"), "a", "made up"),
+        Breach(Law.LOCATION, key("a"), "a", "made up"),
+        Breach(Law.LOCATION, None, "", "made up"),
+    )
+    monkeypatch.setattr(repair, "repair_breaches", lambda *_: faults)
+    monkeypatch.setattr(relocating, "defrag_breaches", lambda *_: faults)
+    made = failed(world(leaves(3), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Repair(solver))
+    found = summarise(made.record)
+    assert (found.broken, found.breaches) == (2, 3)
+    defragment(made, solver)
+    assert (summarise(made.record).broken, summarise(made.record).breaches) == (4, 6)

@@ -1,0 +1,1 @@
+"""How much faster gangs are for where they stand, where leaves share their uplinks."""
