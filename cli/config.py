@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from model.config import SchedulerConfig
+    from model.problems import Problem
 
 app = typer.Typer(help="Show, validate or explain the config.", no_args_is_help=True)
 
@@ -87,13 +88,16 @@ def explain(files: MaybeFiles = None, output: Answer = OutputFormat.TABLE) -> No
 
 
 def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
-    """The config in `files` and where it stands. Raises `BadInput` for errors in it.
+    """The config in `files` and where it stands, without files the defaults.
+
+    Raises `BadInput` for errors in it, and where files are given that hold none.
 
     Errors of other objects are none of its business: a cluster's dump may be given.
     """
     from model.config import CONFIG_MAP, KINDS
     from model.problems import BadInput
     from model.readers import read
+    from model.readers.config import BUILT_IN
 
     reading = read(open_files(files or ()), strict=False)
     ours = (*KINDS, "ConfigMap")
@@ -106,4 +110,22 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
     ]
     if wrong:
         raise BadInput(wrong)
+    if files and reading.config_source == BUILT_IN:
+        raise BadInput([_none_in(files)])
     return reading.snapshot.config, reading.config_source
+
+
+def _none_in(files: list[str]) -> Problem:
+    from model.config import API_VERSION, CONFIG_MAP, KINDS
+    from model.problems import Problem, Severity
+
+    return Problem(
+        Severity.ERROR,
+        ", ".join(files),
+        KINDS[0],
+        "",
+        "",
+        f"there is no {KINDS[0]} in the input",
+        f"Give one with apiVersion: {API_VERSION} and kind: {KINDS[0]}, bare or in the "
+        f"ConfigMap {CONFIG_MAP}.",
+    )

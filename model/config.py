@@ -7,6 +7,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from model.config_values import (
+    Bandwidth,
+    DeviceClassName,
+    Misfit,
+    ResourceName,
+    SchedulerName,
+    Weight,
+)
 from model.fabric import AdjacencyKind
 from model.recovery import Backfill, Defragmentation, Failures, Preemption, Repair
 from model.section import Section
@@ -20,17 +28,6 @@ BUILT_IN_TERMS = (
     "domainUtilization",
     "historicalPerformance",
 )
-
-Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False)]
-DNS_NAME = r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$"
-QUALIFIED = (
-    r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"
-)
-"""Names as Kubernetes gives them to resources: a domain may stand before."""
-BANDWIDTH = r"^[0-9]+(\.[0-9]+)?(Mb|Gb|Tb)$"
-DeviceClassName = Annotated[str, Field(pattern=DNS_NAME)]
-QualifiedName = Annotated[str, Field(pattern=QUALIFIED)]
-Bandwidth = Annotated[str, Field(pattern=BANDWIDTH)]
 
 
 class Penalties(Section):
@@ -52,6 +49,18 @@ class Fragmentation(Section):
 
     weight: Weight = Decimal("0.1")
     mix: tuple[MixEntry, ...] | None = None
+
+    @model_validator(mode="after")
+    def _shares_of_one_whole(self) -> Fragmentation:
+        sizes = [entry.nodes for entry in self.mix or ()]
+        if len(sizes) != len(set(sizes)):
+            message = "mix holds two entries for one node count"
+            raise Misfit(message, "Give each node count one entry, with all of its share.")
+        total = sum(entry.share for entry in self.mix or ())
+        if total > 1:
+            message = f"the shares of mix come to {total}, more than all gangs"
+            raise Misfit(message, "Give shares of all gangs that come to at most 1.")
+        return self
 
 
 class Level(Section):
@@ -90,6 +99,11 @@ class Topology(Section):
     def _preset_or_levels(self) -> Topology:
         if self.preset is not None and self.levels:
             raise ValueError("give either preset or levels, not both")
+        labels = [level.node_label for level in self.levels]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice is not None:
+            message = f"levels names the node label {twice} twice"
+            raise Misfit(message, "Give each level a node label of its own, coarse to fine.")
         return self
 
 
@@ -177,8 +191,12 @@ class Ledger(Section):
 class Spec(Section):
     """The body of the manifest."""
 
-    scheduler_names: tuple[QualifiedName, ...] = ("topology-aware-scheduler", "gpu-scheduler")
-    gpu_resources: tuple[QualifiedName, ...] = ("nvidia.com/gpu", "amd.com/gpu")
+    scheduler_names: tuple[SchedulerName, ...] = Field(
+        default=("topology-aware-scheduler", "gpu-scheduler"), min_length=1
+    )
+    gpu_resources: tuple[ResourceName, ...] = Field(
+        default=("nvidia.com/gpu", "amd.com/gpu"), min_length=1
+    )
     scoring_weights: dict[str, Weight] = Field(
         default_factory=lambda: {
             "resourceAvailability": Decimal("0.4"),

@@ -27,6 +27,7 @@ _QUANTITY = re.compile(
 )
 _NEGATIVE = re.compile(r"-\s*[0-9.]")
 _BANDWIDTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)\s?(Mb|Gb|Tb)(?:ps|/s|it/s)?")
+_MANY_DIGITS = re.compile(r"[0-9]{10}|\.[0-9]{7}")
 _MBIT = {"Mb": 1, "Gb": 1000, "Tb": 1_000_000}
 _DURATION = re.compile(r"(?:([0-9]{1,4})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,7})m)?(?:([0-9]{1,9})s?)?")
 _SECONDS = (86_400, 3600, 60, 1)
@@ -108,6 +109,9 @@ def mbits(text: str) -> int:
     """Bandwidth in Mbit/s: "100Gb", "200Gbps", "1Tb". Raises `BadQuantity`."""
     match = _BANDWIDTH.fullmatch(text.strip())
     if match is None:
+        if _MANY_DIGITS.search(text):
+            advice = "Give at most 9 digits before the point and 6 after it."
+            raise BadQuantity("has too many digits for a bandwidth", advice)
         raise BadQuantity("is not a bandwidth", 'Write it like "100Gb", "200Gbps" or "1Tb".')
     amount = Decimal(match[1]) * _MBIT[match[2]]
     whole = int(amount)

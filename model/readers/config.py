@@ -7,15 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from model.config import (
-    API_VERSION,
-    BANDWIDTH,
-    CONFIG_MAP,
-    DNS_NAME,
-    KINDS,
-    QUALIFIED,
-    SchedulerConfig,
-)
+from model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
+from model.config_values import ADVICE
 from model.readers import jsontext, yamltext
 from model.readers.inventory import Inventory
 from model.readers.manifest import Body, Manifest
@@ -23,12 +16,6 @@ from model.readers.report import Report
 
 BUILT_IN = "built-in defaults"
 IN_FORCE = "config in force"
-_LIKE = {
-    BANDWIDTH: 'a bandwidth like "100Gb", "400Gb" or "1Tb"',
-    DNS_NAME: 'a name like "gpu.nvidia.com"',
-    QUALIFIED: 'a name like "gpu-scheduler" or "nvidia.com/gpu"',
-}
-"""Pattern -> what it asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +122,9 @@ def _lowered(message: str) -> str:
 
 
 def _advice(detail: Any, field: str) -> str:
+    said = getattr(detail.get("ctx", {}).get("error"), "advice", "")
+    if said:
+        return str(said)
     match detail["type"]:
         case "extra_forbidden":
             return f"Remove {field}, or correct its spelling."
@@ -143,6 +133,8 @@ def _advice(detail: Any, field: str) -> str:
         case "missing":
             return f"Add {field}."
         case "string_pattern_mismatch":
-            return f"Write {_LIKE[detail['ctx']['pattern']]}."
+            return ADVICE[detail["ctx"]["pattern"]]
+        case "too_short":
+            return f"Give {field} at least one entry, or leave it out."
         case _:
             return f"Correct {field}."

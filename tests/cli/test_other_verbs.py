@@ -152,6 +152,7 @@ def test_config_show_gives_a_manifest_that_reads_back(run: Run, write: Write) ->
         (("0.5", "-1"), "spec.scoringWeights.resourceAvailability"),
         (("maxNodesPerLeaf", "maxNodes"), "spec.topologyConstraints.maxNodes"),
         (("maxGPUsPerLeaf: 32", "maxGPUsPerLeaf: 0"), "spec.topologyConstraints.maxGPUsPerLeaf"),
+        (("spec:", "spec:\n  network: {uplinkBandwidth: 0Gb}"), "spec.network.uplinkBandwidth"),
     ],
 )
 def test_config_validate_names_the_wrong_field(
@@ -173,6 +174,19 @@ def test_config_is_found_in_a_dump_with_other_errors(run: Run, write: Write) -> 
     result = run("config", "validate", "-f", path)
     assert result.exit_code == 0, result.output
     assert result.stdout == f"{path}: valid\n"
+
+
+@pytest.mark.parametrize("verb", ["validate", "show", "explain"])
+@pytest.mark.parametrize(
+    "text", ["scoringWeights: {a: 1}\n", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"]
+)
+def test_a_file_without_a_config_is_not_valid(run: Run, write: Write, verb: str, text: str) -> None:
+    """Whoever names a file means what is in it: the defaults never stand in for it."""
+    path = write("c.yaml", text)
+    result = run("config", verb, "-f", path)
+    assert result.exit_code == 2, result.output
+    assert f"{path}: SchedulerConfig: there is no SchedulerConfig in the input" in result.stderr
+    assert result.stdout == ""
 
 
 def test_config_explain_shows_effective_weights(run: Run, write: Write) -> None:

@@ -84,3 +84,15 @@ def test_a_weight_of_no_term_is_a_problem() -> None:
         "spec.scoringWeights.greenEnergy",
         str(Decimal("0.5")),
     )
+
+
+def test_bandwidths_that_nobody_can_count_are_a_problem() -> None:
+    """Zero, and more digits than any link has, never reach those who would have to count them."""
+    good = folded(START, config_map(GOOD))
+    for network in (
+        "{uplinkBandwidth: 0Gb}",
+        "{nodeBandwidth: 99999999999999999999Tb}",
+        "{uplinks: {leaf-1: 0.5Mb}}",
+    ):
+        state = folded(good, config_map(f"{HEAD}spec:\n  network: {network}\n"))
+        assert (state.config, state.valid) == (good.config, False)

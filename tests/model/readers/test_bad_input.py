@@ -23,6 +23,7 @@ from tests.model.readers.objects import (
 GPU = "nvidia.com/gpu"
 LIMIT = f"spec.containers[0].resources.limits[{GPU}]"
 ANNOTATION = "metadata.annotations[topology.scheduler/%s]"
+CONFIG = "SchedulerConfig kube-system/topology-scheduler-config"
 AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -367,7 +368,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
     ),
     "unknown preset": (
         [node(), config(topology={"preset": "gce"})],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.topology.preset",
         "gke",
     ),
@@ -379,13 +380,13 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
     ),
     "levels of hosts alone": (
         [node(), config(topology={"levels": [{"nodeLabel": "kubernetes.io/hostname"}]})],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.topology.levels",
         "leaf switch",
     ),
     "uplink of no leaf": (
         [node(), config(network={"uplinks": {"leaf-9": "1Tb"}})],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.network.uplinks[leaf-9]",
         "leaf-1",
     ),
@@ -394,45 +395,106 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
             node(),
             config(topology={"adjacency": {"kind": "explicit", "edges": [["leaf-1", "leaf-9"]]}}),
         ],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.topology.adjacency.edges[0]",
         "leaf-1",
     ),
     "domain of no leaf": (
         [node(), config(namespaces={"ml": {"domains": ["leaf-9"]}})],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.namespaces[ml].domains",
         "leaf-1",
     ),
     "adjacency": (
         [config(topology={"adjacency": {"kind": "nearby"}})],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.topology.adjacency.kind",
         "consecutive",
     ),
     "config field": (
         [config(scoringWeight={"topologyAlignment": 1})],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.scoringWeight",
         "spelling",
     ),
     "scheduler name": (
         [config(schedulerNames=['a"b'])],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.schedulerNames[0]",
         "gpu-scheduler",
     ),
+    "uplink bandwidth of zero": (
+        [config(network={"uplinkBandwidth": "0Gb"})],
+        CONFIG,
+        "spec.network.uplinkBandwidth",
+        "above zero",
+    ),
+    "node bandwidth of many digits": (
+        [config(network={"nodeBandwidth": "9" * 20 + "Tb"})],
+        CONFIG,
+        "spec.network.nodeBandwidth",
+        "9 digits",
+    ),
+    "uplink finer than a megabit": (
+        [config(network={"uplinkBandwidth": "0.5Mb"})],
+        CONFIG,
+        "spec.network.uplinkBandwidth",
+        "whole number of Mbit/s",
+    ),
+    "uplink of one leaf of many digits": (
+        [config(network={"uplinks": {"leaf-1": "0.0000001Tb"}})],
+        CONFIG,
+        "spec.network.uplinks.leaf-1",
+        "6 after it",
+    ),
+    "bandwidth without a unit": (
+        [config(network={"uplinkBandwidth": "100"})],
+        CONFIG,
+        "spec.network.uplinkBandwidth",
+        "100Gb",
+    ),
+    "no GPU resource": ([config(gpuResources=[])], CONFIG, "spec.gpuResources", "at least one"),
+    "GPU resource of Kubernetes": (
+        [config(gpuResources=["cpu"])],
+        CONFIG,
+        "spec.gpuResources[0]",
+        "nvidia.com/gpu",
+    ),
+    "no scheduler name": (
+        [config(schedulerNames=[])],
+        CONFIG,
+        "spec.schedulerNames",
+        "at least one",
+    ),
+    "scheduler name of blanks": (
+        [config(schedulerNames=["our scheduler"])],
+        CONFIG,
+        "spec.schedulerNames[0]",
+        "letters, digits",
+    ),
     "device class": (
         [config(devices={"deviceClasses": ["GPU"]})],
-        "SchedulerConfig kube-system/topology-scheduler-config",
+        CONFIG,
         "spec.devices.deviceClasses[0]",
-        "gpu.nvidia.com",
+        "DeviceClass",
     ),
-    "bandwidth in the config": (
-        [config(network={"nodeBandwidth": "fast"})],
-        "SchedulerConfig kube-system/topology-scheduler-config",
-        "spec.network.nodeBandwidth",
-        "400Gb",
+    "one label for two levels": (
+        [config(topology={"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "rack"}]})],
+        CONFIG,
+        "spec.topology",
+        "of its own",
+    ),
+    "shares above one": (
+        [config(fragmentation={"mix": [{"nodes": 2, "share": 0.9}, {"nodes": 4, "share": 0.9}]})],
+        CONFIG,
+        "spec.fragmentation",
+        "at most 1",
+    ),
+    "two shares of one size": (
+        [config(fragmentation={"mix": [{"nodes": 2, "share": 0.4}, {"nodes": 2, "share": 0.4}]})],
+        CONFIG,
+        "spec.fragmentation",
+        "one entry",
     ),
     "two configs": (
         [config(), config() | {"kind": "TopologySchedulerConfig"}],
