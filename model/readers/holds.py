@@ -68,8 +68,10 @@ def refuse_strangers(first: Pod, live: Sequence[Pod], ours: tuple[str, ...]) -> 
     hold = None
     for pod in live:
         if pod.waits and pod.scheduler not in ours:
-            message = f"differs from {first.scheduler} of {first.name}, a member of the same gang"
-            pod.manifest.error("spec.schedulerName", pod.scheduler, message, advice)
+            named = pod.spec.get("schedulerName")
+            what = "differs from" if named else "is not set, unlike"
+            message = f"{what} {first.scheduler} of {first.name}, a member of the same gang"
+            pod.manifest.error("spec.schedulerName", named or None, message, advice)
             hold = hold or Hold(ReasonKind.INVALID, pod.fault, (), (advice,))
     return hold
 

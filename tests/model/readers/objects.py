@@ -74,6 +74,15 @@ def job(name: str = "train", gpus: Any = 8, annotations: Body | None = None, **s
     }
 
 
+def owner(kind: str, version: str, name: str, **spec: Any) -> Body:
+    """Make an owner object."""
+    metadata = {"name": name, "namespace": "ml"}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+TEMPLATE: Body = {"spec": pod_spec()}
+
+
 def config(**spec: Any) -> Body:
     """Make a configuration."""
     return {

@@ -11,11 +11,13 @@ from model.problems import BadInput
 from model.readers import Source, open_paths, read
 from model.reasons import ReasonKind
 from tests.model.readers.objects import (
+    TEMPLATE,
     config,
     group,
     job,
     node,
     owned,
+    owner,
     pod,
     reading,
 )
@@ -52,6 +54,24 @@ def labelled(**labels: str) -> dict[str, Any]:
 def without(body: dict[str, Any], key: str) -> dict[str, Any]:
     """Drop one key of `body`."""
     return {name: value for name, value in body.items() if name != key}
+
+
+def job_set(*names: str) -> dict[str, Any]:
+    """Make a JobSet with a replicated job of one pod for each name."""
+    jobs = [{"name": name, "template": {"spec": {"template": TEMPLATE}}} for name in names]
+    return owner("JobSet", "jobset.x-k8s.io/v1alpha2", "js", replicatedJobs=jobs)
+
+
+def ray(*groups: str | None, head: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Make a RayCluster with a worker group of one pod for each name."""
+    workers = [{"groupName": name, "replicas": 1, "template": TEMPLATE} for name in groups]
+    heads = {"template": TEMPLATE if head is None else head}
+    return owner("RayCluster", "ray.io/v1", "r", headGroupSpec=heads, workerGroupSpecs=workers)
+
+
+def without_head(body: dict[str, Any]) -> dict[str, Any]:
+    """Drop the head of a RayCluster."""
+    return body | {"spec": without(body["spec"], "headGroupSpec")}
 
 
 CASES: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
@@ -296,6 +316,36 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
     "parallelism": ([job(parallelism=-1)], "Job ml/train", "spec.parallelism", "from 0"),
     "parallelism fraction": ([job(parallelism=1.5)], "Job ml/train", "spec.parallelism", "whole"),
     "parallelism enormous": ([job(parallelism=2**31 - 1)], "Job ml/train", "spec", "pods"),
+    "two replicated jobs of one name": (
+        [job_set("a", "b", "a")],
+        "JobSet ml/js",
+        "spec.replicatedJobs[2].name",
+        "its own name",
+    ),
+    "two worker groups of one name": (
+        [ray("w", "w")],
+        "RayCluster ml/r",
+        "spec.workerGroupSpecs[1].groupName",
+        "its own name",
+    ),
+    "two worker groups without a name": (
+        [ray(None, None)],
+        "RayCluster ml/r",
+        "spec.workerGroupSpecs[1].groupName",
+        "its own name",
+    ),
+    "Ray without a head": (
+        [without_head(ray("w"))],
+        "RayCluster ml/r",
+        "spec.headGroupSpec",
+        "template for the head",
+    ),
+    "Ray whose head names no scheduler": (
+        [ray("w", head={"spec": {"containers": []}})],
+        "RayCluster ml/r",
+        "spec.headGroupSpec.template.spec.schedulerName",
+        "same schedulerName",
+    ),
     "device map": (
         [pod("p-0", annotations={"gpu-scheduling-map": "0=n1"})],
         "Pod ml/p-0",
@@ -532,7 +582,11 @@ def test_names_object_and_field_and_advises(case: str) -> None:
     lenient = reading(*bodies, strict=False)
     assert any(problem.is_error for problem in lenient.problems)
     placeable = [gang for gang in lenient.snapshot.gangs if gang.hold is None]
-    if title.startswith(("Pod ", "Job ")) and "twice" not in case and "differ" not in case:
+    if (
+        title.startswith(("Pod ", "Job ", "JobSet ", "RayCluster "))
+        and "twice" not in case
+        and "differ" not in case
+    ):
         assert not placeable
 
 
@@ -661,3 +715,10 @@ def test_owner_that_reaches_itself_ends() -> None:
     second = owned(job("b", parallelism=2), "Job", "a")
     found = reading(first, second, owned(pod("a-0"), "Job", "a"), strict=False)
     assert [str(gang.key) for gang in found.snapshot.gangs] == ["ml/a"]
+
+
+def test_a_scheduler_that_nobody_names_is_not_quoted() -> None:
+    """The head names no scheduler, so none is shown: "default-scheduler" is not in the file."""
+    (problem,) = reading(ray("w", head={"spec": {"containers": []}}), strict=False).problems
+    assert problem.value == ""
+    assert problem.message.startswith("is not set, unlike topology-aware-scheduler of ")

@@ -6,17 +6,18 @@ from typing import Any
 
 from model.readers import Source, read
 from model.reasons import ReasonKind
-from tests.model.readers.objects import OURS, Body, job, owned, pod, pod_spec, reading
+from tests.model.readers.objects import (
+    OURS,
+    TEMPLATE,
+    Body,
+    job,
+    owned,
+    owner,
+    pod,
+    pod_spec,
+    reading,
+)
 from tests.model.readers.test_gangs import gangs
-
-
-def owner(kind: str, version: str, name: str, **spec: Any) -> Body:
-    """Make an owner object."""
-    metadata = {"name": name, "namespace": "ml"}
-    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
-
-
-TEMPLATE: Body = {"spec": pod_spec()}
 
 
 def test_job() -> None:
