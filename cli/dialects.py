@@ -23,7 +23,7 @@ def gangs_by_dialect(sources: Sequence[Source], spec: Spec) -> list[tuple[str, i
     inventory.take(sources)
     owners = Owners(inventory)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
-    pods.extend(Expansion(owners, spec.scheduler_names).pods(pods))
+    pods.extend(Expansion(owners, spec).pods(pods))
     gangs = {
         (pod.namespace, *membership(pod))
         for pod in pods

@@ -45,6 +45,9 @@ def plan_view(
         yield Text()
         yield _heading("waiting", _count(len(plan.waiting), "gang"))
         yield from map(_indented, waiting_lines(plan.waiting))
+    if not plan.placements and not plan.waiting:
+        yield Text()
+        yield _nothing(snapshot)
     yield Text()
     if plan.phantoms:
         yield _kept(plan, glyphs)
@@ -55,6 +58,12 @@ def _heading(title: str, facts: str) -> Text:
     line = Text(title, style="bold")
     line.append(f"  {facts}", style="not bold dim")
     return line
+
+
+def _nothing(snapshot: Snapshot) -> Text:
+    """What stands in place of gangs where the input has none to place."""
+    names = " or ".join(snapshot.config.spec.scheduler_names)
+    return Text(f"no gang waits: no pod without a node has schedulerName {names}", style="yellow")
 
 
 def _indented(what: RenderableType) -> Padding:

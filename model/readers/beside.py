@@ -60,7 +60,7 @@ def without_idle_owners(name: str, objects: Sequence[Body]) -> list[Body]:
     inventory.take([Source(name, objects=objects)])
     owners = Owners(inventory)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
-    made = Expansion(owners, DEFAULTS.spec.scheduler_names).pods(pods)
+    made = Expansion(owners, DEFAULTS.spec).pods(pods)
     idle = {
         (pod.manifest.group, pod.manifest.kind, pod.namespace, pod.manifest.name) for pod in made
     }

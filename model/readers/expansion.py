@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from model.config import Spec
+from model.readers.amounts import pod_amounts
 from model.readers.batches import MAX_PODS, Batch, batches
 from model.readers.clock import created_at
 from model.readers.groups import JOB_SET_NAME, LWS_NAME, RAY_CLUSTER
 from model.readers.manifest import Manifest
 from model.readers.owners import Chain, OwnerRef, Owners, owner_ref
 from model.readers.pods import DEFAULT_SCHEDULER, Pod, read_pod
+from model.readers.report import Report
 from model.readers.sizes import spec_of
 from model.readers.wishes import PREFIX
 
@@ -20,9 +23,10 @@ _EXPANDED = ("Job", "JobSet", "LeaderWorkerSet", "RayCluster", "Deployment", "St
 class Expansion:
     """Makes the missing pods of all owners in the input."""
 
-    def __init__(self, owners: Owners, scheduler_names: tuple[str, ...]) -> None:
+    def __init__(self, owners: Owners, spec: Spec) -> None:
         self._owners = owners
-        self._schedulers = scheduler_names
+        self._schedulers = spec.scheduler_names
+        self._gpu_resources = spec.gpu_resources
         self._left = MAX_PODS
 
     def pods(self, existing: Iterable[Pod]) -> list[Pod]:
@@ -94,16 +98,28 @@ class Expansion:
             first.suspended = True
         if not template.get("spec") and _names_us(chain):
             first.scheduler = self._schedulers[0]
-        elif first.scheduler == DEFAULT_SCHEDULER and _names_us(chain):
+        elif self._has_forgotten_us(first, chain):
+            named = first.spec.get("schedulerName")
             manifest.warn(
                 "spec.schedulerName",
-                None,
-                "is not set, so another scheduler places these pods",
+                named,
+                f"is not {'set' if named is None else 'ours'}, so another scheduler places these pods",
                 f"Set schedulerName: {self._schedulers[0]} to have them planned.",
             )
         for name, labels in zip(batch.names, batch.labels, strict=True):
             merged = {**first.labels, **labels}
             yield replace(first, name=name, labels=merged)
+
+    def _has_forgotten_us(self, pod: Pod, chain: Chain) -> bool:
+        """Whether nobody chose the default scheduler, though the pods ask for GPUs or for us."""
+        if pod.scheduler != DEFAULT_SCHEDULER:
+            return False
+        if _names_us(chain):
+            return True
+        if pod.spec.get("schedulerName") is not None:
+            return False
+        asked = pod_amounts(pod.manifest.on(Report()), pod.spec)
+        return any(asked.get(name) for name in self._gpu_resources)
 
 
 def _names_us(chain: Chain) -> bool:

@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from model.config import CONFIG_MAP, KINDS, Metadata, Spec
+from model.config import CONFIG_MAP, KINDS, Metadata
 from model.readers.dra.api import CLAIM, DEVICE_CLASS, SLICE, TEMPLATE
 from model.readers.jsontext import BadText
-from model.readers.manifest import Body, Manifest
+from model.readers.manifest import EMPTY, Body, Manifest
 from model.readers.report import Report
 from model.readers.sources import Source, documents
+from model.readers.strangers import Stranger, strangers_in
 
-OUR_SCHEDULERS = Spec().scheduler_names
-"""What a stranger is checked against, before the config is known."""
 CLUSTER_SCOPED = frozenset(
     {"Node", "PriorityClass", "GpuNodeStatus", "ResourceSlice", "DeviceClass", "Topology"}
 )
@@ -59,11 +58,15 @@ def namespace_in(kind: str, metadata: Body) -> Any:
 
 
 class Inventory:
-    """All objects of the sources by (API group, kind), and counts of the kinds left aside."""
+    """All objects of the sources by (API group, kind), and counts of the kinds left aside.
+
+    `strangers` are those left aside that name a scheduler.
+    """
 
     def __init__(self, report: Report) -> None:
         self.report = report
         self.ignored: Counter[str] = Counter()
+        self.strangers: list[Stranger] = []
         self._by_kind: dict[tuple[str, str], list[Manifest]] = {}
         self._seen: dict[tuple[str, str, str, str], Manifest] = {}
 
@@ -142,21 +145,9 @@ class Inventory:
             self._keep(source, group, kind, value, where)
         else:
             self.ignored[kind] += 1
-            self._warn_of_stranger(source, kind, value)
-
-    def _warn_of_stranger(self, source: str, kind: str, body: Body) -> None:
-        """An unknown kind whose pods name our scheduler would make pods that we do not see."""
-        spec = body.get("spec")
-        template = spec.get("template") if isinstance(spec, dict) else None
-        pods = template.get("spec") if isinstance(template, dict) else None
-        named = pods.get("schedulerName") if isinstance(pods, dict) else None
-        if isinstance(named, str) and named in OUR_SCHEDULERS:
-            metadata = body.get("metadata")
-            name = metadata.get("name", "?") if isinstance(metadata, dict) else "?"
-            advice = "Give its pods, or the Job that it makes."
-            self.report.warn(
-                source, f"{kind} {name}", "kind", kind, "is a kind that is not read", advice
-            )
+            metadata = value.get("metadata")
+            namespace = namespace_in(kind, metadata if isinstance(metadata, dict) else EMPTY)
+            self.strangers.extend(strangers_in(source, group, kind, namespace, value))
 
     def _keep(self, source: str, group: str, kind: str, body: Body, where: str) -> None:
         metadata = body.get("metadata")

@@ -27,6 +27,7 @@ from model.readers.priorities import Priorities
 from model.readers.report import Report
 from model.readers.sizes import Sizes
 from model.readers.sources import Source, without_collection
+from model.readers.strangers import warn_of
 from model.snapshot import Snapshot
 from model.standing import StandingGang
 
@@ -113,8 +114,11 @@ def _decoded(
     fabric = read_fabric(report, nodes, config)
     owners = Owners(inventory)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
+    if inventory.strangers:
+        known = {(pod.namespace, ref) for pod in pods for ref in pod.owners.refs}
+        warn_of(inventory.strangers, spec.scheduler_names, known, report)
     if expand:
-        pods.extend(Expansion(owners, spec.scheduler_names).pods(pods))
+        pods.extend(Expansion(owners, spec).pods(pods))
     moment = _newest(inventory, pods) if now is None else now
     gangs = grouped(pods)
     priorities = Priorities(inventory)

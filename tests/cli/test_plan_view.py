@@ -31,6 +31,15 @@ def test_view_stays_within_80_columns() -> None:
     assert max(map(len, tables)) <= 80
 
 
+def test_a_plan_of_nobody_says_who_would_count() -> None:
+    """Where no gang waits, the names that make a pod ours are given: one may be misspelled."""
+    nobody = Plan(PlanStatus.OPTIMAL, (), ())
+    drawn = text(plan_view(example(), nobody, 80, UNICODE))
+    assert "no gang waits: no pod without a node has schedulerName" in drawn
+    assert "topology-aware-scheduler or gpu-scheduler" in " ".join(drawn.split())
+    assert "no gang waits" not in text(plan_view(example(), example_plan(), 80, UNICODE))
+
+
 def test_ascii_view_is_ascii() -> None:
     """No character outside of ASCII slips into the fallback."""
     assert text(plan_view(example(), example_plan(), 80, ASCII, True)).isascii()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from model.readers import Source, read
 from model.reasons import ReasonKind
 from tests.model.readers.objects import (
     OURS,
     TEMPLATE,
     Body,
+    config,
     job,
     owned,
     owner,
@@ -123,16 +126,88 @@ def test_autoscaling_ray_cluster() -> None:
 
 
 def test_unknown_kinds_are_counted() -> None:
-    """Kinds that a plan does not need are counted; one that names us is warned about."""
-    found = reading(
-        owner("Service", "v1", "s"),
-        owner("Service", "v1", "t"),
-        owner("PyTorchJob", "kubeflow.org/v1", "p", template={"spec": {"schedulerName": OURS}}),
-    )
-    assert found.ignored == {"Service": 2, "PyTorchJob": 1}
+    """Kinds that a plan does not need are counted, and nothing is said about them."""
+    found = reading(owner("Service", "v1", "s"), owner("Service", "v1", "t"))
+    assert found.ignored == {"Service": 2}
+    assert not found.problems
+
+
+WORKER: Body = {"replicas": 2, "template": TEMPLATE}
+STRANGERS: dict[str, tuple[Body, str]] = {
+    "PyTorchJob": (
+        owner("PyTorchJob", "kubeflow.org/v1", "x", pytorchReplicaSpecs={"Worker": WORKER}),
+        "spec.pytorchReplicaSpecs.Worker.template.spec.schedulerName",
+    ),
+    "MPIJob": (
+        owner("MPIJob", "kubeflow.org/v2beta1", "x", mpiReplicaSpecs={"Worker": WORKER}),
+        "spec.mpiReplicaSpecs.Worker.template.spec.schedulerName",
+    ),
+    "Job": (
+        owner("Job", "batch.volcano.sh/v1alpha1", "x", tasks=[WORKER]),
+        "spec.tasks[0].template.spec.schedulerName",
+    ),
+    "RayJob": (
+        owner("RayJob", "ray.io/v1", "x", rayClusterSpec={"workerGroupSpecs": [WORKER]}),
+        "spec.rayClusterSpec.workerGroupSpecs[0].template.spec.schedulerName",
+    ),
+    "CronJob": (
+        owner("CronJob", "batch/v1", "x", jobTemplate={"spec": {"template": TEMPLATE}}),
+        "spec.jobTemplate.spec.template.spec.schedulerName",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGERS)
+def test_a_kind_that_is_not_read_is_told_where_it_names_us(kind: str) -> None:
+    """Its pods would wait for us unseen, so the field that names us is warned about."""
+    body, field = STRANGERS[kind]
+    found = reading(body)
+    assert found.ignored == {kind: 1}
     (warning,) = found.problems
     assert not warning.is_error
-    assert warning.object == "PyTorchJob p"
+    assert (warning.object, warning.field) == (f"{kind} ml/x", field)
+    assert warning.value == f'"{OURS}"'
+
+
+def test_a_kind_that_is_not_read_is_not_told_of_where_its_pods_are_there() -> None:
+    """The pods are planned whoever made them; nor is another scheduler any business of ours."""
+    body, _ = STRANGERS["PyTorchJob"]
+    mine = owned(pod("x-worker-0"), "PyTorchJob", "x", "kubeflow.org/v1")
+    assert not reading(body, mine).problems
+    theirs = {"replicas": 1, "template": {"spec": pod_spec(schedulerName="volcano")}}
+    assert not reading(owner("Job", "batch.volcano.sh/v1alpha1", "x", tasks=[theirs])).problems
+
+
+def test_a_kind_that_is_not_read_counts_under_the_configured_name() -> None:
+    """Whoever is ours is what the config says, wherever in the input that stands."""
+    theirs = {"replicas": 1, "template": {"spec": pod_spec(schedulerName="mine")}}
+    body = owner("Job", "batch.volcano.sh/v1alpha1", "x", tasks=[theirs])
+    (warning,) = reading(body, config(schedulerNames=["mine"])).problems
+    assert warning.object == "Job ml/x"
+
+
+def test_the_search_of_a_kind_that_is_not_read_ends() -> None:
+    """What stands before 100,000 lists is found; what stands behind them is given up on."""
+    wide = {"many": [[] for _ in range(100_000)], "z": {"schedulerName": OURS}}
+    behind = [[{"schedulerName": "gpu-scheduler"}]]
+    found = reading(owner("Widget", "example.com/v1", "w", a=wide, b=behind))
+    assert [one.field for one in found.problems] == ["spec.a.z.schedulerName"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ({"containers": [{"resources": {"limits": {"nvidia.com/gpu": 8}}}]}, True),
+        ({"containers": [{"resources": {"limits": {"cpu": 8}}}]}, False),
+        (pod_spec(schedulerName="default-scheduler"), False),
+    ],
+)
+def test_an_owner_of_gpu_pods_that_names_no_scheduler(spec: Body, told: bool) -> None:
+    """It was probably meant for us; one that asks for no GPU, or chose another, was not."""
+    found = reading(job("g", template={"spec": spec}))
+    assert found.snapshot.gangs == ()
+    fields = [(one.is_error, one.object, one.field) for one in found.problems]
+    assert fields == ([(False, "Job ml/g", "spec.template.spec.schedulerName")] if told else [])
 
 
 README_JOB = b"""
