@@ -100,10 +100,11 @@ class Expansion:
             first.scheduler = self._schedulers[0]
         elif self._has_forgotten_us(first, chain):
             named = first.spec.get("schedulerName")
+            what = "is not set" if named is None else "is not ours"
             manifest.warn(
                 "spec.schedulerName",
                 named,
-                f"is not {'set' if named is None else 'ours'}, so another scheduler places these pods",
+                f"{what}, so another scheduler places these pods",
                 f"Set schedulerName: {self._schedulers[0]} to have them planned.",
             )
         for name, labels in zip(batch.names, batch.labels, strict=True):
