@@ -13,6 +13,7 @@ from model.readers.holds import (
     hold_of,
     invalid,
     refuse_disagreement,
+    refuse_other_size,
     refuse_strangers,
     refuse_surplus,
     share_gpus,
@@ -71,6 +72,7 @@ class Gangs:
         done = sum(1 for pod in members if pod.phase == "Succeeded")
         need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])
         if waiting:
+            refuse_other_size(waiting, dialect, need)
             strangers = refuse_strangers(waiting[0], live, self._spec.scheduler_names)
             need = replace(need, hold=need.hold or strangers)
         present = len(waiting) + len(bound) + done

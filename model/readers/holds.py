@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from model.gang import Hold
+from model.readers.groups import Dialect
 from model.readers.pods import Pod
-from model.readers.sizes import Need
-from model.readers.wishes import GPU_COUNT, Wishes, field_of, stated
+from model.readers.sizes import Need, unsupported
+from model.readers.wishes import GANG, GANG_SIZE, GPU_COUNT, Wishes, field_of, stated
 from model.reasons import ReasonKind
 
+REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
+"""Asks for one domain of a level that the pods name, where here the rules of the config count."""
 _COMPARED = (
     ("preferred_domain", "preferred-domain"),
     ("bandwidth", "network-bandwidth"),
@@ -32,6 +35,8 @@ def hold_of(
                 (),
                 (f"Remove {field}.",),
             )
+        if pod.annotation(REQUIRED_TOPOLOGY) is not None:
+            return unsupported(pod.manifest, field_of(REQUIRED_TOPOLOGY))
     if need.hold is not None:
         return need.hold
     if present < minimum:
@@ -83,6 +88,30 @@ def refuse_surplus(members: Sequence[Pod], present: int, minimum: int) -> Hold:
     message = f"is one of {present} members of a gang of {minimum}"
     pod.manifest.error("metadata", None, message, advice)
     return Hold(ReasonKind.INVALID, f"{present} members of a gang of {minimum}", (), (advice,))
+
+
+def refuse_other_size(waiting: Sequence[Pod], dialect: Dialect, need: Need) -> None:
+    """Report a `gang-size` that does not count, unless it says what counts anyway."""
+    if dialect is Dialect.OURS:
+        return
+    for pod in waiting:
+        size = pod.wishes.gang_size
+        if size is not None:
+            break
+    else:
+        return
+    counts = {1} if need.basic or dialect is Dialect.SINGLE else need.sizes
+    found = stated(pod.layers, GANG_SIZE)
+    if found is None or not counts or size in counts:
+        return
+    if dialect is Dialect.SINGLE:
+        message = "is the size of a gang that has no name"
+        advice = f"Name the gang by {GANG}, or leave its size out."
+    else:
+        whose = need.holder.title if need.holder else f"its {dialect}"
+        message = f"differs from {max(counts)} of {whose}, which decides how large the gang is"
+        advice = f"Leave {GANG} and {GANG_SIZE} out: they count for pods that nothing else groups."
+    found[0].error(field_of(GANG_SIZE), found[1], message, advice)
 
 
 def refuse_disagreement(first: Pod, members: Sequence[Pod]) -> None:

@@ -17,7 +17,7 @@ from model.readers.dra.published import published
 from model.readers.expansion import Expansion
 from model.readers.inventory import Inventory
 from model.readers.manifest import Body
-from model.readers.members import Situation, all_that_stand, grouped, read_gang
+from model.readers.members import GangRead, Situation, all_that_stand, grouped, read_gang
 from model.readers.naming import Identity, Names
 from model.readers.neighbours import Neighbours
 from model.readers.nodes import mixed_gpu_names, read_fabric, read_nodes
@@ -140,6 +140,8 @@ def _decoded(
         report,
     )
     running = tuple(running for one in found for _, running in one.running)
+    if expand:
+        _warn_of_lost_nodes(inventory, found)
     claims = (((one.namespace, one.name), one.body) for one in inventory.of(*CLAIM))
     snapshot = Snapshot(
         fabric=fabric,
@@ -150,6 +152,23 @@ def _decoded(
     )
     behind = Members(gangs, sizes, situation)
     return Reading(snapshot, report.problems, dict(inventory.ignored), config.source, behind)
+
+
+def _warn_of_lost_nodes(inventory: Inventory, found: Iterable[GangRead]) -> None:
+    """Say which nodes of running GPU pods a file lacks; a whole cluster lacks none."""
+    nodes = {one.name for one in inventory.of("", "Node")}
+    lost: dict[str, list[Pod]] = {}
+    for one in found:
+        for pod, running in one.running:
+            if pod.node not in nodes and running.request.gpus:
+                lost.setdefault(pod.node, []).append(pod)
+    for pods in lost.values() if nodes else ():
+        pods[0].manifest.warn(
+            "spec.nodeName",
+            pods[0].node,
+            f"names a node that is not in the input; GPU pods there: {len(pods):,}",
+            "Add the node; what runs there counts for nothing now.",
+        )
 
 
 def _newest(inventory: Inventory, pods: Iterable[Pod]) -> float:

@@ -11,7 +11,14 @@ from model.readers.manifest import Body, Manifest
 from model.readers.objects import Objects
 from model.readers.pods import Pod
 from model.readers.priorities import Priorities
-from model.readers.wishes import GANG_SIZE, field_of, stated, whole_number
+from model.readers.wishes import (
+    GANG_SIZE,
+    POLICY,
+    PREFERRED_DOMAIN,
+    field_of,
+    stated,
+    whole_number,
+)
 from model.reasons import ReasonKind
 
 POD_GROUPS = {
@@ -21,6 +28,8 @@ POD_GROUPS = {
 }
 """Dialects that keep the size in a PodGroup, and the API group of that."""
 
+_BY_ANNOTATION = f"Say by {POLICY} and {PREFERRED_DOMAIN} what the members wish."
+
 
 @dataclass(frozen=True, slots=True)
 class Need:
@@ -28,7 +37,8 @@ class Need:
 
     `minimum` members must be there, None where nobody says so: then all that are. With
     `exact`, more are refused. `basic` marks a group whose pods start one by one.
-    `holder` is the object that says so.
+    `holder` is the object that says so, `whole` how many that makes before any has ended,
+    where that is another number.
     """
 
     minimum: int | None = None
@@ -37,6 +47,12 @@ class Need:
     priority: int | None = None
     hold: Hold | None = None
     holder: Manifest | None = None
+    whole: int | None = None
+
+    @property
+    def sizes(self) -> frozenset[int]:
+        """The sizes that may be said of the gang, none where nobody knows."""
+        return frozenset(one for one in (self.minimum, self.whole) if one is not None)
 
 
 NO_NEED = Need()
@@ -72,7 +88,8 @@ def job_need(manifest: Manifest, members: Sequence[Pod]) -> Need:
     succeeded = max(done, job_succeeded(manifest))
     parallelism = manifest.whole(spec.get("parallelism"), "spec.parallelism", 1)
     total = manifest.whole(spec.get("completions"), "spec.completions", parallelism)
-    return Need(min(parallelism, max(0, total - succeeded)) + done, holder=manifest)
+    left = min(parallelism, max(0, total - succeeded))
+    return Need(left + done, holder=manifest, whole=min(parallelism, total))
 
 
 class Sizes:
@@ -118,9 +135,24 @@ class Sizes:
             )
         spec = spec_of(group)
         if dialect is not Dialect.NATIVE:
-            least = group.whole(spec.get("minMember"), "spec.minMember", 1, 1)
-            return Need(minimum=least, holder=group)
+            return self._counted(group, spec)
         return self._native(group, spec)
+
+    def _counted(self, group: Manifest, spec: Body) -> Need:
+        """A PodGroup of the coscheduling plugin or of Volcano, which ask for more than members."""
+        least = group.whole(spec.get("minMember"), "spec.minMember", 1, 1)
+        priority = self._priorities.of(group, spec) if spec.get("priorityClassName") else None
+        hold = None
+        field = "spec.networkTopology"
+        network = group.mapping(spec.get("networkTopology"), field)
+        if network.get("mode") == "hard":
+            hold = unsupported(group, field)
+        elif network:
+            group.warn(field, network.get("mode"), "counts for nothing", _BY_ANNOTATION)
+        if spec.get("minResources"):
+            advice = "Leave it out: members start together, each with what it requests."
+            group.warn("spec.minResources", None, "counts for nothing", advice)
+        return Need(least, priority=priority, hold=hold, holder=group)
 
     def _native(self, group: Manifest, spec: Body) -> Need:
         key = (

@@ -26,6 +26,7 @@ GPU = "nvidia.com/gpu"
 LIMIT = f"spec.containers[0].resources.limits[{GPU}]"
 ANNOTATION = "metadata.annotations[topology.scheduler/%s]"
 CONFIG = "SchedulerConfig kube-system/topology-scheduler-config"
+VOLCANO = "scheduling.volcano.sh/v1beta1"
 AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -34,10 +35,14 @@ def annotated(name: str, value: Any) -> dict[str, Any]:
     return pod(annotations={f"topology.scheduler/{name}": value})
 
 
+def notes(gang: str, size: str) -> dict[str, str]:
+    """Make the annotations of a gang of our own."""
+    return {"topology.scheduler/gang": gang, "topology.scheduler/gang-size": size}
+
+
 def member(name: str, size: str = "2", **fields: Any) -> dict[str, Any]:
     """Make a member of the annotated gang g."""
-    notes = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": size}
-    return pod(name, annotations=notes, **fields)
+    return pod(name, annotations=notes("g", size), **fields)
 
 
 def affine(**requirement: Any) -> dict[str, Any]:
@@ -233,6 +238,39 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
         "Pod ml/p",
         ANNOTATION % "gang-size",
         "how many pods",
+    ),
+    "size without a gang": (
+        [annotated("gang-size", "4")],
+        "Pod ml/p",
+        ANNOTATION % "gang-size",
+        "Name the gang",
+    ),
+    "gang of two Jobs": (
+        [job(name, annotations=notes("g", "4"), parallelism=2) for name in ("train", "other")],
+        "Job ml/train",
+        ANNOTATION % "gang-size",
+        "Leave topology.scheduler/gang",
+    ),
+    "size other than that of a group": (
+        [
+            pod(
+                labels={"scheduling.x-k8s.io/pod-group": "g"},
+                annotations={"topology.scheduler/gang-size": "2"},
+            ),
+            group("g", "scheduling.x-k8s.io/v1alpha1", minMember=1),
+        ],
+        "Pod ml/p",
+        ANNOTATION % "gang-size",
+        "nothing else groups",
+    ),
+    "priority class of a Volcano group": (
+        [
+            pod(annotations={"scheduling.k8s.io/group-name": "g"}),
+            group("g", VOLCANO, minMember=1, priorityClassName="nope"),
+        ],
+        "PodGroup ml/g",
+        "spec.priorityClassName",
+        "Add the PriorityClass",
     ),
     "sizes differ": (
         [member("a", "2"), member("b", "3")],

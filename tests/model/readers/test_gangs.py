@@ -435,3 +435,74 @@ def test_a_flood_of_unknown_annotations_is_looked_at_in_part() -> None:
     found = reading(node(), pod("p", annotations=said), strict=False)
     assert len(found.problems) == 16
     assert found.snapshot.gangs[0].hold is not None
+
+
+def in_volcano(**group_spec: Any) -> Reading:
+    """Read a pod of the Volcano group g with these fields besides its size."""
+    volcano = group("g", "scheduling.volcano.sh/v1beta1", minMember=1, **group_spec)
+    return reading(pod("a", annotations={"scheduling.k8s.io/group-name": "g"}), volcano)
+
+
+def test_hard_network_topology_of_volcano_is_not_supported() -> None:
+    """It would have to hold, so the gang waits for that; a soft one is only warned about."""
+    hold = in_volcano(networkTopology={"mode": "hard", "highestTierAllowed": 1})
+    (gang,) = hold.snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.kind is ReasonKind.UNSUPPORTED
+    assert gang.hold.unblock == ("Remove spec.networkTopology.",)
+    soft = in_volcano(networkTopology={"mode": "soft"})
+    assert soft.snapshot.gangs[0].hold is None
+    assert [(one.is_error, one.field) for one in soft.problems] == [(False, "spec.networkTopology")]
+
+
+def test_least_resources_of_a_group_are_warned_about() -> None:
+    """Members start together with what each requests, so the sum of it decides nothing."""
+    found = in_volcano(minResources={"nvidia.com/gpu": 8})
+    assert found.snapshot.gangs[0].hold is None
+    assert [(one.is_error, one.field) for one in found.problems] == [(False, "spec.minResources")]
+
+
+def test_the_priority_class_of_a_volcano_group_counts() -> None:
+    """A group of class gold (1000) has that priority, whatever its pods say."""
+    gold = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 1000}
+    body = pod("a", annotations={"scheduling.k8s.io/group-name": "g"})
+    volcano = group("g", "scheduling.volcano.sh/v1beta1", minMember=1, priorityClassName="gold")
+    (gang,) = reading(body, volcano, gold | {"metadata": {"name": "gold"}}).snapshot.gangs
+    assert gang.priority == 1000
+
+
+def test_required_topology_of_kueue_is_not_supported() -> None:
+    """The pods would have to stand in one domain of a level that only Kueue knows here."""
+    key = "kueue.x-k8s.io/podset-required-topology"
+    (gang,) = reading(pod(annotations={key: "cloud.google.com/gce-topology-block"})).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.kind is ReasonKind.UNSUPPORTED
+    assert gang.hold.unblock == (f"Remove metadata.annotations[{key}].",)
+
+
+def test_a_size_that_says_what_counts_anyway_is_no_error() -> None:
+    """A Job of 2 with gang-size 2, also once one has succeeded, and a bare pod of size 1."""
+    two = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "2"}
+    assert not reading(job("a", annotations=two, parallelism=2, completions=3)).problems
+    late = job("a", annotations=two, parallelism=2, completions=3) | {"status": {"succeeded": 2}}
+    assert not reading(late, owned(pod("a-2"), "Job", "a")).problems
+    assert not reading(pod(annotations={"topology.scheduler/gang-size": "1"})).problems
+
+
+def test_nodes_that_the_input_lacks_are_warned_about() -> None:
+    """Two GPU pods on a node that is not there are told of once, a pod without GPUs never."""
+    bodies = [
+        node("n1"),
+        pod("a", nodeName="n1", phase="Running"),
+        pod("b", nodeName="gone", phase="Running"),
+        pod("c", nodeName="gone", phase="Running"),
+        pod("d", gpus=None, nodeName="elsewhere", phase="Running"),
+    ]
+    (warning,) = reading(*bodies).problems
+    assert not warning.is_error
+    assert (warning.object, warning.field, warning.value) == (
+        "Pod ml/b",
+        "spec.nodeName",
+        '"gone"',
+    )
+    assert "GPU pods there: 2" in warning.message
