@@ -42,9 +42,16 @@ class Problem:
         return self.severity is Severity.ERROR
 
     def __str__(self) -> str:
-        where = ": ".join(part for part in (self.source, self.object, self.field) if part)
+        where = printable(
+            ": ".join(part for part in (self.source, self.object, self.field) if part)
+        )
         value = f" = {self.value}" if self.value else ""
         return f"{self.severity.value}: {where}{value}: {self.message}\n  {self.advice}"
+
+
+def printable(text: str) -> str:
+    """`text` on one line, without characters that move the cursor or hide what stands there."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
 def shown(value: object) -> str:
@@ -55,7 +62,7 @@ def shown(value: object) -> str:
         text = "a number of many digits"
     except RecursionError:
         text = "something nested very deeply"
-    text = " ".join("".join(c if c.isprintable() else "?" for c in text[:400]).split())
+    text = " ".join(printable(text[:400]).split())
     return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 3] + "..."
 
 

@@ -11,6 +11,7 @@ from model.readers.batches import MAX_PODS, Batch, batches
 from model.readers.clock import created_at
 from model.readers.groups import JOB_SET_NAME, LWS_NAME, RAY_CLUSTER
 from model.readers.manifest import Manifest
+from model.readers.objectnames import NAME_ADVICE, is_name
 from model.readers.owners import Chain, OwnerRef, Owners, owner_ref
 from model.readers.pods import DEFAULT_SCHEDULER, Pod, read_pod
 from model.readers.report import Report
@@ -77,6 +78,9 @@ class Expansion:
                 self._left = -1
                 return
             self._left -= len(batch.names)
+            if batch.names and not is_name(batch.names[0]):
+                owner.error(batch.named, batch.called, "names pods as no pod can be", NAME_ADVICE)
+                continue
             if not own.isdisjoint(batch.names):
                 message = "gives pods names that pods of an entry before it have"
                 owner.error(batch.named, batch.called, message, "Give each entry its own name.")

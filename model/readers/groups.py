@@ -43,8 +43,34 @@ LONGEST = 253
 """Characters of a gang's name, as of any object's."""
 
 
+_NAMED_BY = {
+    Dialect.NATIVE: "spec.schedulingGroup.podGroupName",
+    Dialect.VOLCANO: field_of(VOLCANO_GROUP),
+    Dialect.OURS: field_of(GANG),
+    Dialect.COSCHEDULING: f"metadata.labels[{COSCHEDULING_LABELS[0]}]",
+    Dialect.KUEUE: f"metadata.labels[{KUEUE_GROUP}]",
+    Dialect.JOB_SET: f"metadata.labels[{JOB_SET_NAME}]",
+    Dialect.LEADER_WORKER_SET: f"metadata.labels[{LWS_NAME}]",
+    Dialect.RAY: f"metadata.labels[{RAY_CLUSTER}]",
+}
+"""Where the name of a gang most likely stands; elsewhere the owner has it."""
+
+
 def membership(pod: Pod) -> Membership:
-    """The dialect and name of the gang that `pod` belongs to."""
+    """The dialect and name of the gang that `pod` belongs to.
+
+    A pod alone where the name has characters that no line of text can show.
+    """
+    dialect, name = _membership(pod)
+    if name.isprintable():
+        return dialect, name
+    advice = "Name the gang in letters, digits, -, _ and . alone."
+    field = _NAMED_BY.get(dialect, "metadata.ownerReferences")
+    pod.manifest.error(field, name, "has characters that cannot be shown", advice)
+    return Dialect.SINGLE, pod.name
+
+
+def _membership(pod: Pod) -> Membership:
     group = pod.spec.get("schedulingGroup")
     if group is not None:
         field = "spec.schedulingGroup"

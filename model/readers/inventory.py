@@ -10,6 +10,7 @@ from model.config import CONFIG_MAP, KINDS, Metadata
 from model.readers.dra.api import CLAIM, DEVICE_CLASS, SLICE, TEMPLATE
 from model.readers.jsontext import BadText
 from model.readers.manifest import EMPTY, Body, Manifest
+from model.readers.objectnames import NAME_ADVICE, is_name
 from model.readers.report import Report
 from model.readers.sources import Source, documents
 from model.readers.strangers import Stranger, strangers_in
@@ -135,7 +136,7 @@ class Inventory:
         kind, version = value.get("kind"), value.get("apiVersion")
         if of_kind is not None and kind is None and version is None:
             version, kind = of_kind
-        if not isinstance(kind, str) or not kind:
+        if not isinstance(kind, str) or not kind.isalnum():
             advice = "Add kind, for example kind: Pod."
             self.report.error(source, where, "kind", kind, "names no kind", advice)
         elif not isinstance(version, str) or not version:
@@ -167,7 +168,17 @@ class Inventory:
                 source, f"{kind} {where}", "metadata.name", name, "names no object", advice
             )
             return
+        if not is_name(name):
+            self.report.error(
+                source, f"{kind} {where}", "metadata.name", name, "is no name", NAME_ADVICE
+            )
+            return
         namespace = namespace_in(kind, metadata)
+        if isinstance(namespace, str) and namespace and not is_name(namespace):
+            self.report.error(
+                source, f"{kind} {name}", "metadata.namespace", namespace, "is no name", NAME_ADVICE
+            )
+            return
         if not isinstance(namespace, str):
             advice = "Put the namespace in quotes."
             self.report.error(

@@ -15,12 +15,13 @@ from model.readers.dra.holders import Places, holders
 from model.readers.dra.pods import Claimables
 from model.readers.dra.published import published
 from model.readers.expansion import Expansion
+from model.readers.fabric import read_fabric
 from model.readers.inventory import Inventory
 from model.readers.manifest import Body
 from model.readers.members import GangRead, Situation, all_that_stand, grouped, read_gang
 from model.readers.naming import Identity, Names
 from model.readers.neighbours import Neighbours
-from model.readers.nodes import mixed_gpu_names, read_fabric, read_nodes
+from model.readers.nodes import mixed_gpu_names, read_nodes
 from model.readers.owners import Owners
 from model.readers.pods import Pod, Requests, own_owners, read_pod
 from model.readers.priorities import Priorities

@@ -18,7 +18,7 @@ DEVICES = (
     Mutant(
         "devices: two nodes with one device",
         "a device that two inventories name is given out on both nodes",
-        "model/readers/nodes.py",
+        "model/readers/fabric.py",
         "doubt_twins((one.node.name, one.devices) for one in nodes)",
         "doubt_twins(())",
         "tests/model/readers/test_devices.py::test_one_device_on_two_nodes_holds_both_back",

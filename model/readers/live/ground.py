@@ -15,9 +15,10 @@ from model.readers.device_nodes import STATUS
 from model.readers.dra.holders import Places
 from model.readers.dra.pods import Claimables
 from model.readers.dra.published import Published
+from model.readers.fabric import read_fabric
 from model.readers.live.bodies import SOURCE
 from model.readers.manifest import Body, Manifest
-from model.readers.nodes import NodeRead, mixed_gpu_names, read_fabric, read_node
+from model.readers.nodes import NodeRead, mixed_gpu_names, read_node
 from model.readers.report import Report
 
 

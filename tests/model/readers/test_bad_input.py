@@ -231,6 +231,56 @@ CASES: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
     "no name": ([pod() | {"metadata": {}}], "Pod items[0]", "metadata.name", "name"),
     "no kind": ([without(pod(), "kind")], "items[0]", "kind", "kind: Pod"),
     "no version": ([without(pod(), "apiVersion")], "items[0]", "apiVersion", "apiVersion: v1"),
+    "pod name of two lines": (
+        [pod("p\nq")],
+        "Pod items[0]",
+        "metadata.name",
+        "a-z, 0-9",
+    ),
+    "pod name in capitals": ([pod("P")], "Pod items[0]", "metadata.name", "a-z, 0-9"),
+    "node name that moves the cursor": (
+        [node("n\x1b[2J")],
+        "Node items[0]",
+        "metadata.name",
+        "a-z, 0-9",
+    ),
+    "namespace of two lines": (
+        [pod(namespace="ml\n")],
+        "Pod p",
+        "metadata.namespace",
+        "a-z, 0-9",
+    ),
+    "kind of two lines": ([pod() | {"kind": "Pod\n"}], "items[0]", "kind", "kind: Pod"),
+    "gang of two lines": (
+        [pod(annotations=notes("g\nh", "1"))],
+        "Pod ml/p",
+        ANNOTATION % "gang",
+        "letters, digits",
+    ),
+    "group label that hides": (
+        [pod(labels={"scheduling.x-k8s.io/pod-group": "g\u202e"})],
+        "Pod ml/p",
+        "metadata.labels[scheduling.x-k8s.io/pod-group]",
+        "letters, digits",
+    ),
+    "leaf of two lines": (
+        [node("n1"), node("n2", "leaf\n2")],
+        "Node n2",
+        "metadata.labels[topology.scheduler/leaf]",
+        "63 letters",
+    ),
+    "spine that moves the cursor": (
+        [node("n1"), node("n2", spine="s\x1b[31m")],
+        "Node n2",
+        "metadata.labels[topology.scheduler/spine]",
+        "63 letters",
+    ),
+    "replicated job of two lines": (
+        [job_set("a\nb")],
+        "JobSet ml/js",
+        "spec.replicatedJobs[0].name",
+        "a-z, 0-9",
+    ),
     "same pod twice": ([pod(), pod()], "Pod ml/p", "metadata.name", "Keep one"),
     "same node twice": ([node(), node()], "Node n1", "metadata.name", "Keep one"),
     "gang without a size": (
@@ -701,6 +751,16 @@ def test_all_errors_are_reported_and_fifty_printed() -> None:
         reading(*[pod(f"p-{i}", gpus="x") for i in range(60)])
     assert len(caught.value.problems) == 60
     assert str(caught.value).endswith("and 10 more problems")
+
+
+def test_a_problem_is_one_line_whatever_it_names() -> None:
+    """Keys of the input stand in fields, so what they hold must not end the line either."""
+    with pytest.raises(BadInput) as caught:
+        reading(pod(labels={"a\nb\x1b": 1}))
+    first, second = str(caught.value).split("\n")
+    assert "metadata.labels[a?b?]" in first
+    assert second.startswith("  ")
+    assert str(caught.value).replace("\n", "").isprintable()
 
 
 def test_first_line_names_and_next_line_advises() -> None:
