@@ -1,4 +1,4 @@
-"""Names that try to be more than names."""
+"""Names that try to be more than names, wherever the readers let such names through."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ QUOTES = "a' onmouseover='window.hacked=1' b=\"`${1}{{7*7}}"
 
 
 def objects() -> list[dict[str, Any]]:
-    """Two nodes, a gang that runs and one that waits, all with such names."""
-    nodes = [_node(name, SCRIPT, QUOTES) for name in (f"n1{SCRIPT}", f"n2{QUOTES}")]
-    runs = _pod("runs-0", SCRIPT, f"n1{SCRIPT}")
+    """Two nodes in a leaf and a spine, a gang that runs and one that waits with such names."""
+    nodes = [_node(name, SCRIPT, QUOTES) for name in ("n1", "n2")]
+    runs = _pod("runs-0", SCRIPT, "n1")
     waits = _pod("waits-0", QUOTES, "")
     waits["status"] = {
         "conditions": [

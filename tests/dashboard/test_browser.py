@@ -139,7 +139,7 @@ def test_a_what_if_and_what_is_wrong_with_one(page: Page, served: Served) -> Non
 
 
 def test_hostile_names_are_only_names(page: Page) -> None:
-    """Tags and quotes in names of nodes, leaves, gangs and reasons are text on every page."""
+    """Tags and quotes in names of leaves, spines, gangs and reasons are text on every page."""
     world = FileWorld("hostile", [Source("hostile", objects=hostile.objects())])
     with Served(world) as served:
         paths = ["/", "/queue", "/gangs"]
