@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli import console
+from cli.console import print_problems
 from cli.documents import Document, for_people, tell, write_document
 from cli.inputs import need_terms, open_files
 from cli.options import Answer, MaybeFiles, OutputFormat
@@ -112,6 +113,7 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
         raise BadInput(wrong)
     if files and reading.config_source == BUILT_IN:
         raise BadInput([_none_in(files)])
+    print_problems(one for one in reading.problems if one.object.startswith(ours))
     return reading.snapshot.config, reading.config_source
 
 

@@ -31,10 +31,13 @@ BUILT_IN_TERMS = (
 
 
 class Penalties(Section):
-    """Weights of what is subtracted from the score, on the scale of the scoring weights."""
+    """Weights of what is subtracted from the score, on the scale of the scoring weights.
+
+    `migration` is accepted and has no effect: moves are as few as can be before any score counts.
+    """
 
     bandwidth: Weight = Decimal("0.1")
-    migration: Weight = Decimal("0.1")
+    migration: Weight | None = None
 
 
 class MixEntry(Section):

@@ -33,7 +33,7 @@ _NOBODY = GangKey("", "")
 
 
 class Screen:
-    """Draws on a terminal while its block runs; elsewhere it does nothing."""
+    """Draws on a terminal while its block runs; elsewhere it keeps the last picture alone."""
 
     def __init__(
         self,
@@ -75,12 +75,25 @@ class Screen:
         if self._console.is_terminal:
             self._live.update(Group(*self._picture()), refresh=True)
 
+    def keep(self) -> None:
+        """Print the fabric as it stands in the end, where no screen has shown it."""
+        if not self._console.is_terminal:
+            snapshot = self._scheduler.observed.reading().snapshot
+            self._console.print()
+            for one in self._fabric(snapshot):
+                self._console.print(one, soft_wrap=True)
+
+    def _fabric(self, snapshot: Snapshot) -> list[RenderableType]:
+        shown = self._as_placed(snapshot)
+        width = self._console.width - 1
+        return [
+            self._head(snapshot),
+            *fabric_map(snapshot, shown, width, self._glyphs, "a gang"),
+        ]
+
     def _picture(self) -> list[RenderableType]:
         snapshot = self._scheduler.observed.reading().snapshot
-        shown = self._as_placed(snapshot)
-        lines: list[RenderableType] = [self._head(snapshot)]
-        lines += fabric_map(snapshot, shown, self._console.width - 1, self._glyphs, "a gang")
-        lines += self._queue()
+        lines = self._fabric(snapshot) + self._queue()
         room = max(4, self._console.height - len(lines) - 3)
         lines += [Text(), Text("events", style="bold")]
         lines += [_cut(line(note)) for note in self._diary.notes[-room:]]

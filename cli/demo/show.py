@@ -70,6 +70,7 @@ async def play(script: Script, show: Show, client: SolverClient) -> list[str]:
                 with suppress(asyncio.CancelledError):
                     await watching
                 screen.draw()
+            screen.keep()
             for task in others:
                 task.cancel()
     _sum_up(show.console, twin, witnesses[0], found)

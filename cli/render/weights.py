@@ -45,10 +45,6 @@ def weights_view(spec: Spec) -> Iterator[RenderableType]:
         f"{milli(penalties.bandwidth)} per GPU",
     )
     yield from _entry(
-        f"penalties.migration {penalties.migration}",
-        "taken off for every running pod that a plan moves",
-    )
-    yield from _entry(
         f"fragmentation.weight {spec.fragmentation.weight}",
         "added for every likely gang that could still start afterwards, times its GPUs and "
         "its share of the job mix",
@@ -74,10 +70,7 @@ def weights_document(spec: Spec, source: str) -> dict[str, Any]:
             }
             for name, weight in spec.scoring_weights.items()
         ],
-        "penalties": {
-            "bandwidth": float(spec.penalties.bandwidth),
-            "migration": float(spec.penalties.migration),
-        },
+        "penalties": {"bandwidth": float(spec.penalties.bandwidth)},
         "fragmentation": float(spec.fragmentation.weight),
     }
 

@@ -7,7 +7,7 @@ MEANINGS: dict[str, str] = {
     "gpuResources": "Resources that count as GPUs.",
     "scoringWeights": "Weight of each term of the score, by name; terms of one's own included.",
     "penalties.bandwidth": "Weight of crossing uplinks, on the scale of the weights.",
-    "penalties.migration": "Weight of moving a running pod.",
+    "penalties.migration": "Has no effect; moves are as few as can be before any score counts.",
     "fragmentation.weight": "What room kept for likely gangs is worth.",
     "fragmentation.mix[].nodes": "Whole nodes of one shape; without a mix, the recent one.",
     "fragmentation.mix[].share": "Its share of all gangs.",

@@ -13,6 +13,7 @@ from model.readers import jsontext, yamltext
 from model.readers.inventory import Inventory
 from model.readers.manifest import Body, Manifest
 from model.readers.report import Report
+from model.readers.wishes import MOVE_COST
 
 BUILT_IN = "built-in defaults"
 IN_FORCE = "config in force"
@@ -98,7 +99,9 @@ def _documents(manifest: Manifest, key: str, text: str) -> list[Any]:
 
 def _validated(manifest: Manifest, body: Body) -> SchedulerConfig:
     try:
-        return SchedulerConfig.model_validate(body)
+        config = SchedulerConfig.model_validate(body)
+        _warn_of_idle(manifest, config)
+        return config
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             field = _path(detail["loc"])
@@ -107,6 +110,18 @@ def _validated(manifest: Manifest, body: Body) -> SchedulerConfig:
     except RecursionError:
         manifest.error("spec", None, "is nested too deeply", "Write it as the manual shows it.")
     return SchedulerConfig()
+
+
+def _warn_of_idle(manifest: Manifest, config: SchedulerConfig) -> None:
+    """Say which field of the config changes nothing."""
+    idle = config.spec.penalties.migration
+    if idle is not None:
+        manifest.warn(
+            "spec.penalties.migration",
+            idle,
+            "has no effect: moves are as few and as cheap as can be before any score counts",
+            f"Leave it out; gangs say what a move of theirs costs by {MOVE_COST}.",
+        )
 
 
 def _path(location: tuple[int | str, ...]) -> str:

@@ -55,6 +55,10 @@ def test_the_story_as_a_log(run: Run) -> None:
     assert "speech/conformer: 4 pods on leaf-" in log
     assert "cordoned" in log
     assert re.search(r"OPTIMAL, proven best, \d+ ms", log)
+    rows = [line.split() for line in log.splitlines() if re.match(r" *spine-\d ", line)]
+    assert rows, log
+    # 32 nodes in leaves of 4 stand in the map, once, each drawn as one character.
+    assert sum(len(word) for row in rows for word in row[1:] if len(word) == 4) == 32
     assert log.endswith("  0 breaches\n")
 
 

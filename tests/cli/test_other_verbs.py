@@ -165,6 +165,18 @@ def test_config_validate_names_the_wrong_field(
     assert field in result.stderr
 
 
+def test_a_field_without_effect_is_told_of(run: Run, write: Write) -> None:
+    """Nothing reads penalties.migration: stated, it is warned about, and nobody explains it."""
+    path = write("c.yaml", CONFIG + "  penalties: {migration: 5}\n")
+    result = run("config", "validate", "-f", path)
+    assert result.exit_code == 0, result.output
+    assert f"warning: {path}: SchedulerConfig" in result.stderr
+    assert "spec.penalties.migration = 5: has no effect" in result.stderr
+    assert run("config", "validate", "-f", write("good.yaml", CONFIG)).stderr == ""
+    assert "migration" not in run("config", "explain").stdout
+    assert "migration" not in run("config", "show").stdout
+
+
 def test_config_is_found_in_a_dump_with_other_errors(run: Run, write: Write) -> None:
     """Errors of other objects do not stand in the way of the config."""
     text = (
