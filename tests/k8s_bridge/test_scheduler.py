@@ -277,6 +277,13 @@ async def test_a_config_edit_takes_effect_and_a_bad_one_does_not(bench: Bench) -
     assert [problem.field for problem in status.config_problems] == ["spec.batch.size"]
     events = (await bench.cluster.list(EVENTS)).items
     assert "ConfigInvalid" in {event["reason"] for event in events}
+    worse = {"data": {"config.yaml": text + "  network: {uplinkBandwidth: 0Gb}\n"}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), worse)
+    await submit(bench.cluster, TEAM, [pod("mine-again", 1, scheduler="my-scheduler")])
+    await bench.clock.advance(3)
+    assert "mine-again" in await bench.places()
+    problems = scheduler.reporter.status().config_problems
+    assert [problem.field for problem in problems] == ["spec.network.uplinkBandwidth"]
 
 
 async def test_what_cannot_be_understood_isolates_itself(bench: Bench) -> None:
