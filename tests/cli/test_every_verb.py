@@ -18,7 +18,7 @@ from cli import config
 from cli.main import VERBS, app
 from cli.maps import verb as maps
 from cli.options import OutputFormat
-from tests.cli.made import EXAMPLES
+from tests.cli.made import EXAMPLES, GOLDEN
 
 NESTED: dict[tuple[str, ...], Callable[..., Any]] = {
     ("config", "show"): config.show,
@@ -65,7 +65,8 @@ UNSOLVED = [("queue",), ("lint",), ("map", "generate"), *(w for w in ANSWERS if 
 @cache
 def told(*words: str) -> Result:
     """`fourleaf` on the examples; runs start solver processes, so they are kept."""
-    return CliRunner().invoke(app, [*words, "-f", str(EXAMPLES)])
+    files = GOLDEN / "config.yaml" if words[0] == "config" else EXAMPLES
+    return CliRunner().invoke(app, [*words, "-f", str(files)])
 
 
 def parameters(verb: Callable[..., Any]) -> set[str]:
