@@ -51,6 +51,7 @@ def node(number: int) -> dict[str, Any]:
                 "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
                 "fabric.topograph.run/tier-1": f"spine-{spine}",
                 "fabric.topograph.run/tier-0": f"leaf-{leaf:02d}",
+                "topology.scheduler/network-bandwidth": "400Gb",
             },
         },
         "spec": {"unschedulable": True} if number in CORDONED else {},

@@ -81,6 +81,7 @@ class Reporter:
             scheduler.options.identity,
             scheduler.observed.take,
             held=Courtesy(lambda: scheduler.binding, scheduler.clock),
+            again=scheduler.observed.changed.set,
         )
         self._scheduler = scheduler
         self._metrics = metrics

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from k8s_bridge.cluster.protocol import Cluster, Target
     from model.config import Topology
     from model.problems import Problem
+    from model.topologies.description import Description
     from model.topologies.known import KnownNode
     from model.topologies.labelling import Diff
     from model.topology import Levels
@@ -68,6 +69,18 @@ def _undecided(value: str, message: str) -> Exception:
         "scheduler to it."
     )
     return BadInput([Problem(Severity.ERROR, "--preset", "", "", value, message, advice)])
+
+
+def refuse_to_prune(described: Description) -> None:
+    """Raise `BadInput` where `described` lacks nodes that it names: their labels would go."""
+    from model.problems import BadInput, Problem, Severity
+    from model.topologies.findings_text import sentence
+
+    if described.cut_off is None:
+        return
+    message = f"removes no labels by this description, which is {sentence(described.cut_off)}"
+    advice = "Give the whole output of ibnetdiscover, or leave --prune out."
+    raise BadInput([Problem(Severity.ERROR, described.source, "", "--prune", "", message, advice)])
 
 
 def rival_lines(

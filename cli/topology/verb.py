@@ -145,7 +145,7 @@ def apply(
     """Label the nodes of the cluster by a description: only nodes that change.
 
     Shows the difference first and asks; --yes answers. Labels are added and changed, and removed
-    by --prune alone.
+    by --prune alone, which is refused where the description is cut off.
 
     Exit code: 0 done or nothing to do, 2 bad input or not confirmed, 3 hosts or nodes that do
     not match; those that match are labelled.
@@ -155,16 +155,19 @@ def apply(
         diff_document,
         diff_lines,
         put_labels,
+        refuse_to_prune,
         rival_lines,
         target_levels,
     )
-    from cli.topology.show import match_lines, show_all
+    from cli.topology.show import finding_lines, match_lines, show_all
     from cli.topology.source import description_of, live_inventory, matched
     from model.readers.config import read_config
     from model.topologies.kubernetes import known_nodes
     from model.topologies.labelling import difference, wanted_labels
 
     described = description_of(source, from_)
+    if prune:
+        refuse_to_prune(described)
     reach = Reach(kubeconfig, context, config_namespace)
     inventory = live_inventory(reach)
     nodes, config = known_nodes(inventory), read_config(inventory).config.spec.topology
@@ -172,7 +175,9 @@ def apply(
     name, levels = target_levels(nodes, config, preset.value if preset else None)
     diff = difference(nodes, wanted_labels(one.positions, levels), levels, prune)
     if output is CheckFormat.TABLE:
-        show_all([diff_lines(diff), match_lines(match), rival_lines(name, nodes, config)])
+        cut = finding_lines([described.cut_off] if described.cut_off else [])
+        rivals = rival_lines(name, nodes, config)
+        show_all([diff_lines(diff), match_lines(match), cut, rivals])
     going = bool(diff.changes) and not dry_run
     if going:
         _confirm(len(diff.changes), yes)

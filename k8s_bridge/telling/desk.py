@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError
+from k8s_bridge.cluster.errors import ClusterError, Conflict
 from k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
 from k8s_bridge.cluster.protocol import Body, Cluster
 from k8s_bridge.election.gate import NotLeader
@@ -36,7 +36,9 @@ class Desk:
     """Takes tells and writes them to `cluster`, as `instance` of `controller`.
 
     `took` is shown each object whose status was written, as the write left it: bindings need
-    its new version before the watch brings it. Nothing is written while `held` says so.
+    its new version before the watch brings it. Nothing is written while `held` says so. `again`
+    is called where an object had changed that starts no cycle by itself: what was to be told of
+    it is to be worked out again.
     """
 
     def __init__(
@@ -48,9 +50,11 @@ class Desk:
         paces: Paces | None = None,
         held: Callable[[], bool] = never,
         controller: str = CONTROLLER,
+        again: Callable[[], None] | None = None,
     ) -> None:
         paces = paces or Paces()
         self._took = took
+        self._again = again
         self._cluster = cluster
         self._clock = clock
         self._series = Series(instance, controller)
@@ -105,7 +109,13 @@ class Desk:
     async def _write_status(self, tell: StatusTell) -> None:
         """Write a status; `Conflict` where the object has changed: it will be told again."""
         status = {"status": tell.status}
-        body = await self._cluster.patch(tell.kind, tell.target, status, "status")
+        try:
+            body = await self._cluster.patch(tell.kind, tell.target, status, "status")
+        except Conflict:
+            # A pod that has changed starts a cycle, which tells it again; other kinds do not.
+            if self._again is not None and tell.kind != PODS:
+                self._again()
+            raise
         if self._took is not None:
             self._took(tell.kind, body)
 

@@ -12,6 +12,7 @@ from model.readers.groups import Dialect
 from model.readers.neighbours import Neighbours
 from model.readers.report import Report
 from model.readers.spread import keep_apart
+from model.readers.wishes import PREFERRED_DOMAIN, field_of, stated
 from model.reasons import ReasonKind
 from model.topology import NaturalKey, natural_key
 
@@ -79,8 +80,11 @@ def _warn(drafts: Sequence[Draft], fabric: Fabric, report: Report) -> None:
             and domain not in fabric.spines
             and draft.waiting
         ):
-            draft.waiting[0].manifest.on(report).warn(
-                "metadata.annotations[topology.scheduler/preferred-domain]",
+            pod = draft.waiting[0]
+            found = stated(pod.layers, PREFERRED_DOMAIN)
+            manifest = found[0] if found else pod.manifest
+            manifest.on(report).warn(
+                field_of(PREFERRED_DOMAIN),
                 domain,
                 "is no leaf or spine of the fabric",
                 "Name a leaf or a spine, or leave it out; it counts for nothing now.",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.topologies.findings import Finding
+from model.topologies.findings import Finding, FindingKind
 from model.topology import natural_key
 
 
@@ -60,6 +60,11 @@ class Description:
     islands: tuple[str, ...] = ()
     listed: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def cut_off(self) -> Finding | None:
+        """What the source lacks of what it names: then a node that is absent may well exist."""
+        return next((one for one in self.findings if one.kind is FindingKind.CUT_OFF), None)
 
 
 def in_order(positions: Iterable[Position]) -> tuple[Position, ...]:

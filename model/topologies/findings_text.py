@@ -6,6 +6,10 @@ from collections.abc import Mapping
 
 from model.topologies.findings import Finding, FindingKind
 
+CUT_OFF_ADVICE = (
+    "Discover the fabric again and give the whole output, up to its last line; hosts without a "
+    "section are left out."
+)
 _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
     FindingKind.RAIL_UNITS: (
         "rail-optimised, up to {rails} rails: the adapters of a node go to different leaf "
@@ -24,6 +28,10 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
         "switches without a name of their own go by their GUID",
         "Name them in the fabric manager, so that labels can be read.",
     ),
+    FindingKind.CUT_OFF: (
+        "cut off: {many} adapters and {some} switches that links lead to have no section",
+        CUT_OFF_ADVICE,
+    ),
     FindingKind.HOSTS_UNNAMED: (
         "adapters name no host, so nobody knows whose they are",
         "Start rdma-ndd on those hosts, which sets the description to HOST DEVICE.",
@@ -39,6 +47,10 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
     FindingKind.NODE_WITHOUT_LEAF: (
         "nodes stand under no leaf",
         "Cable or label them; the scheduler has no place for them.",
+    ),
+    FindingKind.LEAF_WITHOUT_NODES: (
+        "switches have nothing under them, so they are no leaves",
+        "Nothing breaks where they are empty on purpose. Check that no node is missing.",
     ),
     FindingKind.LABEL_MISSING: (
         "nodes have a leaf, and lack the label of a level above it",

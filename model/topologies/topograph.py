@@ -19,6 +19,7 @@ from model.topologies.parts import Body, documents, items, mapping, string
 from model.topologies.stands import Stands
 from model.topologies.text import Text
 from model.topologies.tree import Tree
+from model.topology import natural_key
 
 _DOMAIN = "accelerator.topograph.run/domain"
 
@@ -96,6 +97,10 @@ def _model(text: Text, body: Body) -> Description:
         tree.add(name, 0, under, ",".join(_names(text, children, f"{path}.switches")), path)
     for switch, nodes_left in blocks.items():
         tree.add(switch, 0, ",".join(nodes_left), "", where)
+    # A model lists racks without nodes under their switch, and nowhere else.
+    under_others = {child for children in tree.children.values() for child in children}
+    for switch in sorted(under_others - tree.lines.keys(), key=natural_key):
+        tree.add(switch, 0, "", "", "switches")
     return tree.description(Format.TOPOGRAPH)
 
 

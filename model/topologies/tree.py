@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from model.topologies.description import Description, Format
-from model.topologies.findings import Finding, FindingKind
+from model.topologies.findings import Finding, FindingKind, finding
 from model.topologies.grouping import in_circle
 from model.topologies.hostlist import BadHostlist, expand
 from model.topologies.layers import Layers
 from model.topologies.stands import Stands
 from model.topologies.text import MAX_NODES, Text
 
+NODES = "Nodes"
+EVERY = "ALL"
+"""What Slurm takes for every node of its cluster, in any case."""
+EVERY_MESSAGE = "stands for every node of the cluster, and this file does not list them"
+EVERY_ADVICE = "List the nodes of the switch, like gpu[001-064]."
 LEVELS_KEPT = 2
 """Levels above the leaves that a position names: spine and core."""
 
@@ -40,7 +45,7 @@ class Tree:
             advice = "Give a switch either nodes or switches."
             self.text.error(line, key, switch, "has both nodes and switches", advice)
         elif nodes:
-            self.nodes[switch] = self.expanded(line, "Nodes", nodes)
+            self.nodes[switch] = self.expanded(line, NODES, nodes)
         elif switches:
             self.children[switch] = self.expanded(line, "Switches", switches)
 
@@ -50,6 +55,9 @@ class Tree:
             found = expand(value, MAX_NODES - self.listed)
         except BadHostlist as bad:
             self.text.error(line, where, value, str(bad), bad.advice)
+            return ()
+        if where == NODES and any(one.upper() == EVERY for one in found):
+            self.text.error(line, where, value, EVERY_MESSAGE, EVERY_ADVICE)
             return ()
         self.listed += len(found)
         return tuple(one for one in found if self.text.sound(line, where, one))
@@ -80,11 +88,16 @@ class Tree:
             positions,
             islands=layers.islands() if self.children else (),
             listed=tuple((spine_of[leaf], leaf) for leaf in stands.by_leaf()),
-            findings=(*notes, *stands.findings()),
+            findings=(*notes, *stands.findings(), *self._empty()),
         )
 
     def _named(self, switch: str) -> str:
         return self.names.get(switch, switch)
+
+    def _empty(self) -> tuple[Finding, ...]:
+        """Switches with nothing under them."""
+        bare = self.lines.keys() - self.nodes.keys() - self.children.keys()
+        return finding(FindingKind.LEAF_WITHOUT_NODES, map(self._named, bare))
 
     def _above(self) -> dict[str, frozenset[str]]:
         above: dict[str, set[str]] = {switch: set() for switch in self.lines}

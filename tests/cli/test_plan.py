@@ -106,6 +106,17 @@ def test_wrong_figures_of_a_plan_are_breaches(
     assert any(line.startswith(breach) for line in checked.output.splitlines()), checked.output
 
 
+def test_training_that_asks_for_bandwidth_is_placed_on_the_example_fabric(run: Run) -> None:
+    """Its nodes say what theirs is, so 200Gb is no reason to wait: one leaf of spine-1 it is."""
+    job = Path(__file__).parents[1] / "e2e" / "published" / "training.yaml"
+    result = run("plan", "-f", EXAMPLES / "fabric-64.yaml", "-f", job, "-o", "json")
+    assert result.exit_code == 0, result.output
+    (gang,) = document(result)["gangs"]
+    numbers = {int(pod["node"].removeprefix("gpu-")) for pod in gang["pods"]}
+    assert (len(numbers), len({number // 4 for number in numbers})) == (2, 1)
+    assert min(numbers) >= 32
+
+
 def test_same_input_gives_the_same_bytes() -> None:
     """Without timings two runs print the same text, whether it is JSON or YAML."""
     first = planned("-o", "json", "--no-timings")

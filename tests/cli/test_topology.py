@@ -236,3 +236,19 @@ async def test_a_node_that_was_made_anew_is_left_alone(cluster: MemoryCluster) -
         await apply_diff(cluster, Reach(), difference(seen, wanted, PLAIN))
     found = await labels(cluster)
     assert (found["n2"], found["x"][LEAF]) == ({}, "l1")
+
+
+def test_nothing_is_pruned_by_a_dump_that_is_cut_off(run: Run, write: Write) -> None:
+    """It lacks gpu-2-4, which may well be there: refused before the cluster is asked."""
+    text = rails(units=2, nodes=4, rails=1).text()
+    whole = write("whole", text)
+    cut = write("cut", text[: text.rindex("vendid=")])
+    nowhere = ("--yes", "--kubeconfig", write("nowhere", ""))
+    refused = run("topology", "apply", cut, "--prune", *nowhere)
+    assert refused.exit_code == 2
+    assert "--prune: removes no labels by this description, which is cut off" in refused.stderr
+    assert "gpu-2-4" in refused.stderr
+    for words in ((whole, "--prune"), (cut,)):
+        assert "cut off" not in run("topology", "apply", *words, *nowhere).stderr
+    told = run("topology", "import", cut)
+    assert (told.exit_code, "finding: CutOff" in told.stdout) == (0, True)

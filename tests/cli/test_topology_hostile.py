@@ -31,6 +31,8 @@ CASES: dict[str, tuple[bytes | str, str, str]] = {
         "more than 50000 hosts",
     ),
     "conf: backwards": ("SwitchName=l Nodes=n[9-1]\n", ":1: Nodes", "runs backwards"),
+    "conf: all nodes": ("SwitchName=l Nodes=ALL\n", ":1: Nodes", "stands for every node"),
+    "conf: all nodes besides": ("SwitchName=l Nodes=n1,all\n", ":1: Nodes", "does not list them"),
     "conf: open bracket": ("SwitchName=l Nodes=n[1-2\n", ":1: Nodes", "do not match"),
     "conf: no range": ("SwitchName=l Nodes=n[NaN]\n", ":1: Nodes", "'NaN' where a range"),
     "conf: circle": (
@@ -52,6 +54,11 @@ CASES: dict[str, tuple[bytes | str, str, str]] = {
         "- topology: t\n  tree: {switches: [{switch: a, children: b}, {switch: b, children: a}]}\n",
         "",
         "stands in a circle",
+    ),
+    "yaml: all nodes": (
+        "- topology: t\n  tree: {switches: [{switch: a, nodes: ALL}]}\n",
+        "Nodes",
+        "stands for every node",
     ),
     "yaml: nodes are a number": (
         "- topology: t\n  tree: {switches: [{switch: a, nodes: 1.5}]}\n",

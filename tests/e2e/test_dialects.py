@@ -80,29 +80,14 @@ def leaves(pods: list[dict[str, Any]]) -> set[int]:
     return {int(pod["spec"]["nodeName"].removeprefix("gpu-")) // 4 for pod in pods}
 
 
-def job(name: str, pods: int, gpus: int, **annotations: str) -> dict[str, Any]:
+def job(name: str, pods: int, gpus: int) -> dict[str, Any]:
     """A Job whose pods run at once."""
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": name, "annotations": annotations},
+        "metadata": {"name": name},
         "spec": {"parallelism": pods, "completions": pods, "template": template(gpus)},
     }
-
-
-def test_the_job_of_the_readme(replicas: tuple[Replica, Replica], api: Api) -> None:
-    """One pod with 8 GPUs that prefers a leaf by annotation on the Job is bound."""
-    namespace = api.new_namespace()
-    body = job("gpu-job", 1, 8, **{"topology.scheduler/gpu-count": "8"})
-    api.create(f"/apis/batch/v1/namespaces/{namespace}/jobs", body)
-    assert len(bound(api, namespace, 1)) == 1
-
-
-def test_a_training_job_of_four(replicas: tuple[Replica, Replica], api: Api) -> None:
-    """Four whole-node pods of one Job take one complete leaf."""
-    namespace = api.new_namespace()
-    api.create(f"/apis/batch/v1/namespaces/{namespace}/jobs", job("train", 4, 8))
-    assert len(leaves(bound(api, namespace, 4))) == 1
 
 
 def test_an_indexed_job_of_eight(replicas: tuple[Replica, Replica], api: Api) -> None:

@@ -107,7 +107,7 @@ class Credentials:
         except _UNREADABLE as error:
             where = self._kubeconfig or "the service account of this pod"
             advice = "Name a kubeconfig, or run in a pod with a service account."
-            raise Refused(f"{where}: {error}. {advice}") from error
+            raise Refused(f"{where}: {str(error).rstrip('. ')}. {advice}") from error
         self._read_at = float("-inf")
 
     async def _read_kubeconfig(self, path: str) -> None:

@@ -15,6 +15,7 @@ _PORT = re.compile(
     r"(?:\[ext [^\]]*\])?(?:\([^)\s]*\))?(.*)"
 )
 _SPEED = re.compile(r"\b([0-9]{1,2})x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
+_TITLE = re.compile(r'"(.*)"')
 _ASIDE = re.compile(r"\w+\s*=\s*\S|#|ibwarn:|src/|Chassis |Non-Chassis Nodes|(Spine|Line) ")
 """Lines that say nothing of links: attributes, comments, warnings, headings of `--grouping`."""
 LINE_ADVICE = "Give the whole output of ibnetdiscover, without -l, -p or other options."
@@ -87,4 +88,12 @@ def _add(text: Text, number: int, record: _Open | None, port: re.Match[str]) -> 
         # The description of the peer may hold anything; what the link runs at comes after it.
         speed = _SPEED.search(port[4].rpartition('"')[2])
         mbits = int(speed[1]) * LANE_MBITS[speed[2]] if speed else 0
-        record.ports[own] = Port(own, port[2], int(port[3]), speed[0] if speed else "", mbits)
+        title = _TITLE.search(port[4])
+        record.ports[own] = Port(
+            own,
+            port[2],
+            int(port[3]),
+            speed[0] if speed else "",
+            mbits,
+            title[1].strip() if title else "",
+        )

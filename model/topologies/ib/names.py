@@ -18,7 +18,12 @@ AGGREGATION = "Aggregation Node"
 
 def host_of(adapter: Device) -> str:
     """The host in a description such as `gpu-7 mlx5_0` or `gpu-7 HCA-1`; "" where none is."""
-    found = _HOST.fullmatch(adapter.description)
+    return titled_host(adapter.description)
+
+
+def titled_host(title: str) -> str:
+    """The host that the description `title` of an adapter names; "" where it names none."""
+    found = _HOST.fullmatch(title)
     if found is None or found[1] in _NOBODY or found[2] == "Technologies":
         return ""
     return found[1]

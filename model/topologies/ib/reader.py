@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from model.topologies.description import Description, Format, Unit
 from model.topologies.findings import Finding, FindingKind, finding
+from model.topologies.findings_text import advice, sentence
+from model.topologies.ib.cut import cut_off
 from model.topologies.ib.lines import read_devices
 from model.topologies.ib.links import link_findings
 from model.topologies.ib.names import switch_names
@@ -21,9 +23,9 @@ def read_ibnetdiscover(text: Text) -> Description:
     names, twice = switch_names(text, devices)
     # 2. Cables tell leaf switches from those above.
     wires = wires_of(devices)
+    cut = cut_off(devices)
     if not any(wires.hosts.values()):
-        advice = "Let the nodes describe their adapters as `HOST mlx5_0` (rdma-ndd does)."
-        text.error(0, "Ca", None, "no adapter names a host on a leaf switch", advice)
+        _refuse_hostless(text, cut)
     text.stop_on_errors()
     # 3. Leaf switches that share their hosts are one unit, which stands for a leaf.
     units = named_units(rail_units(wires), names)
@@ -41,6 +43,7 @@ def read_ibnetdiscover(text: Text) -> Description:
         units=tuple(Unit(name, tuple(names[o] for o in group)) for name, group in wide.items()),
         islands=layers.islands(),
         findings=(
+            *cut,
             *finding(FindingKind.RAIL_UNITS, wide, rails=rails),
             *_levels_left_out(layers),
             *finding(FindingKind.HOSTS_UNNAMED, wires.unnamed),
@@ -51,6 +54,14 @@ def read_ibnetdiscover(text: Text) -> Description:
             *link_findings(devices, names, wires, units),
         ),
     )
+
+
+def _refuse_hostless(text: Text, cut: tuple[Finding, ...]) -> None:
+    for one in cut:
+        text.error(0, "Ca", None, sentence(one), advice(one))
+    if not cut:
+        rdma = "Let the nodes describe their adapters as `HOST mlx5_0` (rdma-ndd does)."
+        text.error(0, "Ca", None, "no adapter names a host on a leaf switch", rdma)
 
 
 def _leaf_of(

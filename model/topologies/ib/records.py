@@ -32,7 +32,7 @@ class Port:
     """One cabled port: the device and port at its other end, and what the link runs at.
 
     `mbits` is width times lane rate, 0 where the dump does not say; `speed` is as printed
-    (`4xNDR`).
+    (`4xNDR`). `peer_title` is the description that the dump gives of the peer here.
     """
 
     number: int
@@ -40,6 +40,7 @@ class Port:
     peer_port: int
     speed: str
     mbits: int
+    peer_title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

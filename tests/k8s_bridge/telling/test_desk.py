@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
+from k8s_bridge.cluster.kinds import EVENTS, GPU_CLAIMS, PODS, Kind
 from k8s_bridge.cluster.memory import MemoryCluster
 from k8s_bridge.cluster.memory.actors import add_namespace, gang, submit
 from k8s_bridge.cluster.protocol import Binding, Body, Target
 from k8s_bridge.telling.desk import Desk
 from k8s_bridge.telling.facts import Facts, Told
 from k8s_bridge.telling.news import News, what_to_tell
-from k8s_bridge.telling.tells import EventTell, Regarding
+from k8s_bridge.telling.tells import EventTell, Regarding, StatusTell, target_of
 from k8s_bridge.virtual_clock import VirtualClock
 from model.gang import GangKey
 from model.plan import Plan, PlanStatus, Waiting
@@ -28,9 +28,17 @@ class World:
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(clock=self.clock)
         self.taken: list[tuple[Kind, Body]] = []
+        self.asked_again = 0
         self.desk = Desk(
-            self.cluster, self.clock, "here", lambda kind, body: self.taken.append((kind, body))
+            self.cluster,
+            self.clock,
+            "here",
+            lambda kind, body: self.taken.append((kind, body)),
+            again=self._again,
         )
+
+    def _again(self) -> None:
+        self.asked_again += 1
 
     async def cycle(self, before: Told) -> News:
         """Look at the cluster, let the gang wait, and tell."""
@@ -117,6 +125,30 @@ async def test_a_pod_that_has_changed_is_told_in_the_next_cycle() -> None:
         await here.cycle(news.told)
         await here.clock.advance(1)
         assert (await here.pod("g-0"))["status"]["conditions"]
+
+
+async def test_a_claim_that_has_changed_has_a_cycle_started() -> None:
+    """No event of a claim starts one, so its status would stay wrong; a pod's own event does."""
+    async with world() as made:
+        claim = {
+            "apiVersion": "gpu.scheduling/v1",
+            "kind": "GpuClaim",
+            "metadata": {"name": "c", "namespace": "ml"},
+            "spec": {"devices": {"count": 1}},
+        }
+        old = target_of(await made.cluster.create(GPU_CLAIMS, "ml", claim))
+        first, second = (StatusTell(GPU_CLAIMS, old, {"allocated": n}) for n in (0, 1))
+        made.desk.tell([first])
+        await made.desk.settle()
+        assert made.asked_again == 0
+        made.desk.tell([second])
+        await made.desk.settle()
+        assert (made.desk.statuses.failed, made.asked_again) == (1, 1)
+        pod = target_of(await made.pod("g-0"))
+        for reason in ("First", "Second"):
+            made.desk.tell([StatusTell(PODS, pod, {"reason": reason})])
+            await made.desk.settle()
+        assert (made.desk.statuses.failed, made.asked_again) == (2, 1)
 
 
 async def test_a_count_goes_to_the_event_that_was_made() -> None:

@@ -14,6 +14,7 @@ from tests.model.readers.objects import (
     Body,
     config,
     job,
+    node,
     owned,
     owner,
     pod,
@@ -306,6 +307,17 @@ def test_documented_job_and_service() -> None:
         ("default/gpu-inference-service-0", 4, None, True),
         ("default/gpu-job-0", 8, "leaf-1", False),
     ]
+
+
+def test_a_domain_that_is_none_is_looked_for_where_it_is_written() -> None:
+    """The annotation stands on the Job, or on its pods; the warning names that place."""
+    where = "metadata.annotations[topology.scheduler/preferred-domain]"
+    wish = {"topology.scheduler/preferred-domain": "leaf-9"}
+    (warning,) = reading(node(), job(annotations=wish)).problems
+    assert (warning.object, warning.field) == ("Job ml/train", where)
+    inside = {"metadata": {"annotations": wish}, "spec": pod_spec()}
+    (warning,) = reading(node(), job(template=inside)).problems
+    assert (warning.object, warning.field) == ("Job ml/train", f"spec.template.{where}")
 
 
 def test_documented_training_without_a_template() -> None:

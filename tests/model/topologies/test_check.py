@@ -86,7 +86,8 @@ def test_islands_are_told_by_their_first_leaf() -> None:
 def test_every_kind_has_a_sentence_and_advice() -> None:
     """Names are bounded, and what was left out is counted."""
     for kind in FindingKind:
-        numbers = (("usual", 4), ("rails", 8), ("gang", 4), ("leaves", 1))
+        names = ("usual", "rails", "gang", "leaves", "many", "some")
+        numbers = tuple((name, 4) for name in names)
         one = Finding(kind, NAMED + 3, ("a", "b"), numbers)
         assert sentence(one).endswith(f"({NAMED + 3}): a, b and {NAMED + 1} more")
         assert advice(one).endswith(".")

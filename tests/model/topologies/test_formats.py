@@ -258,3 +258,21 @@ def test_what_is_odd_among_ten_thousand_nodes() -> None:
     assert found[FindingKind.LEAF_TOO_SMALL].names == ("leaf51 (3)",)
     assert found[FindingKind.ORDER_GAP].names == ("leaf29 and leaf31",)
     assert len(found) == 5
+
+
+def test_racks_without_nodes_are_told() -> None:
+    """A model of topograph lists an empty rack under its switch alone; Slurm gives it a line."""
+    model = (
+        "switches: {core: {switches: [r1, r2, r3]}}\n"
+        "blocks: [{switch: r1, nodes: [n1, n2]}, {switch: r3, nodes: [n3, n4]}]\n"
+    )
+    conf = (
+        "SwitchName=core Switches=r[1-3]\nSwitchName=r1 Nodes=n[1-2]\n"
+        "SwitchName=r2\nSwitchName=r3 Nodes=n[3-4]\n"
+    )
+    for text in (model, conf):
+        one = described(text)
+        assert [(place.leaf, place.node) for place in one.positions] == [
+            ("r1", "n1"), ("r1", "n2"), ("r3", "n3"), ("r3", "n4"),
+        ]  # fmt: skip
+        assert findings(one)[FindingKind.LEAF_WITHOUT_NODES].names == ("r2",)

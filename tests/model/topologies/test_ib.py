@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from model.problems import BadInput
 from model.topologies.description import Format, Unit
 from model.topologies.findings import FindingKind
 from tests.model.topologies.made import Dump, described, findings, leaves, rails
@@ -195,3 +198,44 @@ def test_old_dumps_are_read_too() -> None:
         '[1](2c9020024d5f9)\t"S-0008f104003f1e29"[23]\t# lid 3640 lmc 0 "line-1" lid 742\n'
     )
     assert leaves(one) == {("", "", "line-1"): ["atlas34", "atlas35"]}
+
+
+def section(text: str, head: str) -> int:
+    """Where the section begins whose first line holds `head`."""
+    return text.rindex("\n\n", 0, text.index(head)) + 2
+
+
+def test_a_dump_that_ends_early_says_whom_it_lacks() -> None:
+    """Two units of four nodes on two rails: the section of gpu-2-3's first adapter is not there."""
+    text = rails(units=2, nodes=4, rails=2).text()
+    one = described(text[: section(text, 'Ca\t2 "H-e09d73030070000c"')])
+    assert sum(len(nodes) for nodes in leaves(one).values()) == 6
+    cut = findings(one)[FindingKind.CUT_OFF]
+    assert not cut.is_note
+    assert (cut.number("many"), cut.number("some")) == (4, 0)
+    assert (cut.count, cut.names) == (2, ("gpu-2-3", "gpu-2-4"))
+    assert one.cut_off == cut
+
+
+def test_a_whole_dump_is_not_cut_off() -> None:
+    """Each device that a link leads to has its section."""
+    assert described(rails(units=2, nodes=4, rails=2).text()).cut_off is None
+
+
+def test_a_dump_of_switches_alone_is_refused_as_cut_off() -> None:
+    """Not for what its adapters are called: there are none."""
+    text = rails(units=1, nodes=4, rails=2).text()
+    with pytest.raises(BadInput, match="cut off: 8 adapters and 0 switches") as caught:
+        described(text[: section(text, "Ca\t2")])
+    (problem,) = caught.value.problems
+    assert "gpu-1-1, gpu-1-2, gpu-1-3, gpu-1-4" in problem.message
+    assert "whole output" in problem.advice
+
+
+def test_a_switch_without_a_section_is_counted_as_such() -> None:
+    """The adapters of a host say whereto they are cabled."""
+    text = rails(units=1, nodes=2, rails=2, spines=1).text()
+    start = section(text, "MF0;leaf-1-2:")
+    one = described(text[:start] + text[text.index("\n\n", start) + 2 :])
+    assert one.cut_off is not None
+    assert (one.cut_off.number("many"), one.cut_off.number("some")) == (0, 1)

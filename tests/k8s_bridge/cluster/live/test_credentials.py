@@ -86,6 +86,16 @@ async def test_bad_kubeconfig(tmp_path: Path, content: str | None) -> None:
     assert "Name a kubeconfig" in str(caught.value)
 
 
+async def test_no_kubeconfig_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the client says ends with a stop of its own; the advice stands after one."""
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(Refused, match=r"[a-z]\. Name a kubeconfig") as caught:
+        await connect()
+    assert ".." not in str(caught.value)
+
+
 async def test_unknown_context(tmp_path: Path) -> None:
     """A context that the kubeconfig lacks is refused."""
     async with serving(tmp_path, answer(200, {})) as (_, _server):
