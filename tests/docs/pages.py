@@ -1,7 +1,8 @@
 """The commands of a page: what a reader is told to type, and what is to come of it.
 
 Commands stand in blocks of ```console, each after `$ `; what follows a command up to the next
-one is what it prints, but for the body of a here-document, which is its own. A comment right
+one is what it prints (`outputs` says how exactly), but for the body of a here-document, which is
+its own. A comment right
 before a block says what is special about it:
 
     <!-- try: exit 3 -->                   each command ends with 3
@@ -15,7 +16,7 @@ A comment `<!-- try on: cluster -->` anywhere gives the page a cluster of its ow
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 PROMPT = "$ "
@@ -26,7 +27,7 @@ CLUSTER = "<!-- try on: cluster -->"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of a page, at `line` (from 1)."""
+    """One command of a page, at `line` (from 1), and what the page shows of its output."""
 
     line: int
     command: str
@@ -34,6 +35,7 @@ class Step:
     until: str | None = None
     within: int = 0
     skipped: str | None = None
+    prints: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ def _steps(path: Path, block: list[tuple[int, str]], special: tuple[int, str] | 
     rest = iter(block)
     for number, line in rest:
         if not line.startswith(PROMPT):
+            if steps:
+                steps[-1] = replace(steps[-1], prints=f"{steps[-1].prints}{line}\n")
             continue
         lines = [line.removeprefix(PROMPT)]
         while lines[-1].endswith("\\"):

@@ -15,6 +15,7 @@ from tests.controlplane.fixtures import control_plane_programs
 from tests.controlplane.fleet import Fleet, create_fleet
 from tests.controlplane.plane import ControlPlane
 from tests.controlplane.waiting import eventually
+from tests.docs.outputs import told_apart
 from tests.docs.pages import Page, read_page
 from tests.docs.shell import Shell
 
@@ -30,12 +31,14 @@ __all__ = ["control_plane_programs"]
 def test_every_command_of_the_page_works(
     page: Page, desk: Path, request: pytest.FixtureRequest, subtests: pytest.Subtests
 ) -> None:
-    """Typed one after the other, each command of a page ends as the page says."""
+    """Typed one after the other, each command of a page ends and prints as the page says."""
     environment = dict(request.getfixturevalue("cluster" if page.needs_cluster else "files"))
     with Shell(desk, environment) as shell:
         for step in page.steps:
             if step.skipped is None:
-                shell.run(step)
+                said = shell.run(step)
+                missing = told_apart(step.prints, said)
+                assert not missing, f"line {step.line} shows {missing!r}, and not so\n{said}"
                 continue
             with subtests.test(line=step.line, command=step.command):
                 pytest.skip(step.skipped)
@@ -83,4 +86,4 @@ def _environment(**more: str) -> dict[str, str]:
     kept["XDG_CACHE_HOME"] = str(cache_folder().parents[1])
     tools = (program("kubectl").parent, Path(sys.prefix) / "bin")
     path = os.pathsep.join([*map(str, tools), os.environ["PATH"]])
-    return {**kept, **more, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
+    return {**kept, **more, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "80"}

@@ -21,7 +21,7 @@ def test_commands_stand_after_a_prompt(tmp_path: Path) -> None:
     read = page(
         tmp_path, "# Title", "```console", "$ one", "said", "$ two", "```", "```", "$ no", "```"
     )
-    assert read.steps == (Step(3, "one"), Step(5, "two"))
+    assert read.steps == (Step(3, "one", prints="said\n"), Step(5, "two"))
     assert not read.needs_cluster
 
 
