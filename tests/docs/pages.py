@@ -2,8 +2,7 @@
 
 Commands stand in blocks of ```console, each after `$ `; what follows a command up to the next
 one is what it prints (`outputs` says how exactly), but for the body of a here-document, which is
-its own. A comment right
-before a block says what is special about it:
+its own. A comment right before a block says what is special about it:
 
     <!-- try: exit 3 -->                   each command ends with 3
     <!-- try: until "leads" -->            it runs until the page ends; wait for that in its output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -211,59 +212,10 @@ def test_an_owner_of_gpu_pods_that_names_no_scheduler(spec: Body, told: bool) ->
     assert fields == ([(False, "Job ml/g", "spec.template.spec.schedulerName")] if told else [])
 
 
-README_JOB = b"""
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: gpu-job
-  annotations:
-    topology.scheduler/gpu-count: "8"
-    topology.scheduler/preferred-domain: "leaf-1"
-spec:
-  template:
-    spec:
-      schedulerName: topology-aware-scheduler
-      containers:
-      - name: gpu-container
-        image: gpu-workload:latest
-        resources:
-          limits:
-            nvidia.com/gpu: 8
-"""
-INFERENCE = b"""
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: gpu-inference-service
-  annotations:
-    topology.scheduler/gpu-count: "4"
-    topology.scheduler/latency-sensitive: "true"
-spec:
-  replicas: 1
-  template:
-    spec:
-      schedulerName: topology-aware-scheduler
-      containers:
-      - name: inference
-        image: tensorflow/serving:latest
-        resources:
-          limits:
-            nvidia.com/gpu: 4
-"""
-TRAINING = b"""
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: multi-node-training
-  annotations:
-    topology.scheduler/gpu-count: "16"
-    topology.scheduler/preferred-domain: "spine-1"
-    topology.scheduler/network-bandwidth: "200Gb"
-    topology.scheduler/placement-strategy: "consolidated"
-spec:
-  parallelism: 4
-  completions: 4
-"""
+PUBLISHED = Path(__file__).parents[2] / "e2e" / "published"
+README_JOB, INFERENCE, TRAINING = (
+    (PUBLISHED / f"{name}.yaml").read_bytes() for name in ("job", "inference", "training")
+)
 CONFIG = b"""
 apiVersion: topology.scheduler/v1alpha1
 kind: TopologySchedulerConfig
