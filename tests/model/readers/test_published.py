@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-
 from model.readers import Source, read
 from tests.model.readers.objects import job, node, pod_spec, reading
 
