@@ -134,7 +134,7 @@ def _config(dice: Dice, fabric: Fabric) -> SchedulerConfig:
     }
     if dice.maybe(0.6):
         spec["fragmentation"]["mix"] = [
-            {"nodes": n, "share": dice.choice([Decimal("0.2"), Decimal("0.4"), Decimal("0.45")])}
+            {"nodes": n, "share": dice.choice([Decimal("0.1"), Decimal("0.3"), Decimal("0.33")])}
             for n in (1, 2, 4)
             if dice.maybe(0.5)
         ]
