@@ -45,6 +45,11 @@ class DevicesRead:
         """The same devices, whose doubts go to `report` and leave this one as it is."""
         return replace(self, manifest=self.manifest and self.manifest.on(report))
 
+    def says_the_same_as(self, other: DevicesRead) -> bool:
+        """Whether both are the same devices, or the same doubts."""
+        mine, theirs = ((one.free, one.uuids, one.fault) for one in (self, other))
+        return mine == theirs
+
     def doubt(self, field: str, value: object, message: str) -> None:
         """Believe nothing of this inventory, and say why."""
         self.free, self.fault = None, self.fault or f"its inventory {message}"

@@ -17,6 +17,7 @@ from model.readers.dra.pods import Claimables
 from model.readers.dra.published import Published
 from model.readers.fabric import read_fabric
 from model.readers.live.bodies import SOURCE
+from model.readers.live.using import same_but_for_use, used_like
 from model.readers.manifest import Body, Manifest
 from model.readers.nodes import NodeRead, mixed_gpu_names, read_node
 from model.readers.report import Report
@@ -35,8 +36,16 @@ class _Known:
         return (
             self.read.node == other.read.node
             and self.read.gpu_name == other.read.gpu_name
-            and self.read.devices.free == other.read.devices.free
-            and self.read.devices.uuids == other.read.devices.uuids
+            and self.read.devices.says_the_same_as(other.read.devices)
+            and self.problems == other.problems
+        )
+
+    def stands_like(self, other: _Known) -> bool:
+        """Whether the fabric looks the same with either, but for who may use the node."""
+        return (
+            same_but_for_use(self.read.node, other.read.node)
+            and self.read.gpu_name == other.read.gpu_name
+            and self.read.devices.says_the_same_as(other.read.devices)
             and self.problems == other.problems
         )
 
@@ -62,6 +71,8 @@ class Ground:
         self._withheld: frozenset[str] = frozenset()
         self._failures: Mapping[str, int] = {}
         self._stale = True
+        self._touched: set[str] = set()
+        """Nodes of which only who may use them has changed, where the rest is not stale."""
 
     @property
     def names(self) -> list[str]:
@@ -73,9 +84,13 @@ class Ground:
         known, new = self._nodes.get(name), self._read(name, body)
         self._nodes[name] = new
         self._name_devices(name, new.device_names)
-        changed = known is None or not new.says_the_same_as(known)
-        self._stale = self._stale or changed
-        return changed
+        if known is not None and new.says_the_same_as(known):
+            return False
+        if known is not None and new.stands_like(known):
+            self._touched.add(name)
+        else:
+            self._stale = True
+        return True
 
     def remove(self, name: str) -> bool:
         """Forget a node; whether it was known."""
@@ -186,16 +201,24 @@ class Ground:
 
         `failures` are thousandths by node, and count where a node says less of itself.
         """
-        changed = withheld != self._withheld or failures != self._failures
+        changed = self._withheld ^ withheld
+        changed |= {name for name, _ in self._failures.items() ^ failures.items()}
         self._withheld, self._failures = withheld, dict(failures)
-        self._stale = self._stale or changed
-        return changed
+        self._touched |= changed
+        return bool(changed)
 
     def settle(self) -> bool:
         """Bring the fabric up to date; whether something changed."""
-        if not self._stale:
-            return False
-        self._stale = False
+        touched, self._touched = self._touched, set()
+        if self._stale:
+            self._stale = False
+            self._read_fabric()
+            return True
+        known = [self._nodes[name] for name in touched if name in self._nodes]
+        self.fabric = used_like(self.fabric, [self._judged(one.read.node) for one in known])
+        return bool(touched)
+
+    def _read_fabric(self) -> None:
         report = Report()
         for one in self._nodes.values():
             for problem in one.problems:
@@ -216,7 +239,6 @@ class Ground:
             self.fabric = fabric
         self.mixed = mixed_gpu_names(sound)
         self.problems = report.problems
-        return True
 
     def _judged(self, node: Node) -> Node:
         failures = max(node.failure_permille, self._failures.get(node.name, 0))
