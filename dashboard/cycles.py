@@ -21,6 +21,8 @@ WITHIN = 3.0
 """Seconds for an answer."""
 LARGEST = 4 * 2**20
 """Bytes of an answer."""
+SHOWN = 60
+"""Cycles that the page lists; the JSON API has all that the scheduler tells of."""
 FRESH = 1.0
 """Seconds for which an answer is good."""
 

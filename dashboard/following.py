@@ -10,7 +10,7 @@ import orjson
 import structlog
 
 from dashboard.hub import Hub
-from dashboard.views.fabric import FabricView, LeafCell, key_of
+from dashboard.views.fabric import FabricView, LeafCell, key_of, words
 from dashboard.world.sight import World
 from k8s_bridge.clock import Clock
 
@@ -93,7 +93,7 @@ class Follower:
             "version": view.version,
             "fabric": not same,
             "leaves": drawn,
-            "totals": view.totals.model_dump(by_alias=True),
+            "totals": view.totals.model_dump(by_alias=True) | words(view.totals),
         }
         self._hub.send(b"event: changed\ndata: " + orjson.dumps(news) + b"\n\n")
 

@@ -12,6 +12,7 @@ from dashboard.world.sight import Sight
 from model.fabric import AdjacencyKind, Fabric, Leaf
 from model.gang import GangKey
 from model.node import Node
+from model.reasons_text import counted
 from model.snapshot import RunningPod, Snapshot
 from model.validator.uplinks import running_demand, uplink_of
 
@@ -76,6 +77,15 @@ class Totals(View):
     whole_leaves: int
     running: int
     waiting: int
+
+
+def words(totals: Totals) -> dict[str, str]:
+    """What stands after the numbers of gangs, which is one word for one and another for more."""
+    running = totals.running
+    return {
+        "runs": f"{counted(running, 'gang').partition(' ')[2]} {'runs' if running == 1 else 'run'}",
+        "waits": "waits" if totals.waiting == 1 else "wait",
+    }
 
 
 class FabricView(View):

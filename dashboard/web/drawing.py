@@ -11,7 +11,8 @@ from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from dashboard.views.fabric import STATES, LeafCell, key_of
+from dashboard.cycles import SHOWN
+from dashboard.views.fabric import STATES, LeafCell, key_of, words
 from model.reasons_text import counted
 
 HERE = Path(__file__).parents[1]
@@ -37,6 +38,7 @@ class Drawing:
         self._templates.globals.update(
             cluster=cluster, live=live, states=STATES, url=url, size_of=size_of, key_of=key_of
         )
+        self._templates.globals.update(words=words, most_cycles=SHOWN)
         self._templates.filters.update(duration=duration, clock=clock, count=counted, gib=gib)
         self._leaf = self._templates.get_template("parts/leaf.html")
         self._leaves: dict[str, tuple[LeafCell, Markup]] = {}

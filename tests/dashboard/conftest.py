@@ -10,13 +10,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from dashboard.serve import Options
+from dashboard.web.access import Token
 from dashboard.world.files import FileWorld
 from model.readers import open_paths
 from tests.dashboard.served import Served
+from tests.dashboard.telling import many, scheduler
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOW = 1763704800.0
 """2025-11-21T06:00:00Z, an hour after the first gang of the examples was made."""
+SECRET = "a-token-of-twenty-four-chars"  # noqa: S105 - of nothing that lasts
+CYCLES = 256
+"""As many as the scheduler remembers."""
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +36,17 @@ def served(examples: FileWorld) -> Iterator[Served]:
     """A dashboard of the examples."""
     with Served(examples) as dashboard:
         yield dashboard
+
+
+@pytest.fixture(scope="session")
+def locked(examples: FileWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A dashboard of the examples that asks for `SECRET`, and whose scheduler tells of cycles."""
+    file: Path = tmp_path_factory.mktemp("token") / "token"
+    file.write_text(SECRET)
+    with scheduler(many(CYCLES)) as url:
+        options = Options(port=0, access=Token(file), servers=(url,))
+        with Served(examples, options) as dashboard:
+            yield dashboard
 
 
 @pytest.fixture(scope="module")

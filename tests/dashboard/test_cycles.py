@@ -13,26 +13,7 @@ from aiohttp import web
 from dashboard.cycles import LARGEST, Cycles, replicas
 from k8s_bridge.clock import SystemClock
 from k8s_bridge.plain_http import Address, PlainServer, json_page
-
-
-def document(identity: str, leader: bool, count: int) -> dict[str, Any]:
-    """What a replica tells that has seen so many cycles."""
-    cycle = {
-        "id": "4-1",
-        "at": 100.0,
-        "status": "OPTIMAL",
-        "objective": 10,
-        "bound": 10,
-        "gap": 0.0,
-        "placed": 3,
-        "waiting": 1,
-        "lost": 0,
-        "seconds": {"observe": 0.01, "solve": 0.25},
-        "stages": [],
-        "note": "",
-        "later": "of a newer version",
-    }
-    return {"kind": "Cycles", "identity": identity, "leader": leader, "cycles": [cycle] * count}
+from tests.dashboard.telling import document
 
 
 @asynccontextmanager

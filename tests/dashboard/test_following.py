@@ -54,6 +54,7 @@ def test_only_what_looks_different_is_sent(examples: FileWorld) -> None:
     told = stage.step()
     assert told["leaves"] == {"s/l-b": "s/l-b!l-b"}
     assert (told["version"], told["fabric"], told["totals"]["used"]) == (2, False, 8)
+    assert (told["totals"]["running"], told["totals"]["runs"]) == (1, "gang runs")
     stage.view = stage.look(3, "b")
     assert stage.step()["leaves"] == {}
     stage.view = stage.look(4)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import quote
@@ -16,19 +15,10 @@ from dashboard.web.access import COOKIE, Proxied, Token
 from dashboard.web.guard import LONGEST
 from dashboard.web.login import own
 from dashboard.world.files import FileWorld
+from tests.dashboard.conftest import SECRET
 from tests.dashboard.served import Served
 
-SECRET = "a-token-of-twenty-four-chars"  # noqa: S105 - of nothing that lasts
 ASKED = "/api/v1/what-if"
-
-
-@pytest.fixture(scope="module")
-def locked(examples: FileWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A dashboard that asks for a token."""
-    file: Path = tmp_path_factory.mktemp("token") / "token"
-    file.write_text(SECRET)
-    with Served(examples, Options(port=0, access=Token(file))) as dashboard:
-        yield dashboard
 
 
 @pytest.mark.parametrize("path", ["/", "/static/main.js", "/api/v1/queue", "/nowhere", "/healthz"])
