@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dashboard.asking import Asker
+from dashboard.emptying import emptying
 from dashboard.trying import Name
 from dashboard.views.view import View
 from dashboard.world.sight import Sight, World
 from model.documents.relocation import defrag_document, drain_document
 from model.previews.defrag import gathered, movers
-from model.previews.drain import drained, emptied
 from model.previews.places import nodes_of
 
 Document = dict[str, Any]
@@ -36,9 +36,7 @@ async def drain_preview(
 ) -> Document:
     """Say what `fourleaf drain --dry-run -o json` says. Raises `BadInput` and `BusyError`."""
     nodes = nodes_of(sight.snapshot.fabric, question.places, world.name)
-    snapshot = emptied(sight, nodes)
-    plan = await asker.repair(snapshot)
-    return drain_document(drained(sight, nodes, snapshot, plan))
+    return drain_document((await emptying(sight, asker, nodes)).drained)
 
 
 async def defrag_preview(sight: Sight, asker: Asker, question: DefragQuestion) -> Document:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from dashboard.asking import Asker
+from dashboard.emptying import afterwards, emptying
 from dashboard.views.gang import PlaceView, WhyView, place_view, why_view
 from dashboard.views.view import View
 from dashboard.world.sight import Sight, World
 from model.config import BUILT_IN_TERMS
+from model.documents.relocation import drain_document
 from model.extensions import Extensions, unknown_weights
 from model.gang import GangKey
 from model.plan import Plan
@@ -33,22 +35,27 @@ Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False)]
 
 
 class Question(View):
-    """What to try. `close` are nodes, leaves or spines; `weights` replace those of the config."""
+    """What to try. `close` are nodes, leaves or spines; `weights` replace those of the config.
+
+    `empty`: gangs on what is closed go elsewhere first; without it they stay.
+    """
 
     manifest: Annotated[str, Field(max_length=LONGEST)] = ""
     close: Annotated[tuple[Name, ...], Field(max_length=1000)] = ()
+    empty: bool = False
     weights: Annotated[dict[Name, Weight], Field(max_length=32)] = Field(default_factory=dict)
 
 
 class Difference(View):
     """A gang that waits, and what planning comes to: as things are, and as asked.
 
-    `before` is None where the gang is new.
+    `before` is None where the gang is new, and where it `runs` and would start over.
     """
 
     namespace: str
     name: str
     is_new: bool
+    runs: bool
     before: PlaceView | None
     after: PlaceView | None
     why: WhyView | None
@@ -66,9 +73,13 @@ class Proof(View):
 
 
 class TriedView(View):
-    """The answer: every gang that waits, and what is proven of the plan as asked."""
+    """The answer: every gang that waits, and what is proven of the plan as asked.
+
+    `emptied` is what `fourleaf drain --dry-run -o json` says, None where nothing is emptied.
+    """
 
     closed: tuple[str, ...]
+    emptied: dict[str, Any] | None
     placed: int
     waiting: int
     proof: Proof
@@ -95,9 +106,14 @@ async def tried(
         snapshot = await asker.read(lambda: world.beside([source]))
         need_few(snapshot)
     changed = weighted(without(snapshot, names), question.weights)
+    emptied = None
+    if question.empty and names:
+        asked = replace(sight, snapshot=weighted(sight.snapshot, question.weights))
+        gone = await emptying(asked, asker, names)
+        changed, emptied = afterwards(changed, gone), drain_document(gone.drained)
     before = Planned(sight.snapshot, await asker.plan(sight.snapshot))
     after = Planned(changed, await asker.plan(changed))
-    return _answer(before, after, names)
+    return _answer(before, after, names, emptied)
 
 
 def without(snapshot: Snapshot, nodes: tuple[str, ...]) -> Snapshot:
@@ -156,16 +172,20 @@ def _problem(field: str, value: str, message: str, advice: str) -> Problem:
     return Problem(Severity.ERROR, PASTED, "", field, value, message, advice)
 
 
-def _answer(before: Planned, after: Planned, names: tuple[str, ...]) -> TriedView:
+def _answer(
+    before: Planned, after: Planned, names: tuple[str, ...], emptied: dict[str, Any] | None
+) -> TriedView:
     plan = after.plan
-    known = {gang.key for gang in before.snapshot.gangs}
+    waits = {gang.key for gang in before.snapshot.gangs}
+    runs = {pod.gang for pod in before.snapshot.running} - waits
     was, now = _places(before), _places(after)
     why = {one.gang: one for one in plan.waiting}
     differences = tuple(
         Difference(
             namespace=key.namespace,
             name=key.name,
-            is_new=key not in known,
+            is_new=key not in waits and key not in runs,
+            runs=key in runs,
             before=was.get(key),
             after=now.get(key),
             why=why_view(why[key]) if key in why else None,
@@ -174,6 +194,7 @@ def _answer(before: Planned, after: Planned, names: tuple[str, ...]) -> TriedVie
     )
     return TriedView(
         closed=names,
+        emptied=emptied,
         placed=len(plan.placements),
         waiting=len(plan.waiting),
         proof=proof_view(plan),

@@ -55,6 +55,8 @@ function question(form) {
       }
     } else if ("words" in field.dataset) {
       said[field.name] = field.value.split(/[\s,]+/).filter(Boolean);
+    } else if ("flag" in field.dataset) {
+      said[field.name] = field.checked;
     } else if ("number" in field.dataset) {
       if (field.value !== "") said[field.name] = Number(field.value);
     } else {

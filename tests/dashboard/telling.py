@@ -34,7 +34,12 @@ def many(count: int) -> dict[str, Any]:
     """What a leader tells that has seen so many cycles: proven or not, quick or slow, noted."""
     told = document("scheduler-0", True, count)
     for number, cycle in enumerate(told["cycles"]):
-        new = {"id": f"4-{count - number}", "at": 1763704800.0 - number, "objective": 10**9}
+        new = {
+            "id": f"4-{count - number}",
+            "at": 1763704800.0 - number,
+            "objective": 10**9,
+            "bound": 10**9,
+        }
         if number % 3 == 0:
             note = "the time was up before the last solve was proven"
             new |= {"status": "FEASIBLE", "gap": 0.0125, "lost": 1, "note": note}

@@ -83,7 +83,7 @@ def test_from_the_login_to_the_cycles(page: Page, locked: Served, scheme: str) -
     assert _reads_well(page)
     page.fill("#token", SECRET)
     page.locator("button.main").click()
-    expect(page.locator("caption")).to_contain_text(f"newest {SHOWN} of {CYCLES} first")
+    expect(page.locator("caption")).to_contain_text(f"the newest first, {SHOWN} of {CYCLES}")
     expect(page.locator("tbody tr")).to_have_count(SHOWN)
     expect(page.locator(".chart rect[x]")).to_have_count(2 * SHOWN)
     page.locator("tbody details").first.locator("summary").click()
@@ -164,6 +164,12 @@ def test_a_what_if_and_what_is_wrong_with_one(page: Page, served: Served) -> Non
     places = page.locator("#answer td[data-head='If'] > .name").all_inner_texts()
     assert places
     assert not [text for text in places if "leaf-00" in text]
+    expect(page.locator("#answer")).to_contain_text("who runs there stays")
+    page.fill("#close", "leaf-04")
+    page.locator("[name=empty]").check()
+    page.locator("button.main").click()
+    expect(page.locator("#answer h3")).to_have_text("4 pods would move", timeout=30_000)
+    expect(page.locator("#answer")).to_contain_text("Closed and emptied: gpu-16")
     page.set_viewport_size({"width": 360, "height": 740})
     assert _reads_well(page)
 

@@ -61,7 +61,7 @@ def test_a_gang_that_waits_and_why(served: Served) -> None:
     """llama-pretrain needs four adjacent leaves, which are not to be had."""
     view = got(served, "/gang/elsewhere?namespace=ml&name=llama-pretrain")
     assert view["place"] is None
-    assert view["why"]["reason"] == "NoFreeCapacity"
+    assert view["why"]["reason"] == "NoAdjacentLeaves"
     assert view["why"]["near"][0]["needed"] == 4
 
 
@@ -80,6 +80,21 @@ def test_a_drain_is_what_the_verb_says(served: Served) -> None:
     refusal = asked(served, "/preview/drain", {"places": ["leaf-4"]}, 422)
     assert "leaf-04" in refusal["problems"][0]["advice"]
     assert asked(served, "/preview/drain", {"places": []}, 422)["kind"] == "Refusal"
+
+
+def test_what_is_closed_is_emptied_where_that_is_asked(served: Served) -> None:
+    """bert-large leaves leaf-04 and fills four nodes, to which then nobody comes; else it stays."""
+    view = asked(served, "/what-if", {"close": ["leaf-04"], "empty": True})
+    gone = view["emptied"]
+    assert (gone["moves"], [one["name"] for one in gone["gangs"]]) == (4, ["bert-large"])
+    taken = {pod["to"] for pod in gone["gangs"][0]["pods"]}
+    assert len(taken) == 4
+    assert not taken & set(gone["nodes"])
+    places = [set(one["after"]["nodes"]) for one in view["gangs"] if one["after"]]
+    assert places
+    assert not [nodes for nodes in places if nodes & (taken | set(gone["nodes"]))]
+    assert not any(one["isNew"] or one["runs"] for one in view["gangs"])
+    assert asked(served, "/what-if", {"close": ["leaf-04"]})["emptied"] is None
 
 
 def test_a_defragmentation_is_what_the_verb_says(served: Served) -> None:

@@ -90,7 +90,9 @@ def test_who_may_use_a_node_is_mended_without_reading_the_others(
     read = grounds.read_fabric
     monkeypatch.setattr(grounds, "read_fabric", lambda *of: built.append(of) or read(*of))
     others = ground.fabric.nodes["n4"]
-    assert ground.put("n3", objects.node("n3", spec={"unschedulable": True}))
+    taint = {"key": "k", "effect": "NoSchedule"}
+    spec = {"unschedulable": True, "taints": [taint]}
+    assert ground.put("n3", objects.node("n3", spec=spec))
     assert ground.judge(frozenset({"n5"}), {"n6": 250})
     assert ground.settle()
     assert not ground.settle()
