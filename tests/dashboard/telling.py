@@ -31,7 +31,7 @@ def document(identity: str, leader: bool, count: int) -> dict[str, Any]:
 
 
 def many(count: int) -> dict[str, Any]:
-    """What a leader tells that has seen so many cycles: proven or not, quick or slow, noted."""
+    """What a leader tells of so many cycles: proven, not proven with a note, greedy."""
     told = document("scheduler-0", True, count)
     for number, cycle in enumerate(told["cycles"]):
         new = {
@@ -43,6 +43,8 @@ def many(count: int) -> dict[str, Any]:
         if number % 3 == 0:
             note = "the time was up before the last solve was proven"
             new |= {"status": "FEASIBLE", "gap": 0.0125, "lost": 1, "note": note}
+        elif number % 3 == 1:
+            new |= {"status": "GREEDY"}
         stage = {"name": "where", "proven": number % 3 != 0, "seconds": 0.2}
         new["stages"] = [stage | {"objective": 10**9, "bound": 10**9}]
         told["cycles"][number] = cycle | new

@@ -86,6 +86,8 @@ def test_from_the_login_to_the_cycles(page: Page, locked: Served, scheme: str) -
     expect(page.locator("caption")).to_contain_text(f"the newest first, {SHOWN} of {CYCLES}")
     expect(page.locator("tbody tr")).to_have_count(SHOWN)
     expect(page.locator(".chart rect[x]")).to_have_count(2 * SHOWN)
+    bounds = page.locator("td[data-head=Bound]").all_inner_texts()
+    assert bounds[:3] == ["1,000,000,000", "none", "1,000,000,000"]
     page.locator("tbody details").first.locator("summary").click()
     expect(page.locator("tbody tr").first).to_contain_text("where: 200.0 ms, not proven")
     assert page.evaluate(_RUNS_INTO) == []
