@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from dashboard.serve import Options
 from dashboard.web.access import Token
@@ -59,3 +60,16 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield chromium
         chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of 1440 pixels' width on which nothing may go wrong."""
+    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
+        page = context.new_page()
+        wrong: list[str] = []
+        page.on("console", lambda one: wrong.append(one.text) if one.type == "error" else None)
+        page.on("pageerror", lambda one: wrong.append(str(one)))
+        yield page
+        # Answers of 403, 404 and 422 are told of on the console, as they should be.
+        assert [one for one in wrong if not re.search("status of (403|404|422)", one)] == []

@@ -1,4 +1,4 @@
-"""Contrast of texts as WCAG 2 defines it, from the styles that a browser has computed."""
+"""Whether pages can be read: contrast as WCAG 2 defines it, and what fits, in a browser."""
 
 from __future__ import annotations
 
@@ -48,7 +48,27 @@ _SCRIPT = """
 }
 """
 
+RUNS_INTO = """
+() => [...document.querySelectorAll("tbody td[data-head]:not(.why)")].filter((cell) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  const { fontSize, fontFamily } = getComputedStyle(cell, "::before");
+  pen.font = `${fontSize} ${fontFamily}`;
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  const found = [...text.getClientRects()].filter((one) => one.width > 0);
+  const start = cell.getBoundingClientRect().left;
+  return found.length && start + pen.measureText(cell.dataset.head).width + 2 > found[0].left;
+}).map((cell) => cell.dataset.head)
+"""
+"""A script: labels of cells that run into what the cell says."""
+
 
 def poor(page: Page) -> list[tuple[str, float]]:
     """Texts of `page` with too little contrast to what is behind them, and how much they have."""
     return [(text, ratio) for text, ratio in page.evaluate(_SCRIPT, LEAST)]
+
+
+def reads_well(page: Page) -> bool:
+    """Whether every text has its contrast and nothing is wider than the screen; names the poor."""
+    assert poor(page) == []
+    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))

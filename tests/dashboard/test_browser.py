@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from dashboard.cycles import SHOWN
 from dashboard.world.files import FileWorld
 from k8s_bridge.cluster.kinds import NODES
 from k8s_bridge.cluster.memory import actors
@@ -16,8 +14,7 @@ from k8s_bridge.cluster.protocol import Binding, Target
 from model.readers import Source
 from tests.controlplane.waiting import eventually
 from tests.dashboard import hostile
-from tests.dashboard.conftest import CYCLES, SECRET
-from tests.dashboard.contrast import LEAST, poor
+from tests.dashboard.contrast import LEAST, RUNS_INTO, poor
 from tests.dashboard.served import Served
 
 PAGES = (
@@ -33,32 +30,6 @@ PAGES = (
     "/nowhere",
 )
 
-_RUNS_INTO = """
-() => [...document.querySelectorAll("tbody td[data-head]:not(.why)")].filter((cell) => {
-  const pen = document.createElement("canvas").getContext("2d");
-  const { fontSize, fontFamily } = getComputedStyle(cell, "::before");
-  pen.font = `${fontSize} ${fontFamily}`;
-  const text = document.createRange();
-  text.selectNodeContents(cell);
-  const found = [...text.getClientRects()].filter((one) => one.width > 0);
-  const start = cell.getBoundingClientRect().left;
-  return found.length && start + pen.measureText(cell.dataset.head).width + 2 > found[0].left;
-}).map((cell) => cell.dataset.head)
-"""
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page of 1440 pixels' width on which nothing may go wrong."""
-    with browser.new_context(viewport={"width": 1440, "height": 900}) as context:
-        page = context.new_page()
-        wrong: list[str] = []
-        page.on("console", lambda one: wrong.append(one.text) if one.type == "error" else None)
-        page.on("pageerror", lambda one: wrong.append(str(one)))
-        yield page
-        # Answers of 403, 404 and 422 are told of on the console, as they should be.
-        assert [one for one in wrong if not re.search("status of (403|404|422)", one)] == []
-
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_can_be_read_in_both_schemes(page: Page, served: Served, scheme: str) -> None:
@@ -67,34 +38,6 @@ def test_texts_can_be_read_in_both_schemes(page: Page, served: Served, scheme: s
     for path in PAGES:
         page.goto(served.url + path)
         assert poor(page) == [], f"{path}: contrast below {LEAST}"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_from_the_login_to_the_cycles(page: Page, locked: Served, scheme: str) -> None:
-    """A wrong token is refused, the right one leads on; each page reads well on a phone."""
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(locked.url + "/cycles")
-    expect(page).to_have_url(re.compile("/login"))
-    assert _reads_well(page)
-    page.fill("#token", SECRET[::-1])
-    page.locator("button.main").click()
-    expect(page.locator("#wrong")).to_contain_text("Advice: ask whoever")
-    assert _reads_well(page)
-    page.fill("#token", SECRET)
-    page.locator("button.main").click()
-    expect(page.locator("caption")).to_contain_text(f"the newest first, {SHOWN} of {CYCLES}")
-    expect(page.locator("tbody tr")).to_have_count(SHOWN)
-    expect(page.locator(".chart rect[x]")).to_have_count(2 * SHOWN)
-    bounds = page.locator("td[data-head=Bound]").all_inner_texts()
-    assert bounds[:3] == ["1,000,000,000", "none", "1,000,000,000"]
-    page.locator("tbody details").first.locator("summary").click()
-    expect(page.locator("tbody tr").first).to_contain_text("where: 200.0 ms, not proven")
-    assert page.evaluate(_RUNS_INTO) == []
-    assert _reads_well(page)
-    page.get_by_role("button", name="Log out").click()
-    page.goto(locked.url + "/cycles")
-    expect(page).to_have_url(re.compile("/login"))
 
 
 def test_the_check_of_contrast_finds_what_is_poor(page: Page, served: Served) -> None:
@@ -152,58 +95,6 @@ def test_the_switch_of_colours_lasts(page: Page, served: Served) -> None:
     assert dark != light
     page.goto(served.url + "/queue")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
-
-
-def test_a_what_if_and_what_is_wrong_with_one(page: Page, served: Served) -> None:
-    """A leaf that does not exist is refused with the nearest name; closing one changes the plan."""
-    page.goto(served.url + "/what-if")
-    page.fill("#close", "leef-00")
-    page.locator("button.main").click()
-    expect(page.locator("#answer")).to_contain_text("Perhaps leaf-00")
-    page.fill("#close", "leaf-00")
-    page.locator("button.main").click()
-    expect(page.locator("#answer")).to_contain_text("9 gangs would be placed", timeout=30_000)
-    places = page.locator("#answer td[data-head='If'] > .name").all_inner_texts()
-    assert places
-    assert not [text for text in places if "leaf-00" in text]
-    expect(page.locator("#answer")).to_contain_text("who runs there stays")
-    page.fill("#close", "leaf-04")
-    page.locator("[name=empty]").check()
-    page.locator("button.main").click()
-    expect(page.locator("#answer h3")).to_have_text("4 pods would move", timeout=30_000)
-    expect(page.locator("#answer")).to_contain_text("Closed and emptied: gpu-16")
-    page.set_viewport_size({"width": 360, "height": 740})
-    assert _reads_well(page)
-
-
-def test_a_preview_of_a_drain(page: Page, served: Served) -> None:
-    """The four pods of leaf-04 go elsewhere, one by one; an unknown leaf is refused first."""
-    page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(served.url + "/previews")
-    form = page.locator("form[data-ask='/previews/drain']")
-    page.fill("#places", "leaf-4")
-    form.locator("button").click()
-    expect(page.locator("#drained")).to_contain_text("Perhaps leaf-14, leaf-04")
-    page.fill("#places", "leaf-04")
-    form.locator("button").click()
-    expect(page.locator("#drained h3")).to_have_text("4 pods would move", timeout=30_000)
-    moves = page.locator("#drained .moves li").all_inner_texts()
-    assert len(moves) == 4
-    assert not [text for text in moves if "leaf-04" in text.partition("→")[2]]
-    expect(page.locator("#drained")).not_to_have_attribute("aria-busy", "true")
-    assert _reads_well(page)
-
-
-def test_a_preview_of_a_defragmentation(page: Page, served: Served) -> None:
-    """No gang of the examples may be moved: nine whole leaves stay nine."""
-    page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(served.url + "/previews")
-    page.fill("#moves", "5")
-    page.locator("form[data-ask='/previews/defrag'] button").click()
-    says = page.locator("#gathered h3")
-    expect(says).to_have_text("0 pods would move, 9 gangs could start then", timeout=30_000)
-    assert page.locator("#gathered td[data-head=leaves]").all_inner_texts() == ["9", "9"]
-    assert _reads_well(page)
 
 
 def test_hostile_names_are_only_names(page: Page) -> None:
@@ -311,13 +202,7 @@ def test_on_a_phone_no_label_runs_into_its_value(page: Page, served: Served) -> 
     page.set_viewport_size({"width": 360, "height": 740})
     for path in ("/gangs", "/queue", "/node?name=gpu-16"):
         page.goto(served.url + path)
-        assert page.evaluate(_RUNS_INTO) == []
-
-
-def _reads_well(page: Page) -> bool:
-    """Whether every text has its contrast and nothing is wider than the screen; names the poor."""
-    assert poor(page) == []
-    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+        assert page.evaluate(RUNS_INTO) == []
 
 
 def _node(page: Page) -> str:
