@@ -27,8 +27,9 @@ def test_dead_on_arrival() -> None:
     """A module that cannot be imported yields greedy plans at once and is not retried madly."""
     with SolverClient("tests.solver.no_such_worker", steps()) as broken:
         notes = [broken.plan(snapshot("a", limit=LIMIT)).note for _ in range(30)]
-    assert "in a row" in notes[-1]
-    assert "No module named" in notes[-1]
+    held_back = [note for note in notes if "in a row" in note]
+    assert len(held_back) > len(notes) / 2
+    assert "No module named" in held_back[-1]
 
 
 def test_crash_loop_backs_off() -> None:
