@@ -11,9 +11,10 @@ from model.mix import LikelyGang
 from model.plan import Stage
 from model.weights import SCALE
 from solver.clock import Clock
-from solver.cpsat import ENDLESS, CpSat
+from solver.cpsat import ENDLESS, MANY, CpSat
 from solver.decode import Decoded, decode
 from solver.kinds import Counts
+from solver.laws.alone import add_alone
 from solver.laws.blocks import add_blocks
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout
@@ -68,6 +69,8 @@ def locate(
         objective += rooms
         if least_room:
             program.row(rooms, least_room, ENDLESS)
+        if program.size < MANY:
+            add_alone(program)
         costs = costs_of(program, objective)
         for variables in layout.units[: len(units)]:
             _add_worth(costs, layout, scorer, variables)

@@ -23,6 +23,9 @@ from solver.who import Chosen, choose
 
 NO_EXTENSIONS = Extensions()
 
+SECONDS = 60.0
+"""Enough on the slowest machine: what is compared here is the answer, not the time."""
+
 
 def _unheard(_: Stage) -> None:
     """Nobody listens to the stages."""
@@ -37,7 +40,7 @@ def earliest(
     it may have to wait for. Raises `KeyError` where no gang `key` waits.
     """
     gang = waiting_gang(snapshot, key)
-    found = earliest_start(Timeline(snapshot), gang, _Own(snapshot, extensions))
+    found = earliest_start(Timeline(snapshot), gang, _Own(extensions))
     unknown = found.at is None and not found.proven and not found.waits_for
     return None if unknown else found
 
@@ -46,18 +49,18 @@ def expected_starts(
     snapshot: Snapshot, extensions: Extensions = NO_EXTENSIONS
 ) -> dict[GangKey, Start]:
     """The expected start of every waiting gang, in the order of planning, each after the last."""
-    return starts_in_order(snapshot, _Own(snapshot, extensions))
+    return starts_in_order(snapshot, _Own(extensions))
 
 
 class _Own:
-    """Solves in this process, within the time limit of `snapshot`.
+    """Solves in this process, all within `SECONDS`.
 
     The search for whom to wait for has that time once more.
     """
 
-    def __init__(self, snapshot: Snapshot, extensions: Extensions) -> None:
+    def __init__(self, extensions: Extensions) -> None:
         self._extensions = extensions
-        self._clock = Clock(snapshot.config.spec.solver.time_limit_seconds)
+        self._clock = Clock(SECONDS)
 
     def fits(self, snapshot: Snapshot) -> bool | None:
         quick = fits_alone(snapshot, self._extensions)
