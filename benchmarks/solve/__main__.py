@@ -37,7 +37,8 @@ met before (`cold`: the first cycle on it, another batch). `solve` is the part i
 named. Occupancy 20 to 90 %, all terms on, every pod of the Kalos rows a whole node; at most \
 {limit:.0f} s a cycle. `placed` is the median; `peak` the VmHWM of the row's own process after \
 its last cycle. Our plans, cold ones too, and greedy's are checked by the validator: `breaches`. \
-Load when the run began: {load:.1f}."""
+`pace` is the CPU time of a fixed piece of Python before each seed: where it is twice as long, the \
+machine was half as fast. Load when the run began: {load:.1f}."""
 GREEDY = "Greedy (tree best fit) as a share of ours on the same instances, means and least:"
 NAIVE = """The naive model (a boolean per gang and node, one weighted objective, default \
 parameters, one worker, the same limit, building on top) on seeds of the first row. It counts \

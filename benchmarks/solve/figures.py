@@ -11,7 +11,7 @@ from benchmarks.solve.rows import Row
 HEADER = [
     "row", "seeds", "build ms", "solve ms", "both ms", "both CPU ms", "cold ms", "cold CPU ms",
     "proven", "cold proven", "worst gap", "placed", "peak MiB", "breaches", "goals",
-    "slowest seeds",
+    "slowest seeds", "pace ms",
 ]  # fmt: skip
 GREEDY_HEADER = ["row", "GPUs placed", "least", "objective", "least"]
 NAIVE_HEADER = [
@@ -76,6 +76,7 @@ def figures(row: Row, measured: Measured) -> list[str]:
         str(measured.breaches),
         goals(row, measured),
         ", ".join(f"{s.seed} ({1000 * s.total:.0f})" for s in slowest),
+        spread([s.pace for s in samples]),
     ]
 
 

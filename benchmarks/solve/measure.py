@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from benchmarks.pace import pace
 from benchmarks.solve.instances import snapshots
 from model.plan import Plan, PlanStatus
 from model.snapshot import Snapshot
@@ -39,8 +40,8 @@ class Instances:
 class Sample:
     """One seed; times in seconds, `processor` the CPU time of the process.
 
-    `build` and `solve` are unknown where the time ran out. `greedy_gpus` and
-    `greedy_score` are shares of ours.
+    `build` and `solve` are unknown where the time ran out. `pace` is that of the machine just
+    before. `greedy_gpus` and `greedy_score` are shares of ours.
     """
 
     seed: int
@@ -48,6 +49,7 @@ class Sample:
     cold_processor: float
     total: float
     processor: float
+    pace: float
     build: float | None = None
     solve: float | None = None
     proven: bool = False
@@ -127,10 +129,11 @@ def measure(seeds: range, instances: Instances, naive_seeds: int = 0) -> Measure
 def _cycles(seed: int, instances: Instances) -> tuple[Sample, tuple[Plan | None, Plan | None]]:
     first, second = instances.of(seed)
     gc.collect()
+    speed = pace()
     before, cold, cold_processor = _timed(first)
     gc.collect()
     plan, total, processor = _timed(second)
-    sample = Sample(seed, cold, cold_processor, total, processor)
+    sample = Sample(seed, cold, cold_processor, total, processor, speed)
     sample.cold_proven = before is not None and before.status is PlanStatus.OPTIMAL
     if plan is not None:
         sample.proven = plan.status is PlanStatus.OPTIMAL

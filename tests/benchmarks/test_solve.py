@@ -35,7 +35,7 @@ def test_a_small_row_has_every_figure_and_no_breach() -> None:
 
 def test_a_gap_is_no_proof() -> None:
     """A row that asks for a proof is not content with a small gap; one that asks for 1 % is."""
-    out = Measured([Sample(0, 1, 1, 1, 1, proven=False, gap=0.005)])
+    out = Measured([Sample(0, 1, 1, 1, 1, 1, proven=False, gap=0.005)])
     assert goals(Row("", 1, 1, gap=0), out) == "proven: no"
     assert goals(Row("", 1, 1, gap=0.01), out) == "gap 1 %: yes"
     out.samples[0].gap = 0.0
