@@ -265,6 +265,7 @@ def fewest_to_wait_for(made: Snapshot, one: Gang) -> int | None:
     return None
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("block", range(8))
 def test_the_earliest_start_is_that_of_brute_force(block: int) -> None:
     """On fifty seeds: moment by moment, and set by set of those who must be waited for."""
@@ -297,6 +298,7 @@ def placed_legally(there: Snapshot, found: Start) -> bool:
     return not [one for one in validate(there, named) if one.gang is not None]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("block", range(4))
 def test_starts_in_order_are_those_of_brute_force(block: int) -> None:
     """On fifty seeds: each gang starts as early as the places of those before it allow."""

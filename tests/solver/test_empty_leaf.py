@@ -81,6 +81,7 @@ def cases(world: Snapshot) -> Iterator[tuple[Snapshot, bool]]:
             yield wider(world, size, spine), spine == OWN
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_empty_leaf_never_hurts(seed: int) -> None:
     """Of any size and in any spine, where nobody loses a place: tier by tier, then the score."""

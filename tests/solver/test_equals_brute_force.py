@@ -44,6 +44,7 @@ def equals_brute_force(snapshot: Snapshot) -> bool:
     return True
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_seeded_instances(block: int) -> None:
     """On each of a hundred seeds the plan is proven, legal, and worth exactly the optimum.

@@ -129,6 +129,7 @@ def defrag_is_best(seed: int) -> bool:
     return True
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "compare", [repair_is_best, victims_are_fewest, defrag_is_best], ids=lambda f: f.__name__
 )
