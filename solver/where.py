@@ -69,7 +69,7 @@ def locate(
         objective += rooms
         if least_room:
             program.row(rooms, least_room, ENDLESS)
-        if program.size < MANY:
+        if program.size < MANY:  # beyond it some find no answer in time with these variables
             add_alone(program)
         costs = costs_of(program, objective)
         for variables in layout.units[: len(units)]:
