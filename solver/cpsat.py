@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ortools.sat.python.cp_model_helper import (
@@ -31,17 +32,19 @@ IDLE = 20
 MANY = 10_000
 """So many variables take so long before any answer is found that an answer comes first."""
 
+_BOUNDED = (CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE, CpSolverStatus.UNKNOWN)
+
 
 class CpSat:
     """One program, solved for one objective after another.
 
     One worker and a fixed seed make the answers the same each time, as long as no limit is
     reached. The other parameters are the ones that measured best (docs/decisions/0003):
-    where places are `scored`, the whole LP with its cuts from the start, and the objective
-    approached from its bound, which makes most of the variables fixed; where gangs are
-    only counted, the LP grown lazily and without cuts, unless `cuts` asks for them: where gangs
-    that stand may move, they save most of the search. Where all pods have one size (`uniform`),
-    presolve pays for counting, and Chvatal-Gomory cuts for scoring.
+    where places are `scored`, the whole LP with its cuts from the start, and, unless the work is
+    limited, the objective approached from its bound, which makes most of the variables fixed;
+    where gangs are only counted, the LP grown lazily and without cuts, unless `cuts` asks for
+    them: where gangs that stand may move, they save most of the search. Where all pods have one
+    size (`uniform`), presolve pays for counting, and Chvatal-Gomory cuts for scoring.
     """
 
     def __init__(
@@ -82,14 +85,26 @@ class CpSat:
         linear.coeffs.extend(coefficients)
         linear.domain.extend((least, ENDLESS))
 
-    def maximize(self, costs: Sequence[int], seconds: float) -> Answer:
+    def maximize(
+        self,
+        costs: Sequence[int],
+        seconds: float,
+        work: float | None = None,
+        window: tuple[int, int] | None = None,
+    ) -> Answer:
         """The best value of `costs` (a coefficient per variable) within `seconds`.
 
-        An answer without values that is proven means that there is none.
+        `work` limits it in CP-SAT's deterministic seconds, which are the same on every machine.
+        Only answers with an objective in the `window` (least, most) count. An answer without
+        values that is proven means that there is none.
         """
         objective = self._model.objective
         objective.vars.clear()
         objective.coeffs.clear()
+        objective.domain.clear()
+        if window is not None:
+            least, most = window
+            objective.domain.extend((-most, -least))
         objective.vars.extend([v for v, cost in enumerate(costs) if cost])
         objective.coeffs.extend([-cost for cost in costs if cost])
         objective.scaling_factor = -1.0
@@ -107,22 +122,34 @@ class CpSat:
             parameters.use_sat_inprocessing = False
             parameters.root_lp_iterations = ROOT
             if len(costs) < MANY:
-                parameters.use_objective_lb_search = True
+                parameters.use_objective_lb_search = work is None
                 parameters.max_consecutive_inactive_count = IDLE
         else:
             parameters.linearization_level = 2
             parameters.cut_level = int(self._cuts)
             parameters.binary_search_num_conflicts = CONFLICTS
         parameters.max_time_in_seconds = max(seconds, 0.001)
+        if work is not None:
+            parameters.max_deterministic_time = work
+            parameters.fill_tightened_domains_in_response = True
         solver = SolveWrapper()
         solver.set_parameters(parameters)
         response: CpSolverResponse = solver.solve(self._model)  # type: ignore[no-untyped-call]
-        status = response.status
-        if status not in (CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE):
-            return Answer(None, status == CpSolverStatus.INFEASIBLE, 0, 0)
+        status, bound = response.status, response.best_objective_bound
+        if status == CpSolverStatus.INFEASIBLE:
+            return Answer(None, True, 0, 0)
+        if status not in _BOUNDED or not math.isfinite(bound):
+            return Answer(None, False, 0, ENDLESS)
+        proven, most = status == CpSolverStatus.OPTIMAL, round(bound)
+        ranges = None if proven or work is None else _ranges(response)
+        if status == CpSolverStatus.UNKNOWN:
+            return Answer(None, False, 0, most, ranges)
         return Answer(
-            list(response.solution),
-            status == CpSolverStatus.OPTIMAL,
-            round(response.objective_value),
-            round(response.best_objective_bound),
+            list(response.solution), proven, round(response.objective_value), most, ranges
         )
+
+
+def _ranges(response: CpSolverResponse) -> list[tuple[int, int]] | None:
+    """The least and most that is left of every variable, where the solver came to say so."""
+    domains = [list(variable.domain) for variable in response.tightened_variables]
+    return [(domain[0], domain[-1]) for domain in domains] or None

@@ -17,12 +17,17 @@ UNBOUNDED = -(1 << 62)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one solve knows. `values` by variable, `None` where no solution was found."""
+    """What one solve knows. `values` by variable, `None` where no solution was found.
+
+    `ranges`, by variable, hold the (least, most) of every answer that is better; only an unproven
+    answer of limited work has them.
+    """
 
     values: list[int] | None
     proven: bool
     objective: int
     bound: int
+    ranges: list[tuple[int, int]] | None = None
 
 
 class Program:

@@ -10,8 +10,9 @@ from model.gang import Gang
 from model.mix import LikelyGang
 from model.plan import Stage
 from model.weights import SCALE
+from solver.climb import best_answer
 from solver.clock import Clock
-from solver.cpsat import ENDLESS, MANY, CpSat
+from solver.cpsat import ENDLESS, MANY
 from solver.decode import Decoded, decode
 from solver.kinds import Counts
 from solver.laws.alone import add_alone
@@ -75,8 +76,7 @@ def locate(
         for variables in layout.units[: len(units)]:
             _add_worth(costs, layout, scorer, variables)
         watch = clock.watch()
-        solver = CpSat(program, seed, scored=True, uniform=uniform)
-        answer = solver.maximize(costs, clock.left())
+        answer = best_answer(program, costs, seed, uniform, clock)
         seconds += watch()
         if answer.values is None:
             return None

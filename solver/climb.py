@@ -1,0 +1,95 @@
+"""Climb: the best answer, where the first search left a gap between its best and the bound.
+
+CP-SAT has a good answer and a bound close to the optimum soon. Then it climbs to the best answer by
+small steps, each in a program of which the gap has fixed most variables already, and proves the
+rest in no time. So what the gap leaves is made a program of its own, and its best answer is looked
+for in windows under the bound, the topmost first: that nothing lies in a narrow window is shown
+quickly, and the first that holds an answer holds the best one. Windows widen while they are empty,
+and get narrower and more work where one takes too long.
+
+All limits are in deterministic time: the same input takes the same steps on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from solver.clock import Clock
+from solver.cpsat import MANY, CpSat
+from solver.program import Answer, Program
+from solver.remainder import Remainder, remainder
+
+FIRST = 0.05
+"""Work of the first search: nine in ten programs of 1000 nodes need no more."""
+
+SIZE = 4000
+"""Variables of a program for which that is meant; larger ones get more in proportion."""
+
+WINDOW = 0.06
+"""Work of the first window; each that does not end gives the next half as much again."""
+
+SHARE = 8
+"""The first window is this part of the gap."""
+
+LEAST = 4
+"""Points that the first window has at least."""
+
+
+def best_answer(
+    program: Program, costs: Sequence[int], seed: int, uniform: bool, clock: Clock
+) -> Answer:
+    """The answer worth most by `costs` that is found in the time left, and its bound."""
+    solver = CpSat(program, seed, scored=True, uniform=uniform)
+    if program.size >= MANY:
+        return solver.maximize(costs, clock.left())
+    work = FIRST * max(1.0, program.size / SIZE)
+    first = solver.maximize(costs, clock.left(), work)
+    if first.proven:
+        return first
+    if first.values is None or first.ranges is None:
+        return solver.maximize(costs, clock.left())
+    return climb(program, costs, first, seed, uniform, clock)
+
+
+def climb(
+    program: Program,
+    costs: Sequence[int],
+    first: Answer,
+    seed: int,
+    uniform: bool,
+    clock: Clock,
+    work: float = WINDOW,
+) -> Answer:
+    """The best answer, from an unproven one with `values` and `ranges`."""
+    values, objective, bound = first.values, first.objective, first.bound
+    left, solver = _left(program, costs, first.ranges or [], seed, uniform)
+    width = max(LEAST, (bound - objective) // SHARE)
+    while bound > objective and clock.left():
+        least = max(bound - width + 1, objective + 1)
+        window = (least - left.constant, bound - left.constant)
+        found = solver.maximize(left.costs, clock.left(), work, window)
+        if found.values is None and found.proven:
+            bound, width = least - 1, 2 * width
+            continue
+        bound = min(bound, found.bound + left.constant)
+        reached = least == objective + 1
+        if found.values is not None:
+            values, objective = left.whole(found.values), found.objective + left.constant
+            reached = True
+        if found.ranges is not None and reached:
+            ranges = left.within(found.ranges)
+            left, solver = _left(program, costs, ranges, seed, uniform)
+        width, work = max(1, width // 2), 1.5 * work
+    return Answer(values, bound == objective, objective, bound)
+
+
+def _left(
+    program: Program,
+    costs: Sequence[int],
+    ranges: Sequence[tuple[int, int]],
+    seed: int,
+    uniform: bool,
+) -> tuple[Remainder, CpSat]:
+    """What the ranges leave of the program, and a solver for it."""
+    left = remainder(program, costs, ranges)
+    return left, CpSat(left.program, seed, scored=True, uniform=uniform)
