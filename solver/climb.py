@@ -1,11 +1,11 @@
 """Climb: the best answer, where the first search left a gap between its best and the bound.
 
-CP-SAT has a good answer and a bound close to the optimum soon. Then it climbs to the best answer by
-small steps, each in a program of which the gap has fixed most variables already, and proves the
-rest in no time. So what the gap leaves is made a program of its own, and its best answer is looked
-for in windows under the bound, the topmost first: that nothing lies in a narrow window is shown
-quickly, and the first that holds an answer holds the best one. Windows widen while they are empty,
-and get narrower and more work where one takes too long.
+CP-SAT soon has a good answer and a bound close to the best one. What takes its time then is to
+climb by small steps, in a program of which the gap has fixed most variables already; told what the
+best answer is worth, it ends in a third of the time. So what the gap leaves is made a program of
+its own, and its best answer is looked for in windows under the bound, the topmost first: that
+nothing lies in a narrow window is shown quickly, and the first that holds an answer holds the best
+one. Windows get wider while they are empty, and narrower, with more work, where one takes too long.
 
 All limits are in deterministic time: the same input takes the same steps on every machine.
 """
@@ -48,7 +48,7 @@ def best_answer(
         return first
     if first.values is None or first.ranges is None:
         return solver.maximize(costs, clock.left())
-    return climb(program, costs, first, seed, uniform, clock)
+    return climb(program, costs, first, seed, clock)
 
 
 def climb(
@@ -56,13 +56,12 @@ def climb(
     costs: Sequence[int],
     first: Answer,
     seed: int,
-    uniform: bool,
     clock: Clock,
     work: float = WINDOW,
 ) -> Answer:
     """The best answer, from an unproven one with `values` and `ranges`."""
     values, objective, bound = first.values, first.objective, first.bound
-    left, solver = _left(program, costs, first.ranges or [], seed, uniform)
+    left, solver = _left(program, costs, first.ranges or [], seed)
     width = max(LEAST, (bound - objective) // SHARE)
     while bound > objective and clock.left():
         least = max(bound - width + 1, objective + 1)
@@ -78,7 +77,7 @@ def climb(
             reached = True
         if found.ranges is not None and reached:
             ranges = left.within(found.ranges)
-            left, solver = _left(program, costs, ranges, seed, uniform)
+            left, solver = _left(program, costs, ranges, seed)
         width, work = max(1, width // 2), 1.5 * work
     return Answer(values, bound == objective, objective, bound)
 
@@ -88,8 +87,7 @@ def _left(
     costs: Sequence[int],
     ranges: Sequence[tuple[int, int]],
     seed: int,
-    uniform: bool,
 ) -> tuple[Remainder, CpSat]:
     """What the ranges leave of the program, and a solver for it."""
     left = remainder(program, costs, ranges)
-    return left, CpSat(left.program, seed, scored=True, uniform=uniform)
+    return left, CpSat(left.program, seed, scored=True)

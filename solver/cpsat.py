@@ -40,11 +40,12 @@ class CpSat:
 
     One worker and a fixed seed make the answers the same each time, as long as no limit is
     reached. The other parameters are the ones that measured best (docs/decisions/0003):
-    where places are `scored`, the whole LP with its cuts from the start, and, unless the work is
-    limited, the objective approached from its bound, which makes most of the variables fixed;
+    where places are `scored`, the whole LP with its cuts from the start; unless the work is
+    limited, the objective is approached from its bound, which makes most of the variables fixed;
     where gangs are only counted, the LP grown lazily and without cuts, unless `cuts` asks for
     them: where gangs that stand may move, they save most of the search. Where all pods have one
-    size (`uniform`), presolve pays for counting, and Chvatal-Gomory cuts for scoring.
+    size (`uniform`), presolve pays for counting, and Chvatal-Gomory cuts for scoring; where the
+    work is limited, these pay whatever the sizes.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class CpSat:
         if self._scored:
             parameters.add_lp_constraints_lazily = False
             parameters.add_zero_half_cuts = False
-            parameters.add_cg_cuts = self._uniform
+            parameters.add_cg_cuts = self._uniform or work is not None
             parameters.use_sat_inprocessing = False
             parameters.root_lp_iterations = ROOT
             if len(costs) < MANY:

@@ -44,7 +44,7 @@ def test_the_best_answer_is_found_from_any_other(
     first = Answer(list(start), False, worth(costs, start), bound, ranges)
     work = data.draw(st.sampled_from((WINDOW, LITTLE)), "work")
     costs = costs[: program.size]
-    found = climb(program, costs, first, 0, True, Clock(60), work)
+    found = climb(program, costs, first, 0, Clock(60), work)
     assert (found.proven, found.objective, found.bound) == (True, top, top)
     assert found.values is not None
     assert tuple(found.values) in every
@@ -94,7 +94,7 @@ def test_without_time_the_first_answer_stays_with_its_bound() -> None:
     """Two gangs on one node, the worse one placed: 3 of at most 5 points, not proven."""
     program = made([1, 1], [([1, 1], 1)])
     first = Answer([1, 0], False, 3, 5, [(0, 1), (0, 1)])
-    found = climb(program, [3, 5], first, 0, True, Clock(0))
+    found = climb(program, [3, 5], first, 0, Clock(0))
     assert (found.values, found.proven, found.objective, found.bound) == ([1, 0], False, 3, 5)
 
 
@@ -127,5 +127,5 @@ def test_windows_cut_short_end_where_one_whole_search_ends(seed: int) -> None:
     )
     if first.proven:
         first = replace(first, proven=False, ranges=[(0, most) for most in program.high])
-    found = climb(program, costs, first, 0, True, Clock(60), work=2e-4)
+    found = climb(program, costs, first, 0, Clock(60), work=2e-4)
     assert (found.proven, found.objective) == (True, whole.objective)
