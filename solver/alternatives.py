@@ -15,7 +15,7 @@ from model.resources import Resources, fits
 from model.snapshot import Snapshot
 from solver.greedy import Books
 from solver.kinds import Kind
-from solver.scorer import NodePoints, Scorer
+from solver.scorer import Points, Scorer
 from solver.units import Unit, factory_for
 from solver.view import View
 
@@ -30,7 +30,7 @@ class Alternatives(Books):
         self._factory = factory_for(snapshot, extensions)
         view = View(snapshot, self._factory.ground)
         super().__init__(view, Scorer(view))
-        self._points: list[NodePoints] = []
+        self._points: list[Points] = []
         self._known: dict[Hashable, list[tuple[int, Nodes]]] = {}
         self._alike = not (extensions.node_terms or extensions.leaf_terms)
 

@@ -152,5 +152,5 @@ class CpSat:
 
 def _ranges(response: CpSolverResponse) -> list[tuple[int, int]] | None:
     """The least and most that is left of every variable, where the solver came to say so."""
-    domains = [list(variable.domain) for variable in response.tightened_variables]
-    return [(domain[0], domain[-1]) for domain in domains] or None
+    domains = [variable.domain for variable in response.tightened_variables]
+    return [(domain[0], domain[len(domain) - 1]) for domain in domains] or None

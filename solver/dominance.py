@@ -141,9 +141,10 @@ def _options(view: View, scorer: Scorer, unit: Unit, group: Usable) -> list[Opti
         base = base_of[leaf]
         here = comforts[leaf]
         if counts == (1,):
-            for comfort, nodes in here.items():
-                points = base + weight * table[comfort]
-                options.append((leaf, comfort, points, points, nodes))
+            options += [
+                (leaf, comfort, points := base + weight * table[comfort], points, nodes)
+                for comfort, nodes in here.items()
+            ]
             continue
         values = [weight * table[comfort] for comfort in here]
         blockers = 1

@@ -39,7 +39,7 @@ class Ground:
             for leaf_index in leaves:
                 self.spine_of[leaf_index] = spine
         self._places: dict[Hashable, int] = {}
-        self._patterns: dict[tuple[int, ...], int] = {}
+        self._masks: dict[tuple[bool, ...], int] = {}
         self._amounts: dict[Resources, int] = {}
         self._requests: dict[Resources, Resources] = {}
         self.empty_id = [
@@ -56,9 +56,9 @@ class Ground:
         """The request itself, the same object for equal ones."""
         return self._requests.setdefault(request, request)
 
-    def pattern_number(self, eligible: tuple[int, ...]) -> int:
-        """A number for which nodes of a leaf or leaves of a fabric may be used."""
-        return self._patterns.setdefault(eligible, len(self._patterns))
+    def mask_number(self, eligible: tuple[bool, ...]) -> int:
+        """A number for which nodes may be used, the same for equal ones."""
+        return self._masks.setdefault(eligible, len(self._masks))
 
     def carries(self, node: int, bandwidth: int | None) -> bool:
         """Whether the node's network bandwidth is known and enough."""

@@ -51,21 +51,9 @@ class Kind:
         self._covered: dict[int, bool] = {}
 
     @cached_property
-    def pattern(self) -> list[list[int]]:
-        """Role -> leaf -> a number for which nodes of the leaf, in order, are eligible."""
-        pattern = self.ground.pattern_number
-        return [
-            [
-                pattern(tuple([hold > 0 for hold in holds[nodes.start : nodes.stop]]))
-                for nodes in self.ground.in_leaf
-            ]
-            for holds in self.holds
-        ]
-
-    @cached_property
     def mask(self) -> list[int]:
         """Role -> a number for its eligible nodes, the same for equal ones."""
-        return [self.ground.pattern_number(tuple(pattern)) for pattern in self.pattern]
+        return [self.ground.mask_number(tuple([n > 0 for n in holds])) for holds in self.holds]
 
     @cached_property
     def whole(self) -> list[list[bool]]:

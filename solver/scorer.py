@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from model.gang import Gang, Strategy
+from model.resources import Resources
 from model.weights import gang_weights, milli
 from solver.kinds import Counts
 from solver.locations import Locations
@@ -19,6 +20,9 @@ from solver.terms import (
 from solver.units import Unit
 from solver.view import View
 
+Points = Sequence[int] | Mapping[int, int]
+"""Points by comfort."""
+
 
 class Scorer:
     """Points per unit of pod weight, split by what they depend on: node, leaf, gang."""
@@ -31,7 +35,9 @@ class Scorer:
         self._node_terms = [t for t in extensions.node_terms if t.name in named]
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
         self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
-        self._node_points: dict[object, NodePoints] = {}
+        self._node_points: dict[object, Points] = {}
+        self._history: dict[int, list[int]] = {}
+        """Weight of `historicalPerformance` -> its points by comfort."""
         self._leaf_points: dict[tuple[Strategy, bool, int, int], dict[int, int]] = {}
 
     def weights(self, gang: Gang) -> Mapping[str, int]:
@@ -58,21 +64,42 @@ class Scorer:
             values[term.name] = term.value(gang, gang.roles[role], facts, view.free[node])
         return {name: weights.get(name, 0) * value // 1000 for name, value in values.items()}
 
-    def node_points(self, unit: Unit, role: int) -> NodePoints:
-        """The sum of `node_terms` by node, the same for nodes of one comfort."""
+    def node_points(self, unit: Unit, role: int) -> Points:
+        """The sum of `node_terms` by comfort: the same for nodes of one comfort."""
         gang = unit.gang
+        request = gang.roles[role].request
         key = (
             gang.strategy,
             gang.latency_sensitive,
-            gang.roles[role].request,
+            request,
             gang.key if self._node_terms else None,
         )
-        table = self._node_points.get(key)
-        if table is None:
-            table = self._node_points[key] = NodePoints(
-                self, gang, role, plain=not self._node_terms
-            )
-        return table
+        points = self._node_points.get(key)
+        if points is None:
+            plain = not self._node_terms and request.wants is None
+            points = self._plain_points(gang, request) if plain else NodePoints(self, gang, role)
+            self._node_points[key] = points
+        return points
+
+    def _plain_points(self, gang: Gang, request: Resources) -> list[int]:
+        """The points of all comforts, where these follow from amounts and failures alone."""
+        view, weights = self.view, self.weights(gang)
+        availability = weights.get(resource_availability.NAME, 0)
+        history = weights.get(historical_performance.NAME, 0)
+        amounts, nodes = view.amounts_of_comfort, view.ground.nodes
+        available = {
+            alike: availability
+            * resource_availability.value(nodes[node].allocatable, view.free[node], request)
+            // 1000
+            for alike, node in dict(zip(amounts, view.of_comfort, strict=True)).items()
+        }
+        if history not in self._history:
+            self._history[history] = [
+                history * historical_performance.value(nodes[node]) // 1000
+                for node in view.of_comfort
+            ]
+        seldom = self._history[history]
+        return [available[alike] + more for alike, more in zip(amounts, seldom, strict=True)]
 
     def leaf_terms(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
         """Points of the terms that depend on the leaf and on what the gang puts there.
@@ -188,42 +215,15 @@ class Scorer:
 class NodePoints(dict[int, int]):
     """Comfort -> points of the node terms for one pod, worked out when first asked for."""
 
-    def __init__(self, scorer: Scorer, gang: Gang, role: int, plain: bool) -> None:
+    def __init__(self, scorer: Scorer, gang: Gang, role: int) -> None:
         super().__init__()
         self._scorer = scorer
         self._gang = gang
         self._role = role
-        self._plain = plain
-        weights = scorer.weights(gang)
-        self._availability = weights.get(resource_availability.NAME, 0)
-        self._alignment = weights.get(topology_alignment.NAME, 0)
-        self._history = weights.get(historical_performance.NAME, 0)
-        self._known: dict[tuple[int, int], int] = {}
 
     def __missing__(self, comfort: int) -> int:
-        view = self._scorer.view
-        node = view.of_comfort[comfort]
-        if self._plain:
-            failures = historical_performance.value(view.ground.nodes[node])
-            request = self._gang.roles[self._role].request
-            links = topology_alignment.links(view.free[node], request)
-            points = self._available(node) + self._history * failures // 1000
-            points += self._alignment * links // 1000
-        else:
-            points = sum(self._scorer.node_terms(self._gang, self._role, node).values())
-        self[comfort] = points
-        return points
-
-    def _available(self, node: int) -> int:
-        """Points of `resourceAvailability`, worked out once for nodes of equal amounts."""
-        view = self._scorer.view
-        key = (view.free_id[node], view.ground.empty_id[node])
-        points = self._known.get(key)
-        if points is None:
-            request = self._gang.roles[self._role].request
-            full, free = view.ground.nodes[node].allocatable, view.free[node]
-            value = resource_availability.value(full, free, request)
-            points = self._known[key] = self._availability * value // 1000
+        node = self._scorer.view.of_comfort[comfort]
+        points = self[comfort] = sum(self._scorer.node_terms(self._gang, self._role, node).values())
         return points
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from model.mix import LikelyGang, likely_gangs
 from model.resources import Resources, fits
@@ -89,21 +90,10 @@ class View:
                 most[i] if hold else 0
                 for i, hold in zip(self.free_id, kind.holds[role], strict=True)
             ]
-            known = self._pods[key] = (nodes, self._room_by_leaf(kind, role, nodes, one))
+            upto = list(accumulate([n > 0 for n in nodes] if one else nodes, initial=0))
+            leaves = [upto[here.stop] - upto[here.start] for here in self.ground.in_leaf]
+            known = self._pods[key] = (nodes, leaves)
         return known
-
-    def _room_by_leaf(self, kind: Kind, role: int, nodes: list[int], one: bool) -> list[int]:
-        """Leaf -> pods that fit; leaves with equal nodes, equally eligible, are added up once."""
-        known: dict[tuple[int, int], int] = {}
-        out = []
-        here = kind.eligible[role]
-        for leaf, alike in enumerate(zip(self.content, kind.pattern[role], strict=True)):
-            total = known.get(alike)
-            if total is None:
-                fit = [nodes[i] for i in here[leaf]]
-                total = known[alike] = sum([n > 0 for n in fit] if one else fit)
-            out.append(total)
-        return out
 
     def open_places(self, kind: Kind, locations: Locations) -> list[tuple[Location, int]]:
         """The required locations with room now, and how many gangs of the kind each holds."""
@@ -171,16 +161,6 @@ class View:
         return known
 
     @cached_property
-    def content(self) -> list[int]:
-        """Leaf -> a number shared by leaves whose nodes, in order, have the same free."""
-        ids: dict[tuple[int, ...], int] = {}
-        free_id = self.free_id
-        return [
-            ids.setdefault(tuple(free_id[nodes.start : nodes.stop]), len(ids))
-            for nodes in self.ground.in_leaf
-        ]
-
-    @cached_property
     def comfort_id(self) -> list[int]:
         """Node -> a number shared by nodes that no node term tells apart."""
         ground = self.ground
@@ -202,9 +182,15 @@ class View:
         return out
 
     @cached_property
-    def of_comfort(self) -> dict[int, int]:
+    def of_comfort(self) -> list[int]:
         """Comfort -> a node of it."""
-        return {comfort: node for node, comfort in enumerate(self.comfort_id)}
+        node_of = {comfort: node for node, comfort in enumerate(self.comfort_id)}
+        return [node_of[comfort] for comfort in range(len(node_of))]
+
+    @cached_property
+    def amounts_of_comfort(self) -> list[tuple[int, int]]:
+        """Comfort -> numbers of what is free on its nodes and of what they have in all."""
+        return [(self.free_id[node], self.ground.empty_id[node]) for node in self.of_comfort]
 
     @cached_property
     def by_comfort(self) -> list[list[tuple[int, ...]]]:
