@@ -55,8 +55,9 @@ def _bound_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
         detail = f"is said to be {plan.status}, but these are not proven: {names}"
         yield Breach(Law.OBJECTIVE, None, "stages", detail)
     gap = stated.get("gap")
-    if gap is not None and gap != round(plan.gap, 6):
-        detail = f"says {gap}, the stages leave {round(plan.gap, 6)}"
+    if gap is not None and gap != plan.gap:
+        left = "a greedy plan has none" if plan.gap is None else f"the stages leave {plan.gap}"
+        detail = f"says {gap}, {left}"
         yield Breach(Law.OBJECTIVE, None, "gap", detail)
 
 

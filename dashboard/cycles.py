@@ -55,7 +55,7 @@ class CycleView(_Part):
     status: Text
     objective: int
     bound: int
-    gap: float
+    gap: float | None
     placed: int
     waiting: int
     lost: int

@@ -67,7 +67,7 @@ class Proof(View):
     status: str
     objective: int
     bound: int
-    gap: float
+    gap: float | None
     seconds: float
     note: str
 
@@ -213,7 +213,7 @@ def proof_view(plan: Plan) -> Proof:
         status=plan.status.value,
         objective=plan.objective,
         bound=plan.bound,
-        gap=round(plan.gap, 6),
+        gap=plan.gap,
         seconds=round(plan.seconds_build + plan.seconds_solve, 3),
         note=plan.note,
     )

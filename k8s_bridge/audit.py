@@ -105,7 +105,7 @@ class Audit:
             "config": digest(snapshot.config),
             "plan": digest((plan.placements, plan.waiting, plan.moves, plan.phantoms)),
             "status": plan.status.value,
-            "gap": round(plan.gap, 6),
+            "gap": plan.gap,
         }
         lost = dropped or {}
         lines: list[dict[str, Any]] = []

@@ -6,6 +6,7 @@ fabric as `fabric_use` tells of at most.
 
 from __future__ import annotations
 
+import math
 from collections import Counter as Tally
 from collections.abc import Iterable, Mapping
 
@@ -115,7 +116,7 @@ class Metrics:
         )
         self._gap = Gauge(
             "fourleaf_plan_gap",
-            "Largest relative gap of the last plan: 0 is proven optimal.",
+            "Largest relative gap of the last plan: 0 is proven optimal, NaN a greedy plan.",
             registry=own,
         )
         self._pending = Gauge(
@@ -201,7 +202,7 @@ class Metrics:
         self._decisions.labels("placed").inc(placed)
         self._decisions.labels("dropped").inc(dropped)
         self._decisions.labels("waiting").inc(len(plan.waiting))
-        self._gap.set(plan.gap)
+        self._gap.set(math.nan if plan.gap is None else plan.gap)
         self.pending(entry.reason.kind for entry in plan.waiting)
         if placed:
             self._placement.observe(seconds)

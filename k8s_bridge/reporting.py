@@ -240,7 +240,7 @@ class Reporter:
                 placed=placed,
                 waiting=len(plan.waiting),
                 lost={str(gang): why for gang, why in lost.items()},
-                gap=round(plan.gap, 6),
+                gap=plan.gap,
                 seconds={phase: round(took, 4) for phase, took in report.seconds.items()},
                 note=plan.note,
             )

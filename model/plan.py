@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
 from model.gang import GangKey
 from model.reasons import Reason
+
+MILLION = 10**6
 
 
 class PlanStatus(StrEnum):
@@ -93,10 +96,15 @@ class Plan:
     note: str = ""
 
     @property
-    def gap(self) -> float:
-        """The largest relative gap of all stages: 0 where everything is proven."""
+    def gap(self) -> float | None:
+        """The largest relative gap of all stages, rounded up to millionths; 0 is proven.
+
+        `None` for a greedy plan: nobody has looked for better ones.
+        """
+        if self.status is PlanStatus.GREEDY:
+            return None
         worst = 0.0
         for stage in self.stages:
             if not stage.proven:
                 worst = max(worst, abs(stage.bound - stage.objective) / max(1, abs(stage.bound)))
-        return worst
+        return math.ceil(worst * MILLION) / MILLION

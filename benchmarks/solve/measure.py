@@ -137,7 +137,7 @@ def _cycles(seed: int, instances: Instances) -> tuple[Sample, tuple[Plan | None,
     sample.cold_proven = before is not None and before.status is PlanStatus.OPTIMAL
     if plan is not None:
         sample.proven = plan.status is PlanStatus.OPTIMAL
-        sample.gap = plan.gap
+        sample.gap = sample.gap if plan.gap is None else plan.gap
         sample.placed = len(plan.placements)
         if plan.seconds_solve:
             sample.build, sample.solve = plan.seconds_build, plan.seconds_solve

@@ -11,15 +11,14 @@ from model.relocation import DefragPlan, RepairPlan
 def proof_line(plan: Plan) -> Text:
     """`proven best: objective 12,345, bound 12,345, 3 stages, 41 ms`, or the gap."""
     stages = f"{len(plan.stages)} stage" + ("" if len(plan.stages) == 1 else "s")
-    known = "" if plan.status is PlanStatus.GREEDY else f"bound {plan.bound:,}, "
+    known = "" if plan.gap is None else f"bound {plan.bound:,}, "
     facts = f"objective {plan.objective:,}, {known}{stages}, {_time(plan)}"
-    match plan.status:
-        case PlanStatus.OPTIMAL:
-            line = Text("proven best: ", style="bold green")
-        case PlanStatus.FEASIBLE:
-            line = Text(f"valid, at most {100 * plan.gap:.2f} % from the best: ", style="yellow")
-        case PlanStatus.GREEDY:
-            line = Text("valid, nothing proven (greedy): ", style="yellow")
+    if plan.gap is None:
+        line = Text("valid, nothing proven (greedy): ", style="yellow")
+    elif plan.status is PlanStatus.OPTIMAL:
+        line = Text("proven best: ", style="bold green")
+    else:
+        line = Text(f"valid, at most {100 * plan.gap:.2f} % from the best: ", style="yellow")
     line.append(facts, style="not bold default")
     if plan.note:
         line.append(f" ({plan.note})", style="not bold dim")

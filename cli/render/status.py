@@ -54,10 +54,11 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     )
     last = document["lastCycle"]
     if last:
+        gap = "nothing proven" if last["gap"] is None else f"gap {last['gap']:g}"
         yield _line(
             "cycle",
             f"{last['id']}, {age(now - last['at'])} ago: {last['status']} in "
-            f"{1000 * last['seconds']:.0f} ms, gap {last['gap']:g}; {last['placed']} placed, "
+            f"{1000 * last['seconds']:.0f} ms, {gap}; {last['placed']} placed, "
             f"{last['waiting']} waiting",
         )
     cycles = ", ".join(f"{n:,} {status}" for status, n in document["cycles"].items())

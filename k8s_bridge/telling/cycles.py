@@ -28,7 +28,7 @@ class CycleNote:
     status: str
     objective: int
     bound: int
-    gap: float
+    gap: float | None
     placed: int
     waiting: int
     lost: int
@@ -94,7 +94,7 @@ def _document(note: CycleNote) -> dict[str, Any]:
         "status": note.status,
         "objective": note.objective,
         "bound": note.bound,
-        "gap": round(note.gap, 6),
+        "gap": note.gap,
         "placed": note.placed,
         "waiting": note.waiting,
         "lost": note.lost,

@@ -33,7 +33,7 @@ class LastCycle:
     at: float
     seconds: float
     status: str
-    gap: float
+    gap: float | None
     placed: int
     waiting: int
 
@@ -92,7 +92,7 @@ def status_document(status: Status) -> dict[str, Any]:
             "at": last.at,
             "seconds": round(last.seconds, 6),
             "status": last.status,
-            "gap": round(last.gap, 6),
+            "gap": last.gap,
             "placed": last.placed,
             "waiting": last.waiting,
         },

@@ -43,7 +43,7 @@ def to_document(snapshot: Snapshot, plan: Plan, timings: Timings | None = None) 
         "status": plan.status.value,
         "objective": plan.objective,
         "bound": None if greedy else plan.bound,
-        "gap": None if greedy else round(plan.gap, 6),
+        "gap": plan.gap,
         "solver": "greedy" if greedy else "cp-sat",
         "seconds": {
             "read": round(seconds.read, 3),

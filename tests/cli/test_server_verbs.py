@@ -122,6 +122,14 @@ def test_status_of_a_scheduler(told: Told, run: Run) -> None:
     assert "1 Outranked" in shown.stdout
 
 
+def test_status_after_a_greedy_plan(told: Told, run: Run) -> None:
+    """A gap of 0 would mean proven; of a greedy plan nothing is."""
+    told.documents = [document()]
+    told.documents[0]["lastCycle"] |= {"status": "GREEDY", "gap": None}
+    shown = run("status", "--server", told.url).stdout
+    assert "GREEDY in 12 ms, nothing proven; 2 placed" in shown
+
+
 def test_status_without_a_leader(told: Told, run: Run) -> None:
     """A standby that knows of no leader ends the verb with 3."""
     told.documents = [document(holder="")]

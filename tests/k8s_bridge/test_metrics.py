@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -116,7 +117,7 @@ def test_domains_that_are_gone_are_no_longer_reported() -> None:
 
 
 def test_a_decided_plan_counts_its_gangs_by_result_and_reason() -> None:
-    """3 placements of which 1 was dropped, 2 waiting: 2, 1 and 2; a gap of 10 of 110."""
+    """3 placements of which 1 was dropped, 2 waiting: 2, 1 and 2; 10 of 110 rounded up."""
     keys = [small.gang(name, 1).key for name in "abcde"]
     plan = Plan(
         PlanStatus.FEASIBLE,
@@ -130,12 +131,21 @@ def test_a_decided_plan_counts_its_gangs_by_result_and_reason() -> None:
     assert value(metrics, decisions, result="placed") == 2
     assert value(metrics, decisions, result="dropped") == 1
     assert value(metrics, decisions, result="waiting") == 2
-    assert value(metrics, "fourleaf_plan_gap") == pytest.approx(10 / 110)
+    assert value(metrics, "fourleaf_plan_gap") == 0.090910
     assert value(metrics, "fourleaf_pending_gangs", reason="TooLarge") == 2
     assert value(metrics, "topology_scheduler_placement_duration_seconds_sum") == 0.2
     metrics.decided(replace(plan, placements=(), waiting=()), seconds=9)
     assert value(metrics, "fourleaf_pending_gangs", reason="TooLarge") == 0
     assert value(metrics, "topology_scheduler_placement_duration_seconds_count") == 1
+
+
+def test_a_greedy_plan_has_no_gap() -> None:
+    """Nobody looked for better ones, so the gap is not 0, which would mean proven."""
+    metrics = Metrics()
+    metrics.decided(Plan(PlanStatus.GREEDY, ()))
+    gap = value(metrics, "fourleaf_plan_gap")
+    assert gap is not None
+    assert math.isnan(gap)
 
 
 def test_cycles_count_by_status_and_unknown_words_make_no_series() -> None:
