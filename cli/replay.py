@@ -20,6 +20,16 @@ from cli.replay_reading import (
     snapshot_of,
     trace_of,
 )
+from cli.trace_options import (
+    SIZES_HELP,
+    Days,
+    Duration,
+    FabricName,
+    Load,
+    Period,
+    TraceName,
+    WindowSlack,
+)
 
 if TYPE_CHECKING:
     from model.fabric import Fabric
@@ -29,38 +39,23 @@ if TYPE_CHECKING:
 
 
 def replay(
-    trace: Annotated[
-        str | None, typer.Argument(help="kalos, philly or openb; kalos without it.")
-    ] = None,
+    trace: TraceName = None,
     files: Annotated[
         list[str] | None,
         typer.Option(
             "-f", "--filename", metavar="PATH", help="A snapshot instead of a trace. Repeatable."
         ),
     ] = None,
-    duration: Annotated[
-        int, typer.Option(metavar="SECONDS", min=1, help="Of gangs of a snapshot that state none.")
-    ] = 3600,
-    fabric: Annotated[
-        str | None,
-        typer.Option(metavar="NAME[:N]", help="lingjun, openb or regular, with N nodes."),
-    ] = None,
+    duration: Duration = 3600,
+    fabric: FabricName = None,
     policy: Annotated[
         list[str] | None,
         typer.Option(help="cpsat, greedy, buddy, first-fit or spread; repeatable, all without it."),
     ] = None,
-    load: Annotated[
-        float | None,
-        typer.Option(metavar="PERCENT", min=1, max=1000, help="Space arrivals to offer this load."),
-    ] = None,
-    days: Annotated[
-        int | None, typer.Option(min=1, help="Only so many days, those with most arrivals.")
-    ] = None,
-    sizes: Annotated[
-        str | None,
-        typer.Option(help="asked, whole-nodes (rounded up), or node-per-gpu (scaled up)."),
-    ] = None,
-    period: Annotated[int, typer.Option(min=1, help="Seconds between cycles.")] = 60,
+    load: Load = None,
+    days: Days = None,
+    sizes: Annotated[str | None, typer.Option(help=SIZES_HELP)] = None,
+    period: Period = 60,
     seed: Annotated[int, typer.Option(min=0, help="Decides failures and ties.")] = 0,
     backfill: Annotated[
         bool, typer.Option(help="Keep room for gangs that have waited for long.")
@@ -83,9 +78,7 @@ def replay(
     communication: Annotated[
         float, typer.Option(metavar="PERCENT", min=0, max=99, help="Of a step, in one leaf.")
     ] = 30.0,
-    window_slack: Annotated[
-        int | None, typer.Option(min=0, max=1, help="Leaves beyond the fewest; as the config has.")
-    ] = None,
+    window_slack: WindowSlack = None,
     config: Annotated[
         str | None, typer.Option(metavar="PATH", help="A SchedulerConfig to replay under.")
     ] = None,

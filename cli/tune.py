@@ -10,6 +10,16 @@ import typer
 from cli.console import EXIT_OK, EXIT_PENDING, err
 from cli.documents import tell
 from cli.options import Answer, OutputFormat
+from cli.trace_options import (
+    SIZES_HELP,
+    Days,
+    Duration,
+    FabricName,
+    Load,
+    Period,
+    TraceName,
+    WindowSlack,
+)
 
 if TYPE_CHECKING:
     from simulator.tuning.cases import Split
@@ -20,9 +30,7 @@ if TYPE_CHECKING:
 
 
 def tune(
-    trace: Annotated[
-        str | None, typer.Argument(help="kalos, philly or openb; kalos without it.")
-    ] = None,
+    trace: TraceName = None,
     files: Annotated[
         list[str] | None,
         typer.Option(
@@ -32,28 +40,14 @@ def tune(
             help="Snapshots in place of the trace, oldest first; two at least. Repeatable.",
         ),
     ] = None,
-    duration: Annotated[
-        int, typer.Option(metavar="SECONDS", min=1, help="Of gangs of a snapshot that state none.")
-    ] = 3600,
-    fabric: Annotated[
-        str | None,
-        typer.Option(metavar="NAME[:N]", help="lingjun, openb or regular, with N nodes."),
-    ] = None,
-    load: Annotated[
-        float | None,
-        typer.Option(metavar="PERCENT", min=1, max=1000, help="Space arrivals to offer this load."),
-    ] = None,
-    days: Annotated[
-        int | None, typer.Option(min=1, help="Only so many days, those with most arrivals.")
-    ] = None,
-    sizes: Annotated[
-        str, typer.Option(help="asked, whole-nodes (rounded up), or node-per-gpu (scaled up).")
-    ] = "asked",
-    period: Annotated[int, typer.Option(min=1, help="Seconds between cycles.")] = 60,
+    duration: Duration = 3600,
+    fabric: FabricName = None,
+    load: Load = None,
+    days: Days = None,
+    sizes: Annotated[str, typer.Option(help=SIZES_HELP)] = "asked",
+    period: Period = 60,
     seed: Annotated[int, typer.Option(min=0, help="Decides what is tried, and ties.")] = 0,
-    window_slack: Annotated[
-        int | None, typer.Option(min=0, max=1, help="Leaves beyond the fewest; as the config has.")
-    ] = None,
+    window_slack: WindowSlack = None,
     config: Annotated[
         str | None, typer.Option(metavar="PATH", help="The SchedulerConfig to start from.")
     ] = None,
