@@ -8,6 +8,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from benchmarks.kept import Kept
 from benchmarks.sources import code_now, code_of
@@ -15,15 +18,27 @@ from model.fabric import Fabric
 from simulator.measures.summary import Summary, summarise
 from simulator.options import Options
 from simulator.readers import kalos, lingjun, philly
-from simulator.readers.folder import available
 from simulator.record import Counts
 from simulator.replay import replay
 from simulator.trace import DAY, Sizes, Trace
 
 FILES = (kalos.FILE, philly.FILE, lingjun.FILE)
-NO_DATA = "skipped: no data, set TOPOLOGY_DATA_DIR."
-KEPT = "A file of what was found before, to go on from: what this code has found counts."
-ANY_CODE = "Take what other code has found of baselines, too."
+
+AtOnce = Annotated[int, typer.Option(min=1, help="Replays at a time.")]
+KeptFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--kept",
+        help="A file of what was found before, to go on from: what this code has found counts.",
+    ),
+]
+AnyCode = Annotated[
+    bool, typer.Option("--any-code", help="Take what other code has found of baselines, too.")
+]
+Missing = Annotated[
+    bool,
+    typer.Option("--replay/--no-replay", help="Replay what the file has not; else leave it out."),
+]
 NODE = 8
 """GPUs of a node of the fabric."""
 
@@ -68,11 +83,6 @@ class Outcome:
     summary: Summary
     counts: Counts
     seconds: float
-
-
-def ready() -> bool:
-    """Whether all data is there."""
-    return available(*FILES)
 
 
 def trace_of(case: Case, fabric: Fabric) -> Trace:

@@ -7,7 +7,6 @@ Kalos gangs on the Lingjun fabric whose leaves share their uplinks, at oversubsc
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,14 +14,16 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.communication.figures import HEADER, columns, gathered, verdict
+from benchmarks.data import lacking
 from benchmarks.replays import (
-    ANY_CODE,
-    KEPT,
-    NO_DATA,
+    FILES,
+    AnyCode,
+    AtOnce,
     Case,
+    KeptFile,
+    Missing,
     Outcome,
     left_out,
-    ready,
     run_all,
     with_slack,
 )
@@ -51,19 +52,14 @@ are in `simulator/ring.py`."""
 def main(
     quick: Annotated[bool, typer.Option(help="8:1 alone, at a low load.")] = False,
     policy: Annotated[list[str] | None, typer.Option(help="Policies; all without it.")] = None,
-    at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
-    kept: Annotated[Path | None, typer.Option(help=KEPT)] = None,
-    any_code: Annotated[bool, typer.Option("--any-code", help=ANY_CODE)] = False,
-    replay: Annotated[
-        bool, typer.Option(help="Replay what the file has not; else leave it out.")
-    ] = True,
+    at_once: AtOnce = 1,
+    kept: KeptFile = None,
+    any_code: AnyCode = False,
+    replay: Missing = True,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Replay every case and print the table and the verdict."""
-    if not ready():
-        print(NO_DATA)
-        if write:
-            write_section("communication", TITLE, NO_DATA)
+    if lacking(FILES, "communication", TITLE, write):
         return
     load = QUICK_LOAD if quick else LOAD
     cases = [

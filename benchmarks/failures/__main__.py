@@ -7,22 +7,23 @@ times that. Ends with status 1 where a plan, repair or patch broke a law.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.data import lacking
 from benchmarks.failures.figures import HEADER, Figures, Key, columns, gathered, why
 from benchmarks.replays import (
-    ANY_CODE,
-    KEPT,
-    NO_DATA,
+    FILES,
+    AnyCode,
+    AtOnce,
     Case,
+    KeptFile,
+    Missing,
     Outcome,
     left_out,
-    ready,
     run_all,
     with_slack,
 )
@@ -39,6 +40,7 @@ WAYS = (
     ("greedy patching", Recovery.PATCH, False),
     ("whole restart", Recovery.RESTART, False),
 )
+TITLE = "Failures: repair, patching, restart"
 NOTE = """The gangs of the section on traces at {load} % load on the Lingjun fabric, `windowSlack` \
 1, placed by CP-SAT, with the same failures for every row of a rate: nodes fail at random until \
 the last arrival and are away for a day on average. A gang that loses a node, or of which a pod \
@@ -52,19 +54,14 @@ def main(
     trace: Annotated[list[str] | None, typer.Option(help="kalos, philly; both without it.")] = None,
     seed: Annotated[int, typer.Option(help="Decides which nodes fail when.")] = 0,
     seeds: Annotated[int, typer.Option(min=1, help="From that one on; the mean is shown.")] = 1,
-    at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
-    kept: Annotated[Path | None, typer.Option(help=KEPT)] = None,
-    any_code: Annotated[bool, typer.Option("--any-code", help=ANY_CODE)] = False,
-    replay: Annotated[
-        bool, typer.Option(help="Replay what the file has not; else leave it out.")
-    ] = True,
+    at_once: AtOnce = 1,
+    kept: KeptFile = None,
+    any_code: AnyCode = False,
+    replay: Missing = True,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Replay every case and print the table."""
-    if not ready():
-        print(NO_DATA)
-        if write:
-            write_section("failures", "Failures", NO_DATA)
+    if lacking(FILES, "failures", TITLE, write):
         return
     note = NOTE.format(load=LOAD)
     names = [
@@ -86,7 +83,7 @@ def main(
     print(*parts, sep="\n\n")
     if write:
         body = "\n\n".join([note, *parts])
-        write_section("failures", "Failures: repair, patching, restart", body)
+        write_section("failures", TITLE, body)
     if any(outcome.counts.breaches for _, outcome in outcomes):
         raise SystemExit(1)
 

@@ -15,13 +15,12 @@ from typing import Annotated
 
 import typer
 
+from benchmarks.data import lacking
 from benchmarks.openb.figures import columns, renewed, table, verdict
 from benchmarks.openb.load import FILES, WHOLE, arrivals, machines, pods
 from benchmarks.openb.prices import Prices, prices
 from benchmarks.openb.replay import POLICIES, Ground, Outcome, replay
-from benchmarks.replays import NO_DATA
 from benchmarks.results import amend_section, write_section
-from simulator.readers.folder import available
 
 LOAD = 1.3
 """GPUs asked for in the end, as a share of all."""
@@ -59,10 +58,7 @@ def main(
     if keep:
         amend_section("openb", renewed)
         return
-    if not available(*FILES):
-        print(NO_DATA)
-        if write:
-            write_section("openb", TITLE, NO_DATA)
+    if lacking(FILES, "openb", TITLE, write):
         return
     busy = os.getloadavg()[0]
     nodes, trace = machines()[:: 40 if quick else 1], pods()

@@ -6,21 +6,22 @@ Kalos gangs, and Philly jobs scaled up, on the Lingjun fabric, under every polic
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.data import lacking
 from benchmarks.replays import (
-    ANY_CODE,
-    KEPT,
-    NO_DATA,
+    FILES,
+    AnyCode,
+    AtOnce,
     Case,
+    KeptFile,
+    Missing,
     Outcome,
     left_out,
-    ready,
     run_all,
     with_slack,
 )
@@ -35,6 +36,7 @@ TRACES = {"kalos": 10, "philly": 60}
 """Seconds between cycles: Kalos has few gangs, Philly thousands."""
 LAWFUL = ("cpsat", "greedy", "first-fit")
 """Policies whose every placement the validator must accept."""
+TITLE = "Traces: policy beside policy"
 NOTE = """Replays in virtual time on the Lingjun fabric (847 nodes), `windowSlack` {slack}. \
 Kalos: 319 gangs of 1 to 128 nodes as recorded; Philly: the week in which most work arrives, a \
 node for every GPU; arrivals alone are scaled to the load, which is what the gangs would use of \
@@ -74,19 +76,14 @@ def main(
     deals: Annotated[
         int, typer.Option(min=1, help="The trace as recorded, and dealt anew so often less one.")
     ] = 1,
-    at_once: Annotated[int, typer.Option(min=1, help="Replays at a time.")] = 1,
-    kept: Annotated[Path | None, typer.Option(help=KEPT)] = None,
-    any_code: Annotated[bool, typer.Option("--any-code", help=ANY_CODE)] = False,
-    replay: Annotated[
-        bool, typer.Option(help="Replay what the file has not; else leave it out.")
-    ] = True,
+    at_once: AtOnce = 1,
+    kept: KeptFile = None,
+    any_code: AnyCode = False,
+    replay: Missing = True,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Replay every case and print the table."""
-    if not ready():
-        print(NO_DATA)
-        if write:
-            write_section("trace", "Traces", NO_DATA)
+    if lacking(FILES, "trace", TITLE, write):
         return
     note = NOTE.format(slack=slack)
     loads = load or ((90,) if quick else LOADS)
@@ -115,7 +112,7 @@ def main(
         parts += [line(found)] if found is not None else []
     print(*parts[1:], sep="\n\n")
     if write:
-        write_section("trace", "Traces: policy beside policy", "\n\n".join(parts))
+        write_section("trace", TITLE, "\n\n".join(parts))
     if any(one.counts.breaches for one in outcomes if one.case.options.policy in LAWFUL):
         raise SystemExit(1)
 

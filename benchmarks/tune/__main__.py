@@ -10,12 +10,11 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.replays import NO_DATA
+from benchmarks.data import lacking
 from benchmarks.results import markdown, write_section
 from model.config import SchedulerConfig, Spec, Topology
 from simulator.measures.tables import Table
 from simulator.readers import kalos, lingjun
-from simulator.readers.folder import available
 from simulator.tuning.cases import split_of
 from simulator.tuning.choice import TOLERANCE
 from simulator.tuning.crew import together
@@ -29,6 +28,7 @@ from simulator.tuning.verdict import Verdict, sentence, verdict_of
 
 SLACK = SchedulerConfig(spec=Spec(topology=Topology(window_slack=1)))
 """Without a leaf more, a gang of 128 nodes has two places on the whole of Lingjun."""
+TITLE = "Tuning: weights chosen on train, judged on held-out"
 NOTE = """Kalos at {load:g} % load on the Lingjun fabric, `windowSlack` 1, a cycle a minute, \
 {deals} deals. Train: {train}. Held-out: {held_out}; choices judged there so far: {looks}. The \
 mean gain decides, and no objective may lose more than {tolerance:.0%}; the choice is made on \
@@ -49,10 +49,7 @@ def main(
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Run the study to its end, and print what held-out says."""
-    if not available(kalos.FILE, lingjun.FILE):
-        print(NO_DATA)
-        if write:
-            write_section("tune", "Tuning", NO_DATA)
+    if lacking((kalos.FILE, lingjun.FILE), "tune", TITLE, write):
         return
     task = Task(load=load, deals=deals, seed=seed, config=SLACK)
     name = f"kalos-{load}-{deals}-{seed}"
@@ -61,7 +58,7 @@ def main(
     body = "\n\n".join([note(verdict), sentence(verdict), *map(_section, tables(verdict))])
     print(body)
     if write:
-        write_section("tune", "Tuning: weights chosen on train, judged on held-out", body)
+        write_section("tune", TITLE, body)
 
 
 def judged(storage: str, name: str, task: Task) -> Verdict:
