@@ -24,6 +24,7 @@ from cli.options import (
     PlanFiles,
 )
 from cli.planning import LOADING_GRACE
+from cli.solving import solver
 
 if TYPE_CHECKING:
     from cli.live import Reach
@@ -78,16 +79,14 @@ def defrag(
 def _dry_run(
     reach: Reach, files: Sequence[str] | None, moves: int | None, now: float | None
 ) -> tuple[Gathered, Snapshot]:
-    from cli.logs import log_to_stderr
-    from cli.progress import Progress
-    from model.extensions import load
-    from model.previews.defrag import gathered, movers
-    from model.relocation import Budget
-    from solver.client import SolverClient
+    with solver() as client:
+        from cli.logs import log_to_stderr
+        from cli.progress import Progress
+        from model.extensions import load
+        from model.previews.defrag import gathered, movers
+        from model.relocation import Budget
 
-    log_to_stderr()
-    # The solver process loads OR-tools while this one reads the input.
-    with SolverClient() as client:
+        log_to_stderr()
         reading = reading_of(reach, files, now)
         config = reading.snapshot.config
         need_terms(config, reading.config_source, load())

@@ -22,6 +22,7 @@ from cli.options import (
     PlanFiles,
 )
 from cli.planning import LOADING_GRACE
+from cli.solving import solver
 
 if TYPE_CHECKING:
     from cli.live import Live, Reach
@@ -79,16 +80,14 @@ def drain(
 def _dry_run(
     reach: Reach, files: Sequence[str] | None, places: Sequence[str]
 ) -> tuple[Drained, Snapshot]:
-    from cli.logs import log_to_stderr
-    from cli.progress import Progress
-    from model.extensions import load
-    from model.previews.drain import drained, emptied
-    from model.previews.places import nodes_of
-    from solver.client import SolverClient
+    with solver() as client:
+        from cli.logs import log_to_stderr
+        from cli.progress import Progress
+        from model.extensions import load
+        from model.previews.drain import drained, emptied
+        from model.previews.places import nodes_of
 
-    log_to_stderr()
-    # The solver process loads OR-tools while this one reads the input.
-    with SolverClient() as client:
+        log_to_stderr()
         reading = reading_of(reach, files)
         need_terms(reading.snapshot.config, reading.config_source, load())
         nodes = nodes_of(reading.snapshot.fabric, places, "the input" if files else reach.name)

@@ -28,6 +28,7 @@ from cli.options import (
     Watch,
 )
 from cli.planning import Input, planned
+from cli.solving import solver
 from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
@@ -73,20 +74,19 @@ def plan(
 
     Exit code: 0 all gangs are placed, 2 bad input, 3 some gang has to wait.
     """
-    from cli.live import Reach
-    from cli.logs import log_to_stderr
-    from solver.client import SolverClient
-
     need_anew(files, watch)
     if watch and what_if:
         raise typer.BadParameter("goes not with --what-if", param_hint="--watch")
-    reach = Reach(kubeconfig, context, config_namespace)
-    given = Input(reach, files or (), live, moment(now), time_limit, seed)
-    log_to_stderr()
+    at = moment(now)
     # One answer and out: looking for garbage among a million live objects only takes time.
     gc.disable()
-    # The solver process loads OR-tools while this one reads the input.
-    with SolverClient() as client:
+    with solver() as client:
+        from cli.live import Reach
+        from cli.logs import log_to_stderr
+
+        log_to_stderr()
+        reach = Reach(kubeconfig, context, config_namespace)
+        given = Input(reach, files or (), live, at, time_limit, seed)
         if what_if:
             from cli.what_if import compared, tell_comparison
 

@@ -15,6 +15,7 @@ import typer
 
 from cli.addresses import address, taken
 from cli.options import Context, Kubeconfig, Namespace
+from cli.solving import solver
 
 if TYPE_CHECKING:
     from k8s_bridge.scheduler import Options
@@ -76,11 +77,8 @@ def run(
 
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
-    from solver.client import SolverClient
-
     setting = Setting(kubeconfig, context, *address(listen), audit)
-    # The solver process loads OR-tools while this one loads everything else.
-    with SolverClient() as client:
+    with solver() as client:
         from cli.clusters import own_namespace
         from k8s_bridge.election.election import Timing
         from k8s_bridge.logs import set_up_logs

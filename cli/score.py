@@ -27,6 +27,7 @@ from cli.options import (
 )
 from cli.planning import Input, planned
 from cli.progress import Progress
+from cli.solving import solver
 
 if TYPE_CHECKING:
     from model.gang import GangKey
@@ -68,15 +69,14 @@ def score(
 
     Exit code: 0 the gangs have places, 2 bad input, 3 some gang has to wait.
     """
-    from cli.live import Reach
-    from cli.logs import log_to_stderr
-    from solver.client import SolverClient
+    at = moment(now)
+    with solver() as client:
+        from cli.live import Reach
+        from cli.logs import log_to_stderr
 
-    log_to_stderr()
-    reach = Reach(kubeconfig, context, config_namespace)
-    given = Input(reach, files or (), live, moment(now), time_limit, seed)
-    # The solver process loads OR-tools while this one reads the input.
-    with SolverClient() as client:
+        log_to_stderr()
+        reach = Reach(kubeconfig, context, config_namespace)
+        given = Input(reach, files or (), live, at, time_limit, seed)
         scores = scored(client, given, gang, namespace)
     _tell(scores, output)
     waits = any(one.waiting for one in scores.gangs)

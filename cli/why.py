@@ -24,6 +24,7 @@ from cli.options import (
     Watch,
 )
 from cli.planning import Input
+from cli.solving import solver
 from cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
@@ -76,15 +77,14 @@ def why(
 
     Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait.
     """
-    from cli.live import Reach
-    from cli.logs import log_to_stderr
-    from solver.client import SolverClient
-
     need_anew(files, watch)
-    log_to_stderr()
-    given = Input(Reach(kubeconfig, context, config_namespace), files or (), live, moment(now))
-    # The solver process loads OR-tools while this one reads the input.
-    with SolverClient() as client:
+    at = moment(now)
+    with solver() as client:
+        from cli.live import Reach
+        from cli.logs import log_to_stderr
+
+        log_to_stderr()
+        given = Input(Reach(kubeconfig, context, config_namespace), files or (), live, at)
 
         def look() -> Seen:
             reading = given.read()

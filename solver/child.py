@@ -11,9 +11,13 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from model.fabric import Fabric
-from solver.wire import READY, Inbox, Reply, Size, WireError, decode_reply
+from solver.frames import READY, Inbox, Size, WireError
+
+if TYPE_CHECKING:
+    from model.fabric import Fabric
+    from solver.wire import Reply
 
 CHUNK = 2**16
 NOISE_LIMIT = 2**20
@@ -126,6 +130,9 @@ class Child:
                         selector.unregister(key.fd)
 
     def _next_reply(self) -> Reply | None:
+        # The child is started before this process has loaded what it says.
+        from solver.wire import decode_reply
+
         try:
             payload = self._inbox.next()
             reply = None if payload is None else decode_reply(payload, self._size)

@@ -21,6 +21,7 @@ from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from model.snapshot import Snapshot
 from solver.child import Fault
 from solver.errand import Deadlines, Errand, OverdueError
+from solver.keeper import WORKER, Keeper
 from solver.line import LOAD_SECONDS, Line, OnStage
 from solver.question import Question
 from solver.relocation.questions import defrag_question, preemption_question, repair_question
@@ -35,7 +36,8 @@ class SolverClient:
 
     `start` early: the child takes most of a second to load. `seconds` is what the last call
     took. A test may bring its own worker module, steps and loading time. The child is `niceness`
-    nicer than this process, for programs that have something more urgent to do.
+    nicer than this process, for programs that have something more urgent to do. A `keeper` that
+    has started its child before this module was loaded is taken over.
 
     Every call returns at most 200 ms after `solver.timeLimitSeconds`, whatever the child does;
     where it fails, the status is `GREEDY` and `note` says why. `on_stage` is called in the
@@ -46,14 +48,15 @@ class SolverClient:
 
     def __init__(
         self,
-        worker_module: str = "solver.worker",
+        worker_module: str = WORKER,
         steps: Steps | None = None,
         load_seconds: float = LOAD_SECONDS,
         niceness: int = 0,
+        keeper: Keeper | None = None,
     ) -> None:
         self.seconds = 0.0
         self._steps = steps or own_steps()
-        self._line = Line(worker_module, load_seconds, niceness)
+        self._line = Line(keeper or Keeper(worker_module, niceness), load_seconds)
         self._checking = 0.0
         self._extensions: Extensions | None = None
         self._log = structlog.get_logger(__name__)

@@ -7,6 +7,9 @@ import time
 
 from solver.child import Child, Fault
 
+WORKER = "solver.worker"
+"""The module that a solver process runs."""
+
 FIRST_DELAY = 0.25
 LONGEST_DELAY = 30.0
 
@@ -25,7 +28,7 @@ class Keeper:
     to its parent when the *thread* that started it ends.
     """
 
-    def __init__(self, module: str, niceness: int = 0) -> None:
+    def __init__(self, module: str = WORKER, niceness: int = 0) -> None:
         self._module = module
         self._niceness = niceness
         self._changed = threading.Condition()

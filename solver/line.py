@@ -14,9 +14,10 @@ from model.snapshot import Snapshot
 from solver.child import Child, Fault, Late
 from solver.condense import condensed
 from solver.errand import Deadlines
+from solver.frames import READY, Size
 from solver.keeper import Keeper
 from solver.tasks import Batch, Outcome, Task
-from solver.wire import READY, Request, Size, dynamic_part, encode_request
+from solver.wire import Request, dynamic_part, encode_request
 
 LOAD_SECONDS = 30.0
 """How long a new process may take to load OR-tools before it counts as hung."""
@@ -27,8 +28,8 @@ OnStage = Callable[[Stage], None]
 class Line:
     """One child at a time, one call at a time; a child that misbehaves is killed."""
 
-    def __init__(self, worker_module: str, load_seconds: float, niceness: int = 0) -> None:
-        self.keeper = Keeper(worker_module, niceness)
+    def __init__(self, keeper: Keeper, load_seconds: float) -> None:
+        self.keeper = keeper
         self._load_seconds = load_seconds
         self._busy = threading.Lock()
         self._calls = READY

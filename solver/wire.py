@@ -1,4 +1,4 @@
-"""What the parent and the solver process say to each other, and how it is framed.
+"""What the parent and the solver process say to each other.
 
 Down go requests, as pickles: the parent is trusted. Up come replies, as JSON: the child is
 our own code, but its heap may be corrupt, so nothing that it sends is ever unpickled.
@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import copyreg
 import io
-import os
 import pickle
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
@@ -25,17 +23,8 @@ from model.plan import Plan, Stage
 from model.relocation import DefragPlan, PreemptionPlan, RepairPlan
 from model.resources import Resources
 from model.snapshot import RunningPod, Snapshot
+from solver.frames import Size, WireError, frame
 from solver.tasks import Batch, Outcome, Task
-
-HEADER = struct.Struct(">Q")
-"""Every message is its length in bytes, then that many bytes."""
-
-READY = 0
-"""The call number of the reply that says that the child has loaded; calls count from 1."""
-
-
-class WireError(ValueError):
-    """What came over the pipe is not a message of this protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,34 +79,6 @@ class Reply:
         return self.plan or self.repair or self.preemption or self.defrag
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """The most bytes, and the most JSON values, that an honest reply can have.
-
-    Reading a reply cannot be interrupted. It costs about 0.1 us a value, and little a byte.
-    """
-
-    length: int = 2**20
-    values: int = 10_000
-
-    @classmethod
-    def of_plan(cls, snapshot: Snapshot) -> Size:
-        """Bound a plan of any kind for `snapshot`.
-
-        Each gang, node and waiting pod appears once, with its name; a pod that stands may
-        appear as a move or as a victim.
-        """
-        standing = [one.gang for one in snapshot.standing]
-        gangs, nodes = len(snapshot.gangs) + len(standing), len(snapshot.fabric.nodes)
-        pods = sum(len(role.pods) for gang in snapshot.gangs for role in gang.roles)
-        pods += 2 * sum(role.size for gang in standing for role in gang.roles)
-        terms = len(snapshot.config.spec.scoring_weights)
-        return cls(
-            length=2**20 + 1024 * (pods + nodes) + 4096 * gangs,
-            values=10_000 + 6 * pods + 10 * nodes + (100 + 5 * terms) * gangs,
-        )
-
-
 def _failing_fast(schema: Any) -> Any:
     """Copy a schema so that the first wrong item ends a sequence: collecting errors costs most."""
     if isinstance(schema, dict):
@@ -140,11 +101,6 @@ def _by_fields(kind: type[Any]) -> Callable[[Any], tuple[type[Any], tuple[Any, .
 
 _REDUCERS = copyreg.dispatch_table | {kind: _by_fields(kind) for kind in (RunningPod, Resources)}
 """For what a request has thousands of."""
-
-
-def frame(payload: bytes) -> bytes:
-    """Put the length of `payload` in front."""
-    return HEADER.pack(len(payload)) + payload
 
 
 def encode_request(request: Request) -> bytes:
@@ -190,55 +146,3 @@ def decode_reply(payload: bytes, size: Size) -> Reply:
         place = ".".join(str(part) for part in first["loc"]) or "message"
         raise WireError(f"{place}: {first['msg']}") from None
     return reply
-
-
-class Inbox:
-    """Cuts the bytes that have come so far into messages of at most `limit` bytes."""
-
-    def __init__(self) -> None:
-        self.limit = Size().length
-        self._bytes = bytearray()
-
-    def feed(self, data: bytes) -> None:
-        """Take in `data`."""
-        self._bytes += data
-
-    def next(self) -> bytes | None:
-        """Take out the next whole message, `None` while it is not there. Raises `WireError`."""
-        if len(self._bytes) < HEADER.size:
-            return None
-        (length,) = HEADER.unpack_from(self._bytes)
-        if length > self.limit:
-            raise WireError(f"a message of {length} bytes is announced, {self.limit} are allowed")
-        end = HEADER.size + length
-        if len(self._bytes) < end:
-            return None
-        payload = bytes(self._bytes[HEADER.size : end])
-        del self._bytes[:end]
-        return payload
-
-
-def read_exactly(descriptor: int, count: int) -> bytes:
-    """Read `count` bytes from a blocking descriptor. Raises `EOFError` where it ends before."""
-    buffer = bytearray(count)
-    view = memoryview(buffer)
-    done = 0
-    while done < count:
-        got = os.readv(descriptor, [view[done:]])
-        if not got:
-            raise EOFError("the pipe has ended")
-        done += got
-    return bytes(buffer)
-
-
-def read_frame(descriptor: int) -> bytes:
-    """Read the next message on a blocking descriptor. Raises `EOFError` at the end of the pipe."""
-    (length,) = HEADER.unpack(read_exactly(descriptor, HEADER.size))
-    return read_exactly(descriptor, length)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of `data` to a blocking descriptor."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]

@@ -25,16 +25,9 @@ from model.extensions import ExtensionError
 from model.fabric import Fabric
 from model.plan import Stage
 from model.snapshot import Snapshot
+from solver.frames import READY, read_frame, write_all
 from solver.tasks import Batch, Defragment, Outcome, Preempt, Repair, Task
-from solver.wire import (
-    READY,
-    Reply,
-    Request,
-    decode_request,
-    encode_reply,
-    read_frame,
-    write_all,
-)
+from solver.wire import Reply, Request, decode_request, encode_reply
 
 Solve = Callable[[Task, Snapshot, bool, Callable[[Stage], None]], Outcome | None]
 """Task, snapshot, whether extensions take part, what to call after each stage.

@@ -226,6 +226,16 @@ def test_version_and_help(run: Run) -> None:
     assert run("no-such-verb").exit_code == 2
 
 
+def test_the_solver_process_starts_before_anything_heavy_is_loaded() -> None:
+    """It takes longest to load, so nothing that the verb itself loads may come before it."""
+    code = (
+        "import sys, cli.main, cli.solving, solver.keeper\n"
+        "heavy = {'model.fabric', 'pydantic', 'structlog', 'solver.wire', 'solver.client'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=EXAMPLES.parent)
+
+
 def test_the_command_never_loads_ortools() -> None:
     """The parent process stays small: OR-tools belongs to the solver process alone."""
     code = "import sys, cli.main, cli.plan, solver.client; assert 'ortools' not in sys.modules"

@@ -17,8 +17,8 @@ from typing import NoReturn
 from model.fabric import Fabric
 from model.plan import Plan, PlanStatus, Stage
 from model.snapshot import Snapshot
+from solver.frames import HEADER, frame, write_all
 from solver.tasks import Task
-from solver.wire import HEADER, frame, write_all
 from solver.worker import Solve, run
 from tests.solver.stand_ins import seat
 

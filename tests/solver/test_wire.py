@@ -15,15 +15,12 @@ from model.gang import GangKey
 from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from model.reasons import NearMiss, Reason, ReasonKind
 from model.relocation import DefragPlan, FreeRoom, PreemptionPlan, RepairPlan, Victim
+from solver.frames import HEADER, Inbox, Size, WireError
 from solver.line import as_needed
 from solver.tasks import Batch, Outcome, Repair
 from solver.wire import (
-    HEADER,
-    Inbox,
     Reply,
     Request,
-    Size,
-    WireError,
     decode_reply,
     decode_request,
     dynamic_part,

@@ -1,0 +1,26 @@
+"""The solver process of a verb, which loads while the verb does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from solver.client import SolverClient
+
+
+@contextmanager
+def solver() -> Iterator[SolverClient]:
+    """A client whose process loads OR-tools while this one loads the rest and reads its input.
+
+    To be entered before anything is imported that takes long.
+    """
+    from solver.keeper import Keeper
+
+    with closing(Keeper()) as keeper:
+        keeper.start()
+        from solver.client import SolverClient
+
+        with SolverClient(keeper=keeper) as client:
+            yield client
