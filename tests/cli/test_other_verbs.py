@@ -226,29 +226,26 @@ def test_version_and_help(run: Run) -> None:
     assert run("no-such-verb").exit_code == 2
 
 
-def test_the_solver_process_starts_before_anything_heavy_is_loaded() -> None:
-    """It takes longest to load, so nothing that the verb itself loads may come before it."""
-    code = (
-        "import sys, cli.main, cli.solving, solver.keeper\n"
-        "heavy = {'model.fabric', 'pydantic', 'structlog', 'solver.wire', 'solver.client'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=EXAMPLES.parent)
-
-
 def test_the_command_never_loads_ortools() -> None:
     """The parent process stays small: OR-tools belongs to the solver process alone."""
     code = "import sys, cli.main, cli.plan, solver.client; assert 'ortools' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=EXAMPLES.parent)
 
 
-def test_help_needs_neither_model_nor_solver() -> None:
-    """`--help` is quick because it imports nothing that it does not print."""
-    code = (
-        "import sys, cli.main\n"
-        "heavy = {'pydantic', 'rich', 'yaml', 'solver.client', 'model.snapshot'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
-    )
+@pytest.mark.parametrize(
+    ("loaded", "heavy"),
+    [
+        ("cli.main", {"pydantic", "rich", "yaml", "solver.client", "model.snapshot"}),
+        (
+            "cli.main, cli.solving, solver.keeper",
+            {"pydantic", "structlog", "model.fabric", "solver.wire", "solver.client"},
+        ),
+    ],
+    ids=["help", "starting the solver process"],
+)
+def test_what_comes_first_loads_nothing_heavy(loaded: str, heavy: set[str]) -> None:
+    """`--help` imports only what it prints; the solver process starts before all that is slow."""
+    code = f"import sys, {loaded}; found = {heavy} & set(sys.modules); assert not found, found"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=EXAMPLES.parent)
 
 
