@@ -47,11 +47,16 @@ def what_waits(before: Told, facts: Facts) -> tuple[list[Tell], dict[GangKey, Sa
 
 
 def _steady(earlier: Said | None, kind: ReasonKind, text: str, now: float) -> Said:
-    """What to say now: the earlier text for as long as it is fresh and of the same kind."""
+    """What to say now: the earlier text for as long as it is fresh and of the same kind.
+
+    How many members are missing is always the newest.
+    """
     if earlier is None or earlier.kind is not kind:
         return Said(kind, text, now, now)
     event_at = now if now - earlier.event_at >= REMIND_SECONDS else earlier.event_at
-    if text != earlier.text and now - earlier.at >= RETELL_SECONDS:
+    # Each member that comes starts a cycle; the last of them starts the last one.
+    fresh = kind is not ReasonKind.MEMBERS_MISSING and now - earlier.at < RETELL_SECONDS
+    if text != earlier.text and not fresh:
         return Said(kind, text, now, event_at)
     return Said(kind, earlier.text, earlier.at, event_at)
 

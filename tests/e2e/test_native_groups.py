@@ -40,6 +40,7 @@ def test_a_native_group(plane: ControlPlane, tmp_path: Path) -> None:
         groups = f"/apis/scheduling.k8s.io/v1alpha2/namespaces/{namespace}/podgroups"
         pods = f"/api/v1/namespaces/{namespace}/pods"
         policy = {"schedulingPolicy": {"gang": {"minCount": 4}}}
+        api.create(groups, {"metadata": {"name": "quad"}, "spec": policy})
 
         def submit(i: int) -> None:
             pod = {**template(8), "metadata": {"name": f"quad-{i}"}}
@@ -52,8 +53,6 @@ def test_a_native_group(plane: ControlPlane, tmp_path: Path) -> None:
 
         for i in range(3):
             submit(i)
-        # The group comes last: a text of which only the number changes is not told at once.
-        api.create(groups, {"metadata": {"name": "quad"}, "spec": policy})
         eventually(lambda: "3 of 4 members" in message(), "three wait for the fourth")
         submit(3)
         eventually(lambda: all(map(holds, api.get(pods)["items"])), "all four are bound")

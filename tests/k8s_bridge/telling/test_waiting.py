@@ -125,6 +125,17 @@ def test_numbers_alone_are_told_once_in_a_while() -> None:
     assert events(renewed) == []
 
 
+def test_every_member_that_comes_is_told_at_once() -> None:
+    """A second later there is one more: maybe no cycle follows, so it is told now; no event."""
+    bodies = pods_of(PAIR)
+    two, three = (Reason(ReasonKind.MEMBERS_MISSING, f"{n} of 4 members") for n in (2, 3))
+    news = first(facts([PAIR], bodies, reasons=[two]))
+    newer = what_to_tell(news.told, facts([PAIR], bodies, reasons=[three], now=NOW + 1)).tells
+    said = [tell.status["conditions"][0]["message"] for tell in statuses(newer)]
+    assert ["3 of 4 members" in text for text in said] == [True, True]
+    assert events(newer) == []
+
+
 def test_another_kind_of_reason_is_told_at_once_with_an_event() -> None:
     """From short of room to outranked within a second: both pods and one event."""
     bodies = pods_of(PAIR)
