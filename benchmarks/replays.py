@@ -35,7 +35,7 @@ KeptFile = Annotated[
 AnyCode = Annotated[
     bool, typer.Option("--any-code", help="Take what other code has found of baselines, too.")
 ]
-Missing = Annotated[
+ReplayMissing = Annotated[
     bool,
     typer.Option("--replay/--no-replay", help="Replay what the file has not; else leave it out."),
 ]

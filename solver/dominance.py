@@ -141,10 +141,9 @@ def _options(view: View, scorer: Scorer, unit: Unit, group: Usable) -> list[Opti
         base = base_of[leaf]
         here = comforts[leaf]
         if counts == (1,):
-            options += [
-                (leaf, comfort, points := base + weight * table[comfort], points, nodes)
-                for comfort, nodes in here.items()
-            ]
+            for comfort, nodes in here.items():
+                points = base + weight * table[comfort]
+                options.append((leaf, comfort, points, points, nodes))
             continue
         values = [weight * table[comfort] for comfort in here]
         blockers = 1

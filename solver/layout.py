@@ -235,8 +235,6 @@ class Layout:
                 continue
             if user.one:
                 fit = sum([by_node[i] > 0 and i not in user.bound for i in bin_.nodes])
-            elif len(bin_.nodes) == 1:
-                fit = by_node[bin_.node]
             else:
                 fit = sum([by_node[i] for i in bin_.nodes])
             if fit:

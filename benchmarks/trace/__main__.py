@@ -19,8 +19,8 @@ from benchmarks.replays import (
     AtOnce,
     Case,
     KeptFile,
-    Missing,
     Outcome,
+    ReplayMissing,
     left_out,
     run_all,
     with_slack,
@@ -79,7 +79,7 @@ def main(
     at_once: AtOnce = 1,
     kept: KeptFile = None,
     any_code: AnyCode = False,
-    replay: Missing = True,
+    replay: ReplayMissing = True,
     write: Annotated[bool, typer.Option(help="Write RESULTS.md.")] = False,
 ) -> None:
     """Replay every case and print the table."""

@@ -57,14 +57,8 @@ class Capacity:
         slots = self._slots.get(key)
         if slots is None:
             slots = self._slots[key] = _slots(self._view, bin_, requests)
-        if any(claim.stands for claim in claims):
-            for amounts, free in slots.rows:
-                _add_sum(self._program, claims, [amounts[id(c.request)] for c in claims], free)
-        else:
-            pods = [(id(c.request), count, v) for c in claims for count, v in c.terms]
-            for amounts, free in slots.rows:
-                terms = [(count * n, v) for key, count, v in pods if (n := amounts[key])]
-                self._program.at_most(terms, free)
+        for amounts, free in slots.rows:
+            _add_sum(self._program, claims, [amounts[id(c.request)] for c in claims], free)
         single = len(bin_.nodes) == 1
         if slots.alone:
             pinned = len(slots.rows) > 1 and any(claim.kept for claim in claims)
