@@ -6,10 +6,11 @@ STAMP := .venv/.installed
 SEEDS ?= 20
 WORKERS ?= 2
 MAPPED ?= statefulset/gpu-scheduler-check
+ROOMS := $(addprefix tests/,model solver k8s_bridge webhook agent simulator cli dashboard)
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install playground demo test lint types contracts unit mutants soak faults bench fix-nodes manifests reference sbom clean
+.PHONY: help install playground demo test lint types contracts unit oldest mutants soak faults bench fix-nodes manifests reference sbom clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +52,12 @@ contracts: $(STAMP) ## Which room may import which (import-linter)
 unit: $(STAMP) ## Tests in random order, with coverage
 	@.venv/bin/pytest -q -n $(WORKERS) --dist worksteal --cov
 
+oldest: $(STAMP) ## Tests of the rooms with the oldest libraries that pyproject.toml allows
+	@.venv/bin/uv venv --quiet --clear --python .venv/bin/python .venv-oldest
+	@.venv/bin/uv pip compile --quiet --resolution lowest-direct pyproject.toml -o .venv-oldest/versions.txt
+	@.venv/bin/uv pip install --quiet --python .venv-oldest/bin/python -c .venv-oldest/versions.txt --group dev -e .
+	@.venv-oldest/bin/pytest -q -n $(WORKERS) --dist worksteal -o filterwarnings=default $(ROOMS)
+
 mutants: $(STAMP) ## Take out one safeguard after the other; a named test has to fail each time
 	@.venv/bin/python -m tests.mutants
 
@@ -79,5 +86,5 @@ sbom: $(STAMP) ## List what an image is made of, in CycloneDX: dist/fourleaf.cdx
 	@.venv/bin/uv export --frozen --no-dev --quiet --preview-features sbom-export --format cyclonedx1.5 -o dist/fourleaf.cdx.json >/dev/null
 
 clean: ## Remove .venv and every cache
-	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
+	@rm -rf .venv .venv-oldest build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
