@@ -52,6 +52,7 @@ contracts: $(STAMP) ## Which room may import which (import-linter)
 unit: $(STAMP) ## Tests in random order, with coverage
 	@.venv/bin/pytest -q -n $(WORKERS) --dist worksteal --cov
 
+# Old libraries warn of what newer ones under them deprecate, which is theirs to mend.
 oldest: $(STAMP) ## Tests of the rooms with the oldest libraries that pyproject.toml allows
 	@.venv/bin/uv venv --quiet --clear --python .venv/bin/python .venv-oldest
 	@.venv/bin/uv pip compile --quiet --resolution lowest-direct pyproject.toml -o .venv-oldest/versions.txt

@@ -17,7 +17,7 @@ from model.plan import PlanStatus
 from solver.client import SolverClient
 from solver.keeper import LONGEST_DELAY, Keeper, restart_delay
 from tests.solver import faulty_worker
-from tests.solver.probes import ON_LINUX, WORKER, gone, plan_with_fault
+from tests.solver.probes import LIMIT, ON_LINUX, WORKER, gone, plan_with_fault
 from tests.solver.stand_ins import snapshot, steps
 
 ROOT = str(Path(__file__).parents[2])
@@ -28,7 +28,7 @@ PATIENCE = 60.0
 def test_dead_on_arrival() -> None:
     """A module that cannot be imported yields greedy plans at once and is not retried madly."""
     with SolverClient("tests.solver.no_such_worker", steps()) as broken:
-        notes = [broken.plan(snapshot("a", limit=PATIENCE)).note for _ in range(30)]
+        notes = [broken.plan(snapshot("a", limit=LIMIT)).note for _ in range(30)]
     held_back = [note for note in notes if "in a row" in note]
     assert len(held_back) > len(notes) / 2
     assert "No module named" in held_back[-1]

@@ -1,0 +1,1 @@
+"""Tests of why gangs wait: kinds, counts, nearest misses and advice, worked out by hand."""
