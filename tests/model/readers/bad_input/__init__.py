@@ -1,0 +1,1 @@
+"""Tests of input that is refused: by file, object and field, with advice."""

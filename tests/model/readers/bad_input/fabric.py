@@ -1,0 +1,112 @@
+"""Nodes and the fabric that they make."""
+
+from __future__ import annotations
+
+from tests.model.readers.bad_input.made import ANNOTATION, CONFIG, GPU, Case, labelled
+from tests.model.readers.objects import config, node
+
+CASES: dict[str, Case] = {
+    "node amount": (
+        [node(status={"allocatable": {GPU: "-8"}})],
+        "Node n1",
+        f"status.allocatable[{GPU}]",
+        "zero or more",
+    ),
+    "node of two GPU kinds": (
+        [node(status={"allocatable": {GPU: 8, "amd.com/gpu": 8}})],
+        "Node n1",
+        "status.allocatable",
+        "one GPU resource",
+    ),
+    "taint": (
+        [node(spec={"taints": [{"key": "a", "effect": "Never"}]})],
+        "Node n1",
+        "spec.taints[0].effect",
+        "NoSchedule",
+    ),
+    "failure rate": (
+        [
+            node(
+                metadata={
+                    "name": "n1",
+                    "annotations": {"topology.scheduler/failure-rate": "12%"},
+                }
+            )
+        ],
+        "Node n1",
+        ANNOTATION % "failure-rate",
+        "0 to 1",
+    ),
+    "one node without a leaf": (
+        [node(), node("n2", None)],
+        "Node n2",
+        "metadata.labels[topology.scheduler/leaf]",
+        "isolate",
+    ),
+    "no node with a leaf": (
+        [node("n1", None)],
+        "SchedulerConfig",
+        "spec.topology",
+        "topology.scheduler/leaf",
+    ),
+    "two presets fit": (
+        [
+            labelled(
+                **{
+                    "topology.scheduler/leaf": "a",
+                    "topology.scheduler/spine": "b",
+                    "fabric.topograph.run/tier-0": "a",
+                    "fabric.topograph.run/tier-1": "b",
+                }
+            )
+        ],
+        "SchedulerConfig",
+        "spec.topology.preset",
+        "plain, topograph",
+    ),
+    "unknown preset": (
+        [node(), config(topology={"preset": "gce"})],
+        CONFIG,
+        "spec.topology.preset",
+        "gke",
+    ),
+    "unknown level": (
+        [node(), config(topology={"levels": [{"nodeLabel": "rack"}]})],
+        "Node n1",
+        "metadata.labels[rack]",
+        "Label the node",
+    ),
+    "levels of hosts alone": (
+        [node(), config(topology={"levels": [{"nodeLabel": "kubernetes.io/hostname"}]})],
+        CONFIG,
+        "spec.topology.levels",
+        "leaf switch",
+    ),
+    "uplink of no leaf": (
+        [node(), config(network={"uplinks": {"leaf-9": "1Tb"}})],
+        CONFIG,
+        "spec.network.uplinks[leaf-9]",
+        "leaf-1",
+    ),
+    "edge of no leaf": (
+        [
+            node(),
+            config(topology={"adjacency": {"kind": "explicit", "edges": [["leaf-1", "leaf-9"]]}}),
+        ],
+        CONFIG,
+        "spec.topology.adjacency.edges[0]",
+        "leaf-1",
+    ),
+    "domain of no leaf": (
+        [node(), config(namespaces={"ml": {"domains": ["leaf-9"]}})],
+        CONFIG,
+        "spec.namespaces[ml].domains",
+        "leaf-1",
+    ),
+    "adjacency": (
+        [config(topology={"adjacency": {"kind": "nearby"}})],
+        CONFIG,
+        "spec.topology.adjacency.kind",
+        "consecutive",
+    ),
+}
