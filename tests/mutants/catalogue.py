@@ -197,7 +197,7 @@ MUTANTS = (
         'done = sum(1 for pod in members if pod.phase == "Succeeded")\n'
         "        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])",
         "done = 0\n        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])",
-        "tests/model/readers/test_gangs.py::test_finished_members_count_and_hold_nothing",
+        "tests/model/readers/gangs/test_members.py::test_finished_members_count_and_hold_nothing",
     ),
     Mutant(
         "orphan proof",

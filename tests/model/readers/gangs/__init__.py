@@ -1,0 +1,1 @@
+"""Tests of gangs as they are read."""
