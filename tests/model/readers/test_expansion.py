@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from model.reasons import ReasonKind
+from tests.model.readers.gangs.made import gangs
 from tests.model.readers.objects import (
     OURS,
     TEMPLATE,
@@ -19,7 +20,6 @@ from tests.model.readers.objects import (
     pod_spec,
     reading,
 )
-from tests.model.readers.test_gangs import gangs
 
 
 def test_job() -> None:
