@@ -15,9 +15,11 @@ def placement_of(view: View, scorer: Scorer, placed: PlacedGang) -> Placement:
     """Pods on nodes, and the points of the gang by term."""
     gang = placed.gang
     pods = tuple(
-        (pod, view.ground.nodes[node].name)
-        for role, nodes in zip(gang.roles, placed.nodes, strict=True)
-        for pod, node in zip(role.pods, nodes, strict=True)
+        [
+            (pod, view.ground.nodes[node].name)
+            for role, nodes in zip(gang.roles, placed.nodes, strict=True)
+            for pod, node in zip(role.pods, nodes, strict=True)
+        ]
     )
     terms = scorer.terms(placed.unit, gang, placed.nodes)
     return Placement(gang.key, pods, tuple(sorted(terms.items())))

@@ -11,6 +11,7 @@ from model.resources import Resources, free_devices
 from solver.bins import Bin
 from solver.kinds import Counts
 from solver.layout import Layout
+from solver.locations import Location
 from solver.residents import Resident
 from solver.rest import Rest
 from solver.units import Unit
@@ -36,14 +37,15 @@ class Decoded:
 
 def decode(layout: Layout, values: list[int], placed: dict[tuple[int, int], list[Gang]]) -> Decoded:
     """Put gangs where `values` say: those `placed` by (unit, party), else all of the party."""
-    slots, failed = _pack(layout, values)
+    chosen = [_chosen(variables, values) for variables in layout.units]
+    slots, failed = _pack(layout, values, chosen)
     if failed:
         return Decoded(misfits=failed)
     out = Decoded()
     for position, variables in enumerate(layout.units):
         unit = variables.unit
         stock = _Stock(slots, position)
-        for number, takes_of in enumerate(_takes(layout, variables, values)):
+        for number, takes_of in enumerate(_takes(layout, variables, values, chosen[position])):
             party = unit.parties[number]
             gangs = party.gangs * len(takes_of) if unit.phantom else party.gangs
             for gang, takes in zip(placed.get((position, number), gangs), takes_of, strict=False):
@@ -59,7 +61,8 @@ def misfits(layout: Layout, values: list[int]) -> frozenset[int]:
     """Leaves where the numbers of pods obey the rows but cannot be packed as found."""
     if not layout.inexact:
         return frozenset()
-    return _pack(layout, values, set(layout.inexact))[1]
+    chosen = [_chosen(variables, values) for variables in layout.units]
+    return _pack(layout, values, chosen, set(layout.inexact))[1]
 
 
 def staying(layout: Layout, values: list[int]) -> list[Resident]:
@@ -87,18 +90,28 @@ class _Stock:
         return taken
 
 
+def _chosen(variables: UnitVariables, values: list[int]) -> list[list[tuple[Location, int]]]:
+    """By class, the places where the values put gangs of the unit, and how many."""
+    return [
+        [(place, values[variable]) for place, variable in group.places if values[variable]]
+        for group in variables.classes
+    ]
+
+
 def _takes(
-    layout: Layout, variables: UnitVariables, values: list[int]
+    layout: Layout,
+    variables: UnitVariables,
+    values: list[int],
+    chosen: list[list[tuple[Location, int]]],
 ) -> list[list[list[tuple[int, Counts]]]]:
     """By party, for each gang that the values place, its new pods by leaf in rank order."""
     unit = variables.unit
     out: list[list[list[tuple[int, Counts]]]] = [[] for _ in unit.parties]
-    for group in variables.classes:
+    for group, here in zip(variables.classes, chosen, strict=True):
         places = [
             [(leaf, unit.new_pods(leaf, counts)) for leaf, counts in place.takes]
-            for place, variable in group.places
-            if values[variable]
-            for _ in range(values[variable])
+            for place, gangs in here
+            for _ in range(gangs)
         ]
         if not group.flows:
             out[0] += places
@@ -149,13 +162,16 @@ def _deal(
 
 
 def _pack(
-    layout: Layout, values: list[int], only: set[Bin] | None = None
+    layout: Layout,
+    values: list[int],
+    chosen: list[list[list[tuple[Location, int]]]],
+    only: set[Bin] | None = None,
 ) -> tuple[dict[tuple[int, int, int], list[int]], frozenset[int]]:
     """(unit, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
     by_bin: dict[Bin, list[tuple[int, int, int, int]]] = defaultdict(list)
     for position, variables in enumerate(layout.units):
         roles = variables.unit.roles
-        for leaf in _touched(variables, values):
+        for leaf in _touched(variables, chosen[position]):
             for role in roles:
                 for bin_, terms in variables.bins.get((role, leaf), ()):
                     pods = sum([c * values[v] for c, v in terms])
@@ -176,15 +192,9 @@ def _pack(
     return slots, frozenset(failed)
 
 
-def _touched(variables: UnitVariables, values: list[int]) -> list[int]:
-    """Leaves where the values place pods of the unit, each once."""
-    touched = {
-        leaf: None
-        for group in variables.classes
-        for place, variable in group.places
-        if values[variable]
-        for leaf, _ in place.takes
-    }
+def _touched(variables: UnitVariables, chosen: list[list[tuple[Location, int]]]) -> list[int]:
+    """Leaves where pods of the unit are placed, each once."""
+    touched = {leaf: None for here in chosen for place, _ in here for leaf, _ in place.takes}
     if variables.spines:
         touched.update(dict.fromkeys(leaf for _, leaf in variables.pods))
     return list(touched)
@@ -270,6 +280,8 @@ def _find_devices(
     The bin is one node then. Among gangs that stand it is left to the commit, which knows the
     devices that they have.
     """
+    if not layout.view.snapshot.demanding:
+        return True
     requests = [
         layout.units[position].unit.kind.requests[role]
         for position, role, _, pods in groups

@@ -54,7 +54,8 @@ def prune(
         quiet = leaves - contested
         places = len(quiet)
         if unit.kind.sizes == (1,):
-            places = sum([len(view.by_comfort[leaf]) for leaf in quiet])
+            comforts = view.open_comforts(unit.kind)
+            places = sum([len(comforts[leaf]) for leaf in quiet])
         if places > WORTHWHILE * rivals:
             skipped[position] = _prune_unit(view, scorer, unit, classes, contested, rivals)
     return skipped

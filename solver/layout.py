@@ -17,12 +17,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from solver.bins import Bin, bins_of
+from solver.bins import Bin
 from solver.dominance import prune
 from solver.laws.capacity import Capacity
 from solver.laws.claim import Claim
 from solver.laws.nodes import add_node_laws, add_phantom_law
 from solver.loose import add_loose
+from solver.partition import bins_of
 from solver.program import Program, Terms
 from solver.residents import Keep, Resident, keeps_of
 from solver.scorer import Scorer
@@ -79,13 +80,12 @@ class Layout:
         pods: dict[tuple[int, int], Terms] = defaultdict(list)
         plain = len(unit.roles) == 1 and not unit.bound
         single = unit.kind.sizes == (1,) and not unit.bound
-        make = self.program.variable
         for open_ in classes:
-            group = Class(open_.worth)
+            made = self.program.variables([fit for _, fit in open_.places])
+            places = list(zip([place for place, _ in open_.places], made, strict=True))
+            group = Class(open_.worth, places)
             variables.classes.append(group)
-            for place, fit in open_.places:
-                variable = make(fit)
-                group.places.append((place, variable))
+            for place, variable in places:
                 for leaf, counts in place.takes:
                     if plain:
                         pods[0, leaf].append((counts[0], variable))
@@ -118,11 +118,10 @@ class Layout:
             for role, leaf in variables.pods:
                 users[leaf].append(of_role[role])
         bins_in: dict[int, list[Bin]] = {}
+        nodes_in = self._nodes_in(users, residents)
         for leaf in sorted(users):
-            kinds = [(user.kind, user.role) for user in users[leaf]]
-            bins_in[leaf] = bins_of(
-                self.view, leaf, kinds, self.scorer is not None, leaf in self.refined
-            )
+            scored, refined = self.scorer is not None, leaf in self.refined
+            bins_in[leaf] = bins_of(self.view, leaf, nodes_in[leaf], users[leaf], scored, refined)
         self.keeps = keeps_of(self.program, residents, bins_in) if residents else []
         staying: dict[Bin, list[Claim]] = defaultdict(list)
         for keep in self.keeps:
@@ -140,6 +139,17 @@ class Layout:
                     if not capacity.add(bin_, claimed):
                         self.inexact.append(bin_)
                     add_phantom_law(self.program, self.view, bin_, phantoms)
+
+    def _nodes_in(
+        self, users: dict[int, list[User]], residents: Sequence[Resident]
+    ) -> dict[int, Sequence[int]]:
+        """Leaf -> the nodes with room for somebody; all, where gangs stand that may leave some."""
+        in_leaf = self.view.ground.in_leaf
+        if residents or any(variables.unit.stand is not None for variables in self.units):
+            return {leaf: in_leaf[leaf] for leaf in users}
+        rooms = {id(user.by_node): user.by_node for here in users.values() for user in here}
+        roomy = [any(room) for room in zip(*rooms.values(), strict=True)]
+        return {leaf: [i for i in in_leaf[leaf] if roomy[i]] for leaf in users}
 
     def _settle(self, user: User, leaf: int, bins: list[Bin], claims: list[list[Claim]]) -> None:
         """Say which bins of the leaf the pods of one role go to."""

@@ -44,7 +44,8 @@ class Leftover:
         self._view = view
         self._free: list[Resources] = list(view.free)
         self._rest = Rest()
-        self._gpus = [total - used for used, total in view.leaf_gpus]
+        gpus = view.slots(1)
+        self._gpus = [sum(gpus[nodes.start : nodes.stop]) for nodes in view.ground.in_leaf]
         for one in placed:
             for request, nodes in zip(one.unit.kind.requests, one.nodes, strict=True):
                 self._take(request, nodes)
@@ -68,8 +69,11 @@ class Leftover:
         return seated
 
     def _leaves(self, party: Party) -> list[int]:
+        (request,), (pods,) = party.kind.requests, party.kind.sizes
+        gpus, least = self._gpus, pods * request.gpus
         places = self._view.open_places(party.kind, party.locations)
-        return sorted([place.takes[0][0] for place, _ in places], key=self._gpus.__getitem__)
+        leaves = [leaf for place, _ in places for leaf, _ in place.takes if gpus[leaf] >= least]
+        return sorted(leaves, key=gpus.__getitem__)
 
     def _find(self, party: Party, leaf: int) -> list[int] | None:
         """Take the nodes of the leaf for one gang, each pod where it leaves fewest GPUs."""

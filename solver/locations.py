@@ -5,7 +5,7 @@ docs/model.md, section 4. Everything here speaks of the empty fabric.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
@@ -29,16 +29,16 @@ class Location:
     takes: Takes
     number: int
     spines: int = 1
+    span: int = field(init=False)
+    """Leaves and spines that it spans."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "span", len(self.takes) + self.spines)
 
     @property
     def leaves(self) -> int:
         """How many leaves it spans."""
         return len(self.takes)
-
-    @property
-    def span(self) -> int:
-        """Leaves and spines that it spans."""
-        return len(self.takes) + self.spines
 
 
 class Locations:

@@ -5,7 +5,7 @@ Plain data, so that it can be solved as a whole or with most variables fixed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Terms = list[tuple[int, int]]
@@ -47,6 +47,11 @@ class Program:
         """A new integer variable in 0..`most`; returns its number."""
         self.high.append(most)
         return len(self.high) - 1
+
+    def variables(self, most: Sequence[int]) -> range:
+        """A new integer variable in 0..n for each n of `most`; returns their numbers."""
+        self.high += most
+        return range(len(self.high) - len(most), len(self.high))
 
     def row(self, terms: Terms, least: int, most: int) -> None:
         """`least <= sum of terms <= most`. Terms of one variable may stand several times."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from model.gang import Gang, Strategy
@@ -21,7 +20,7 @@ from solver.units import Unit
 from solver.view import View
 
 Points = Sequence[int] | Mapping[int, int]
-"""Points by comfort."""
+"""Points by comfort or by leaf."""
 
 
 class Scorer:
@@ -36,9 +35,7 @@ class Scorer:
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
         self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
         self._node_points: dict[object, Points] = {}
-        self._history: dict[int, list[int]] = {}
-        """Weight of `historicalPerformance` -> its points by comfort."""
-        self._leaf_points: dict[tuple[Strategy, bool, int, int], dict[int, int]] = {}
+        self._leaf_points: dict[tuple[Strategy, bool, int, int], list[int]] = {}
 
     def weights(self, gang: Gang) -> Mapping[str, int]:
         """Weights of the gang's terms, in thousandths."""
@@ -83,23 +80,19 @@ class Scorer:
 
     def _plain_points(self, gang: Gang, request: Resources) -> list[int]:
         """The points of all comforts, where these follow from amounts and failures alone."""
-        view, weights = self.view, self.weights(gang)
+        weights = self.weights(gang)
         availability = weights.get(resource_availability.NAME, 0)
         history = weights.get(historical_performance.NAME, 0)
-        amounts, nodes = view.amounts_of_comfort, view.ground.nodes
-        available = {
-            alike: availability
-            * resource_availability.value(nodes[node].allocatable, view.free[node], request)
-            // 1000
-            for alike, node in dict(zip(amounts, view.of_comfort, strict=True)).items()
-        }
-        if history not in self._history:
-            self._history[history] = [
-                history * historical_performance.value(nodes[node]) // 1000
-                for node in view.of_comfort
-            ]
-        seldom = self._history[history]
-        return [available[alike] + more for alike, more in zip(amounts, seldom, strict=True)]
+        amounts, numbers = self.view.amounts_of_comfort
+        available = [
+            availability * resource_availability.value(full, free, request) // 1000
+            for full, free in amounts
+        ]
+        seldom = self.view.seldom
+        return [
+            available[number] + history * value // 1000
+            for number, value in zip(numbers, seldom, strict=True)
+        ]
 
     def leaf_terms(self, unit: Unit, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
         """Points of the terms that depend on the leaf and on what the gang puts there.
@@ -122,7 +115,7 @@ class Scorer:
             points[bandwidth.NAME] = -(self._penalty * penalty // 1000)
         return points
 
-    def leaf_points(self, unit: Unit, counts: Counts, spans: bool) -> Mapping[int, int]:
+    def leaf_points(self, unit: Unit, counts: Counts, spans: bool) -> Points:
         """By leaf, the sum of `leaf_terms` times the weight of the new pods there."""
         gang = unit.gang
         if unit.bound or self._leaf_terms or (spans and gang.bandwidth):
@@ -133,12 +126,12 @@ class Scorer:
         known = self._leaf_points.get(key)
         if known is None:
             weight = self.weights(gang).get(domain_utilization.NAME, 0)
-            filled = self.view.leaf_gpus
-            points = {}
-            for used, total in set(filled):
-                share = domain_utilization.value(used, total, gpus, gang.strategy)
-                points[used, total] = weight * share // 1000 * pods
-            known = self._leaf_points[key] = {i: points[leaf] for i, leaf in enumerate(filled)}
+            fillings, numbers = self.view.fillings
+            points = [
+                weight * domain_utilization.value(used, total, gpus, gang.strategy) // 1000 * pods
+                for used, total in fillings
+            ]
+            known = self._leaf_points[key] = [points[number] for number in numbers]
         return known
 
     def compactness(self, locations: Locations, gang: Gang, used: int) -> int:
@@ -178,14 +171,20 @@ class Scorer:
 
     def terms(self, unit: Unit, gang: Gang, nodes: Sequence[Sequence[int]]) -> dict[str, int]:
         """Points by term of a placed gang; `nodes` of the unbound pods, by role."""
-        ground = self.view.ground
+        ground, comfort = self.view.ground, self.view.comfort_id
+        leaf_of = ground.leaf_of
         counts: dict[int, list[int]] = {
             leaf: list(bound) for leaf, bound in unit.bound.items() if leaf >= 0
         }
+        alike: dict[tuple[int, int, int], int] = {}
         for role, members in enumerate(nodes):
             for node in members:
-                here = counts.setdefault(ground.leaf_of[node], [0] * len(nodes))
-                here[role] += 1
+                leaf = leaf_of[node]
+                if leaf not in counts:
+                    counts[leaf] = [0] * len(nodes)
+                counts[leaf][role] += 1
+                key = (role, leaf, comfort[node])
+                alike[key] = alike.get(key, 0) + 1
         spines = len({ground.spine_of[leaf] for leaf in counts})
         locations = next(
             party.locations
@@ -197,18 +196,15 @@ class Scorer:
             leaf: self.leaf_terms(unit, leaf, tuple(here), len(counts) > 1)
             for leaf, here in counts.items()
         }
-        comfort = self.view.comfort_id
+        weights = [gang.pod_weight(role) for role in gang.roles]
         total: dict[str, int] = {}
-        for role, members in enumerate(nodes):
-            weight = gang.pod_weight(gang.roles[role])
-            alike = Counter((ground.leaf_of[node], comfort[node]) for node in members)
-            for (leaf, kind), pods in alike.items():
-                node = self.view.of_comfort[kind]
-                points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
-                links = points.get(topology_alignment.NAME, 0)
-                points[topology_alignment.NAME] = compact + self.preference(gang, leaf) + links
-                for name, value in points.items():
-                    total[name] = total.get(name, 0) + pods * weight * value
+        for (role, leaf, kind), pods in alike.items():
+            node = self.view.of_comfort[kind]
+            points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
+            links = points.get(topology_alignment.NAME, 0)
+            points[topology_alignment.NAME] = compact + self.preference(gang, leaf) + links
+            for name, value in points.items():
+                total[name] = total.get(name, 0) + pods * weights[role] * value
         return total
 
 

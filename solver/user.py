@@ -14,7 +14,7 @@ class User:
         "bound",
         "by_leaf",
         "by_node",
-        "kind",
+        "holds",
         "number",
         "one",
         "pods",
@@ -22,6 +22,7 @@ class User:
         "role",
         "stand",
         "variables",
+        "whole",
     )
 
     def __init__(self, view: View, number: int, variables: UnitVariables, role: int) -> None:
@@ -32,7 +33,8 @@ class User:
         self.pods = variables.pods
         self.bins = variables.bins
         self.role = role
-        self.kind = kind
+        self.holds = kind.holds[role]
+        self.whole = kind.whole[role]
         self.request = kind.requests[role]
         self.one = kind.key.one_per_node
         self.bound = variables.unit.bound_nodes

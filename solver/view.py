@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -14,6 +14,7 @@ from solver.ground import Ground
 from solver.kinds import Kind
 from solver.locations import Location, Locations
 from solver.merged import Merged
+from solver.terms import historical_performance
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +43,12 @@ class View:
         self._likely = likely
         self.spec = ground.spec
         used = snapshot.used
-        self.free: list[Resources] = []
-        """Node -> what is left there, the same object for equal amounts."""
-        self.free_id: list[int] = []
         self._amounts = list(ground.amounts)
+        self.free_id = list(ground.empty_id)
         ids = {amount: i for i, amount in enumerate(self._amounts)}
         met: dict[int, int] = {}
         free = snapshot.free
-        for node, empty in zip(ground.nodes, ground.empty_id, strict=True):
-            known = empty
+        for i, node in enumerate(ground.nodes):
             if node.name in used:
                 left = free[node.name]
                 number = met.get(id(left))
@@ -58,9 +56,9 @@ class View:
                     number = met[id(left)] = ids.setdefault(left, len(ids))
                     if number == len(self._amounts):
                         self._amounts.append(left)
-                known = number
-            self.free.append(self._amounts[known])
-            self.free_id.append(known)
+                self.free_id[i] = number
+        self.free: list[Resources] = [self._amounts[number] for number in self.free_id]
+        """Node -> what is left there, the same object for equal amounts."""
         self._rooms: dict[int, Room] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
         self.merged: dict[frozenset[int], Merged] = {}
@@ -166,20 +164,16 @@ class View:
         ground = self.ground
         if ground.extensions.node_terms:
             return list(range(len(ground.nodes)))
+        alike = list(zip(self.free_id, ground.nature, strict=True))
         ids: dict[Hashable, int] = {}
-        by_amounts: dict[tuple[int, int], int] = {}
-        out = []
-        for i, alike in enumerate(zip(self.free_id, ground.nature, strict=True)):
-            known = by_amounts.get(alike)
-            if known is None:
-                node, free = ground.nodes[i], self.free[i]
-                full = node.allocatable
-                amounts = (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods)
-                devices = free.devices if self.snapshot.wishing else None
-                key = (amounts, node.failure_permille, devices)
-                known = by_amounts[alike] = ids.setdefault(key, len(ids))
-            out.append(known)
-        return out
+        numbers: dict[tuple[int, int], int] = {}
+        for amounts, i in {amounts: i for i, amounts in enumerate(alike)}.items():
+            node, free = ground.nodes[i], self.free[i]
+            full = node.allocatable
+            each = (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods)
+            devices = free.devices if self.snapshot.wishing else None
+            numbers[amounts] = ids.setdefault((each, node.failure_permille, devices), len(ids))
+        return [numbers[amounts] for amounts in alike]
 
     @cached_property
     def of_comfort(self) -> list[int]:
@@ -188,29 +182,29 @@ class View:
         return [node_of[comfort] for comfort in range(len(node_of))]
 
     @cached_property
-    def amounts_of_comfort(self) -> list[tuple[int, int]]:
-        """Comfort -> numbers of what is free on its nodes and of what they have in all."""
-        return [(self.free_id[node], self.ground.empty_id[node]) for node in self.of_comfort]
+    def seldom(self) -> list[int]:
+        """Comfort -> how rarely its nodes have failed, 0..1000."""
+        nodes = self.ground.nodes
+        return [historical_performance.value(nodes[i]) for i in self.of_comfort]
 
     @cached_property
-    def by_comfort(self) -> list[list[tuple[int, ...]]]:
-        """Leaf -> its nodes, grouped by `comfort_id`."""
-        out = []
-        for nodes in self.ground.in_leaf:
-            groups: dict[int, list[int]] = {}
-            for i in nodes:
-                groups.setdefault(self.comfort_id[i], []).append(i)
-            out.append([tuple(group) for group in groups.values()])
-        return out
+    def amounts_of_comfort(self) -> tuple[list[tuple[Resources, Resources]], list[int]]:
+        """What nodes have in all and what is free, each pair once, and comfort -> its pair."""
+        free, empty = self.free_id, self.ground.empty_id
+        pairs, numbers = _numbered([(empty[i], free[i]) for i in self.of_comfort])
+        return [(self.ground.amounts[full], self._amounts[left]) for full, left in pairs], numbers
 
     @cached_property
     def leaf_gpus(self) -> list[tuple[int, int]]:
         """Leaf -> (GPUs in use, GPUs in all) over its schedulable nodes."""
         left = [free.gpus for free in self._amounts]
+        full = [amount.gpus for amount in self.ground.amounts]
         ground = self.ground
         used = [
-            max(0, node.allocatable.gpus - left[i]) if ok else 0
-            for node, i, ok in zip(ground.nodes, self.free_id, ground.schedulable, strict=True)
+            max(0, full[empty] - left[free]) if ok else 0
+            for empty, free, ok in zip(
+                ground.empty_id, self.free_id, ground.schedulable, strict=True
+            )
         ]
         return [
             (sum(used[nodes.start : nodes.stop]), total)
@@ -218,6 +212,18 @@ class View:
         ]
 
     @cached_property
+    def fillings(self) -> tuple[list[tuple[int, int]], list[int]]:
+        """The distinct values of `leaf_gpus`, and leaf -> its own among them."""
+        return _numbered(self.leaf_gpus)
+
+    @cached_property
     def likely(self) -> tuple[LikelyGang, ...]:
         """The shapes of the job mix that are worth room."""
         return likely_gangs(self.snapshot) if self._likely is None else self._likely
+
+
+def _numbered(pairs: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
+    """The distinct pairs, and for each of all its place among them."""
+    found: dict[tuple[int, int], int] = {}
+    numbers = [found.setdefault(pair, len(found)) for pair in pairs]
+    return list(found), numbers

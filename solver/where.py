@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model.gang import Gang
@@ -20,7 +20,7 @@ from solver.laws.blocks import add_blocks
 from solver.laws.uplinks import add_uplinks
 from solver.layout import Layout
 from solver.program import Program, Terms, costs_of
-from solver.scorer import Scorer
+from solver.scorer import Points, Scorer
 from solver.units import Unit
 from solver.variables import UnitVariables
 from solver.view import View
@@ -109,7 +109,7 @@ def _add_worth(costs: list[int], layout: Layout, scorer: Scorer, variables: Unit
     """Points of a unit: by location, by party, by take of a loose gang, and by bin."""
     unit = variables.unit
     inside = scorer.leaf_points(unit, unit.kind.sizes, False)
-    across: dict[Counts, Mapping[int, int]] = {}
+    across: dict[Counts, Points] = {}
 
     def points_across(leaf: int, counts: Counts) -> int:
         if counts not in across:

@@ -42,14 +42,17 @@ def add_blocks(layout: Layout) -> None:
     for leaf, terms in takes.items():
         slots = sum([free[i] for i in in_leaf[leaf] if schedulable[i]])
         for block in sorted({count for count, _ in terms if count > 1}):
+            rest = slots % block
+            flows = [flow for count, flow in extras.get(leaf, ()) if rest < count < block]
+            if not rest and not flows:
+                continue
             blocks = [(count // block, v) for count, v in terms if count >= block]
-            if slots % block:
+            if rest:
                 layout.program.at_most(blocks, slots // block)
-            for count, flow in extras.get(leaf, ()):
-                if slots % block < count < block:
-                    most = layout.program.high[flow]
-                    lost = [(most * n, v) for n, v in blocks]
-                    layout.program.at_most([*lost, (1, flow)], most * (slots // block))
+            for flow in flows:
+                most = layout.program.high[flow]
+                lost = [(most * n, v) for n, v in blocks]
+                layout.program.at_most([*lost, (1, flow)], most * (slots // block))
 
 
 def _add_rest(layout: Layout, size: int) -> None:

@@ -51,20 +51,40 @@ class Capacity:
 
         Returns whether they are exact: every answer that obeys them can be packed on the nodes.
         """
-        requests = {id(claim.request): claim.request for claim in claims}
+        alike = _by_request(claims)
         free_id = self._view.free_id
-        key = (tuple(requests), tuple([free_id[i] for i in bin_.nodes]))
+        key = (tuple(alike), tuple([free_id[i] for i in bin_.nodes]))
         slots = self._slots.get(key)
         if slots is None:
+            requests = {number: claim.request for number, claim in alike.items()}
             slots = self._slots[key] = _slots(self._view, bin_, requests)
+        together = list(alike.values())
         for amounts, free in slots.rows:
-            _add_sum(self._program, claims, [amounts[id(c.request)] for c in claims], free)
+            _add_sum(self._program, together, [amounts[number] for number in alike], free)
         single = len(bin_.nodes) == 1
         if slots.alone:
             pinned = len(slots.rows) > 1 and any(claim.kept for claim in claims)
             return single or (slots.divide and not pinned)
         _add_others(self._program, self._view, bin_, claims)
         return single
+
+
+def _by_request(claims: list[Claim]) -> dict[int, Claim]:
+    """By the identity of the request, all claims that ask for it as one."""
+    found: dict[int, Claim] = {}
+    for claim in claims:
+        number = id(claim.request)
+        known = found.get(number)
+        if known is None:
+            found[number] = Claim(
+                claim.request, list(claim.terms), claim.room, claim.kept, claim.stands
+            )
+        else:
+            known.terms += claim.terms
+            known.kept = [*known.kept, *claim.kept]
+            known.room += claim.room
+            known.stands += claim.stands
+    return found
 
 
 def _slots(view: View, bin_: Bin, requests: Mapping[int, Resources]) -> _Slots:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from model.resources import Resources
 from solver.program import Terms
@@ -19,5 +20,5 @@ class Claim:
     request: Resources
     terms: Terms
     room: int
-    kept: Terms = field(default_factory=list)
+    kept: Sequence[tuple[int, int]] = ()
     stands: int = 0
