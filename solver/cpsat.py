@@ -118,7 +118,8 @@ class CpSat:
         parameters.max_presolve_iterations = 1
         if self._scored:
             parameters.add_lp_constraints_lazily = False
-            parameters.add_zero_half_cuts = False
+            parameters.add_zero_half_cuts = self._uniform and len(costs) < MANY
+            parameters.add_mir_cuts = not parameters.add_zero_half_cuts
             parameters.add_cg_cuts = self._uniform or work is not None
             parameters.use_sat_inprocessing = False
             parameters.root_lp_iterations = ROOT
