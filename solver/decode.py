@@ -218,12 +218,12 @@ def _pack_bin(
             free[node] = rest.after(free[node], request)
     stays: dict[tuple[int, int, int], list[int]] = {}
     for position, role, leaf, _ in groups:
-        kept = _kept(layout.units[position], values, role, leaf, bin_)
-        asked = layout.units[position].unit.kind.requests[role]
-        stays[position, role, leaf] = kept
-        for node in kept:
-            free[node] = rest.after(free[node], asked)
-        if kept:
+        if layout.units[position].kept:
+            kept = _kept(layout.units[position], values, role, leaf, bin_)
+            asked = layout.units[position].unit.kind.requests[role]
+            stays[position, role, leaf] = kept
+            for node in kept:
+                free[node] = rest.after(free[node], asked)
             slots[position, role, leaf] += kept
     phantoms_on: set[int] = set()
 
@@ -236,7 +236,7 @@ def _pack_bin(
         position, role, leaf, pods = group
         unit = layout.units[position].unit
         asked, phantom = unit.kind.requests[role], unit.phantom
-        left = pods - len(stays[position, role, leaf])
+        left = pods - len(stays.get((position, role, leaf), ()))
         barred = phantoms_on if phantom else set()
         nodes = _fill(free, asked, left, rest, barred, 1 if phantom else left)
         if len(nodes) < left:

@@ -186,23 +186,19 @@ class Scorer:
                 key = (role, leaf, comfort[node])
                 alike[key] = alike.get(key, 0) + 1
         spines = len({ground.spine_of[leaf] for leaf in counts})
-        locations = next(
-            party.locations
-            for party in unit.parties
-            if any(member is gang for member in party.gangs)
-        )
-        compact = self.compactness(locations, gang, len(counts) + spines)
+        compact = self.compactness(unit.party_of(gang).locations, gang, len(counts) + spines)
         by_leaf = {
             leaf: self.leaf_terms(unit, leaf, tuple(here), len(counts) > 1)
             for leaf, here in counts.items()
         }
+        preferred = {leaf: self.preference(gang, leaf) for leaf in counts}
         weights = [gang.pod_weight(role) for role in gang.roles]
         total: dict[str, int] = {}
         for (role, leaf, kind), pods in alike.items():
             node = self.view.of_comfort[kind]
             points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
             links = points.get(topology_alignment.NAME, 0)
-            points[topology_alignment.NAME] = compact + self.preference(gang, leaf) + links
+            points[topology_alignment.NAME] = compact + preferred[leaf] + links
             for name, value in points.items():
                 total[name] = total.get(name, 0) + pods * weights[role] * value
         return total

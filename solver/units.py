@@ -67,6 +67,14 @@ class Unit:
         """Any of the gangs: their pods are the same."""
         return self.parties[0].gangs[0]
 
+    def party_of(self, gang: Gang) -> Party:
+        """The party of one of the gangs, this very object."""
+        for party in self.parties:
+            for member in party.gangs:
+                if member is gang:
+                    return party
+        raise KeyError(gang.key)
+
     @property
     def locations(self) -> Locations:
         """The locations of the first party."""

@@ -70,19 +70,17 @@ class Capacity:
 
 
 def _by_request(claims: list[Claim]) -> dict[int, Claim]:
-    """By the identity of the request, all claims that ask for it as one."""
+    """By the identity of the request, all claims that ask for it as one; its room is not known."""
     found: dict[int, Claim] = {}
     for claim in claims:
-        number = id(claim.request)
-        known = found.get(number)
+        known = found.get(id(claim.request))
         if known is None:
-            found[number] = Claim(
-                claim.request, list(claim.terms), claim.room, claim.kept, claim.stands
-            )
-        else:
-            known.terms += claim.terms
+            terms = list(claim.terms)
+            found[id(claim.request)] = Claim(claim.request, terms, 0, claim.kept, claim.stands)
+            continue
+        known.terms += claim.terms
+        if claim.kept:
             known.kept = [*known.kept, *claim.kept]
-            known.room += claim.room
             known.stands += claim.stands
     return found
 
