@@ -39,13 +39,14 @@ class CpSat:
     """One program, solved for one objective after another.
 
     One worker and a fixed seed make the answers the same each time, as long as no limit is
-    reached. The other parameters are the ones that measured best (docs/decisions/0003):
+    reached. The other parameters are the ones that measured best (docs/decisions/0003, 0026):
     where places are `scored`, the whole LP with its cuts from the start; unless the work is
     limited, the objective is approached from its bound, which makes most of the variables fixed;
     where gangs are only counted, the LP grown lazily and without cuts, unless `cuts` asks for
     them: where gangs that stand may move, they save most of the search. Where all pods have one
-    size (`uniform`), presolve pays for counting, and Chvatal-Gomory cuts for scoring; where the
-    work is limited, these pay whatever the sizes.
+    size (`uniform`), presolve pays for counting, and Chvatal-Gomory cuts for scoring, with zero-half
+    cuts in place of mixed integer rounding; where the work is limited, the former pay whatever the
+    sizes.
     """
 
     def __init__(
