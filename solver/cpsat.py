@@ -44,9 +44,9 @@ class CpSat:
     limited, the objective is approached from its bound, which makes most of the variables fixed;
     where gangs are only counted, the LP grown lazily and without cuts, unless `cuts` asks for
     them: where gangs that stand may move, they save most of the search. Where all pods have one
-    size (`uniform`), presolve pays for counting, and Chvatal-Gomory cuts for scoring, with zero-half
-    cuts in place of mixed integer rounding; where the work is limited, the former pay whatever the
-    sizes.
+    size (`uniform`), presolve pays for counting, and for scoring Chvatal-Gomory cuts, with
+    zero-half cuts in place of mixed integer rounding; where the work is limited, the first pay
+    whatever the sizes.
     """
 
     def __init__(
