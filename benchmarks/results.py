@@ -38,7 +38,8 @@ def machine() -> str:
     ).stdout.strip()
     return (
         f"{model}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
-        f"Python {platform.python_version()}, ortools {version('ortools')}, commit {commit}"
+        f"Python {platform.python_version()} ({platform.python_compiler()}), "
+        f"ortools {version('ortools')}, commit {commit}"
     )
 
 
