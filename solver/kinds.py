@@ -156,6 +156,12 @@ class Kind:
         return False
 
     @cached_property
+    def careful(self) -> bool:
+        """Whether a law counts nodes while the gang's pods could share one."""
+        counts_nodes = self.key.one_per_node or self.max_nodes is not None
+        return sum(self.sizes) > 1 and counts_nodes and self.shares_nodes
+
+    @cached_property
     def breadth(self) -> int:
         """How many nodes are eligible, over all roles."""
         return sum(len(nodes) for role in self.eligible for nodes in role)

@@ -63,12 +63,11 @@ class Scorer:
 
     def node_points(self, unit: Unit, role: int) -> Points:
         """The sum of `node_terms` by comfort: the same for nodes of one comfort."""
-        gang = unit.gang
-        request = gang.roles[role].request
+        gang, request = unit.gang, unit.kind.requests[role]
         key = (
             gang.strategy,
             gang.latency_sensitive,
-            request,
+            id(request),
             gang.key if self._node_terms else None,
         )
         points = self._node_points.get(key)

@@ -160,13 +160,11 @@ class UnitFactory:
     def of(self, gang: Gang, loose_alone: bool = True) -> Unit:
         """The unit of one gang alone."""
         kind, locations = self._whereabouts(gang)
-        members = sum(kind.sizes)
         unit = Unit([Party([gang], kind, locations)], most=1, loose=bool(locations.loose_spines))
-        for role, members_of in enumerate(gang.roles):
-            for _, name in members_of.bound:
+        for role, members in enumerate(gang.roles):
+            for _, name in members.bound:
                 self._add_bound(unit, role, self.ground.index.get(name, -1))
-        counts_nodes = kind.key.one_per_node or kind.max_nodes is not None
-        unit.careful = members > 1 and counts_nodes and kind.shares_nodes
+        unit.careful = kind.careful
         unit.by_take = unit.loose and (
             loose_alone or len(kind.sizes) > 1 or bool(unit.bound) or gang.bandwidth is not None
         )
@@ -199,19 +197,20 @@ class UnitFactory:
         families: dict[Hashable, list[Party]] = {}
         units: list[Unit] = []
         for gang in gangs:
-            unit = self.of(gang, loose_alone)
-            if unit.careful or unit.bound or unit.by_take:
-                units.append(unit)
-                continue
-            party = unit.parties[0]
-            key = (id(party.kind), id(party.locations), worth(gang), preference(gang))
+            kind, locations = self._whereabouts(gang)
+            if kind.careful or locations.loose_spines or any(role.bound for role in gang.roles):
+                unit = self.of(gang, loose_alone)
+                if unit.careful or unit.bound or unit.by_take:
+                    units.append(unit)
+                    continue
+            key = (id(kind), id(locations), worth(gang), preference(gang))
             if key in parties:
                 parties[key].gangs.append(gang)
                 continue
-            parties[key] = party
-            pods = tuple((request, size) for request, _, size in party.kind.key.roles)
-            alone = id(party.kind) if unit.loose else None
-            family = (pods, party.kind.key.one_per_node, gang.bandwidth, worth(gang), alone)
+            party = parties[key] = Party([gang], kind, locations)
+            pods = tuple((request, size) for request, _, size in kind.key.roles)
+            alone = id(kind) if locations.loose_spines else None
+            family = (pods, kind.key.one_per_node, gang.bandwidth, worth(gang), alone)
             families.setdefault(family, []).append(party)
         for members in families.values():
             units += _join(members)

@@ -3,7 +3,8 @@
 Slot rows: for every GPU size g asked for, the pods of size h >= g take floor(h / g) slots
 of size g each, and the free GPUs f of a node offer floor(f / g). Floor is superadditive,
 so every packing obeys the rows; where sizes divide each other they are also sufficient.
-On a bin of one node the sums are added, which makes the rows exact for any request.
+Where they do not, the sum of GPUs is added, which makes the rows of one node exact for any
+request.
 
 Pods that stand may stay although the node is overcommitted; nobody new comes there before
 it no longer is.
@@ -93,7 +94,7 @@ def _slots(view: View, bin_: Bin, requests: Mapping[int, Resources]) -> _Slots:
         times = {key: request.gpus // size for key, request in requests.items()}
         rows.append((times, sum([slots[i] for i in bin_.nodes])))
     divide = all(b % a == 0 for a, b in pairwise(sizes))
-    if len(bin_.nodes) == 1 or not divide:
+    if not divide:
         gpus = sum([max(0, view.free[i].gpus) for i in bin_.nodes])
         rows.append(({key: request.gpus for key, request in requests.items()}, gpus))
     amounts = {view.free_id[i]: i for i in bin_.nodes}.values()
