@@ -23,6 +23,8 @@ MOST = 25
 """Gangs that are looked at, in the order of planning."""
 EVERY = 10.0
 """Seconds between two searches at least."""
+PATIENT = 32 * EVERY
+"""The longest rest, where search after search of the same leaves something open."""
 SECONDS = 1.0
 """The most that each of the many solves of a search may take."""
 NICENESS = 10
@@ -32,7 +34,12 @@ _log = structlog.get_logger(__name__)
 
 
 class Expecting:
-    """Searches when somebody looks, never twice for the same, and calls `found` when done."""
+    """Searches when somebody looks, and calls `found` when done.
+
+    What was found and proven is not searched for again. Where a search failed or its time ran
+    out, which a busy machine does to it, the next look at the same begins another, each after
+    twice the rest of the last.
+    """
 
     def __init__(self, clock: Clock, found: Callable[[], None]) -> None:
         self._clock = clock
@@ -42,6 +49,8 @@ class Expecting:
         self._starts: Mapping[GangKey, Start] = {}
         self._version: int | None = None
         self._ended = float("-inf")
+        self._settled = True
+        self._rest = EVERY
         self._task: asyncio.Task[None] | None = None
         self._again: asyncio.TimerHandle | None = None
 
@@ -52,21 +61,22 @@ class Expecting:
 
     def starts(self, sight: Sight) -> Mapping[GangKey, Start]:
         """What the last search found; where it is out of date, another one begins."""
-        stale = self._version != sight.version
-        rested = self._clock.monotonic() - self._ended >= EVERY
-        if stale and not rested and not self.searching and self._again is None:
-            rest = EVERY - (self._clock.monotonic() - self._ended)
-            self._again = asyncio.get_running_loop().call_later(rest, self._look_again)
-        if stale and rested and not self.searching:
-            if sight.snapshot.gangs:
-                self._task = asyncio.create_task(self._search(sight))
-            else:
-                self._starts, self._version = {}, sight.version
+        new = self._version != sight.version
+        if self.searching or (self._settled and not new):
+            return self._starts
+        rest = (EVERY if new else self._rest) - (self._clock.monotonic() - self._ended)
+        if rest > 0:
+            self._tell_in(rest)
+        elif sight.snapshot.gangs:
+            self._task = asyncio.create_task(self._search(sight))
+        else:
+            self._starts, self._version, self._settled = {}, sight.version, True
         return self._starts
 
-    def _look_again(self) -> None:
-        self._again = None
-        self._found()
+    def _tell_in(self, seconds: float) -> None:
+        if self._again is not None:
+            self._again.cancel()
+        self._again = asyncio.get_running_loop().call_later(seconds, self._found)
 
     async def close(self) -> None:
         """End the search and its process."""
@@ -80,14 +90,18 @@ class Expecting:
     async def _search(self, sight: Sight) -> None:
         snapshot = first_of(sight)
         loop = asyncio.get_running_loop()
+        again = self._version == sight.version
+        self._settled = False
         try:
             self._starts = await loop.run_in_executor(self._thread, self._asked, snapshot)
+            self._settled = all(start.proven for start in self._starts.values())
         except (ExtensionError, RuntimeError) as error:
             _log.warning("starts_unknown", why=str(error))
         except Exception:  # noqa: BLE001 - whatever it is, the next search may do better
             _log.exception("starts_unknown")
         finally:
             self._version = sight.version
+            self._rest = min(2 * self._rest, PATIENT) if again else EVERY
             self._ended = self._clock.monotonic()
             self._found()
 

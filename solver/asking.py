@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from model.gang import Gang, GangKey
 from model.plan import Placement, Plan, PlanStatus
+from model.relocation import PreemptionPlan
 from model.snapshot import Snapshot
 from model.starts import Start
 from solver.client import SolverClient
@@ -55,12 +56,18 @@ class _Asked:
         placements = self._client.plan(snapshot).placements
         return placements[0] if placements else None
 
-    def fewest(self, snapshot: Snapshot) -> tuple[GangKey, ...] | None:
+    def fewest(self, snapshot: Snapshot) -> tuple[tuple[GangKey, ...], bool]:
         plan = self._client.preempt(snapshot, snapshot.gangs[0].key)
-        return tuple(victim.gang for victim in plan.victims) if plan.placement else None
+        if plan.placement is None:
+            return (), plan.status is PlanStatus.OPTIMAL
+        return tuple(victim.gang for victim in plan.victims), _proven(plan, "victims")
 
 
 def _is_sure(plan: Plan) -> bool:
     """Whether a plan that places nobody says that nobody can be placed."""
-    proven = all(stage.proven for stage in plan.stages if stage.name.startswith("who"))
-    return plan.status is not PlanStatus.GREEDY and proven
+    return plan.status is not PlanStatus.GREEDY and _proven(plan, "who")
+
+
+def _proven(plan: Plan | PreemptionPlan, goal: str) -> bool:
+    """Whether all stages of `goal` are proven, whatever came after them."""
+    return all(stage.proven for stage in plan.stages if stage.name.startswith(goal))

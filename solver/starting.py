@@ -32,8 +32,11 @@ class Solves(Protocol):
         """The best place for the gang, None where none was found in time."""
         ...
 
-    def fewest(self, snapshot: Snapshot) -> tuple[GangKey, ...] | None:
-        """The fewest standing gangs that must go for it, None where that does not help either."""
+    def fewest(self, snapshot: Snapshot) -> tuple[tuple[GangKey, ...], bool]:
+        """The fewest standing gangs that must go for it, and whether that is proven.
+
+        None of them where that does not help either, or the time ran out.
+        """
         ...
 
 
@@ -60,8 +63,8 @@ def earliest_start(timeline: Timeline, gang: Gang, solves: Solves) -> Start:
     search = _Search(timeline, gang, solves)
     moment = search.first()
     if moment is None:
-        waits_for = solves.fewest(timeline.in_the_end(gang)) or ()
-        return Start(gang.key, waits_for=waits_for, proven=search.proven)
+        waits_for, fewest = solves.fewest(timeline.in_the_end(gang))
+        return Start(gang.key, waits_for=waits_for, proven=search.proven and fewest)
     there = timeline.at(moment, gang, timeline.beside(moment, gang.duration))
     placement = solves.place(there)
     if placement is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.extensions import Extensions
 from model.gang import GangKey
-from model.plan import Placement, Stage
+from model.plan import Placement, PlanStatus, Stage
 from model.snapshot import Snapshot
 from model.starts import Start
 from solver.assemble import placement_of
@@ -82,11 +82,11 @@ class _Own:
         placed = chosen.anywhere if located is None else located.decoded.gangs
         return placement_of(view, scorer, placed[0])
 
-    def fewest(self, snapshot: Snapshot) -> tuple[GangKey, ...] | None:
+    def fewest(self, snapshot: Snapshot) -> tuple[tuple[GangKey, ...], bool]:
         plan = preempt(snapshot, snapshot.gangs[0].key, self._extensions)
-        if plan is None or plan.placement is None:
-            return None
-        return tuple(victim.gang for victim in plan.victims)
+        if plan is None:
+            return (), False
+        return tuple(victim.gang for victim in plan.victims), plan.status is PlanStatus.OPTIMAL
 
     def _chosen(self, snapshot: Snapshot) -> tuple[UnitFactory, Scorer, Chosen | None]:
         factory = factory_for(snapshot, self._extensions)

@@ -71,7 +71,7 @@ async def test_what_was_found_is_kept_for_a_version(expecting: Searching) -> Non
 async def test_a_search_that_fails_keeps_what_was_known(
     expecting: Searching, trouble: Exception
 ) -> None:
-    """Pages are told, the version is not searched for again, and the next one is."""
+    """Pages are told, and the next look at it searches again once it has rested."""
     expecting.starts(sight(LEAVES, gangs=GANGS))
     await expecting.done()
     known = expecting.starts(sight(LEAVES, gangs=GANGS))
@@ -84,11 +84,33 @@ async def test_a_search_that_fails_keeps_what_was_known(
     assert (expecting.heard, expecting.searches) == (2, 2)
     await expecting.clock.advance(EVERY)
     expecting.finds = {}
-    third = sight(LEAVES, gangs=GANGS, version=3)
-    expecting.starts(third)
+    expecting.starts(second)
     await expecting.done()
-    assert expecting.starts(third) == {}
+    assert expecting.starts(second) == {}
     assert expecting.searches == 3
+
+
+async def test_what_stays_open_is_searched_for_ever_less_often(expecting: Searching) -> None:
+    """Rests of 10, 20, 40 s between searches of one version; a new one waits 10 s again."""
+    expecting.finds = {KEY: Start(KEY, proven=False)}
+    first, second = (sight(LEAVES, gangs=GANGS, version=version) for version in (1, 2))
+    for searches, rest in enumerate((EVERY, 2 * EVERY, 4 * EVERY), 1):
+        expecting.starts(first)
+        await expecting.done()
+        assert expecting.searches == searches
+        await expecting.clock.advance(rest - 1)
+        expecting.starts(first)
+        assert not expecting.searching
+        await expecting.clock.advance(1)
+    expecting.starts(second)
+    await expecting.done()
+    expecting.finds = {KEY: Start(KEY, at=1000.0)}
+    await expecting.clock.advance(EVERY)
+    expecting.starts(second)
+    await expecting.done()
+    await expecting.clock.advance(EVERY)
+    assert expecting.starts(second) == {KEY: Start(KEY, at=1000.0)}
+    assert expecting.searches == 5
 
 
 async def test_where_nobody_waits_nothing_is_searched(expecting: Searching) -> None:

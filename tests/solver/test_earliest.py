@@ -16,6 +16,7 @@ from model.standing import StandingGang
 from model.starts import Start
 from model.validator import validate
 from solver.asking import ask_starts, asking_client
+from solver.client import SolverClient
 from solver.quick import fits_alone
 from tests.instances import random_snapshot
 from tests.oracle.brute import Brute
@@ -339,6 +340,16 @@ def test_what_is_found_without_the_solver_is_so(block: int) -> None:
                 continue
             quick += 1
     assert quick > 0.6 * total
+
+
+def test_what_no_solver_has_said_is_not_proven() -> None:
+    """The one node is held for ever: who must go is not known while no process solves."""
+    one = gang("w", 1)
+    made = world([runs("a", ["a0"])], one, leaves=(1,))
+    with SolverClient("tests.solver.no_such_worker") as broken:
+        assert ask_starts(broken, made) == {one.key: Start(one.key, proven=False)}
+    with asking_client() as client:
+        assert ask_starts(client, made) == {one.key: Start(one.key, waits_for=(GangKey("ml", "a"),))}
 
 
 def test_the_solver_process_is_asked_for_the_same() -> None:
