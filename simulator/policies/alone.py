@@ -24,6 +24,9 @@ class Alone:
         """Where the policy would place it."""
         return next(iter(self.decide(snapshot).placements), None)
 
-    def fewest(self, snapshot: Snapshot) -> tuple[GangKey, ...] | None:  # noqa: ARG002 - protocol
+    def fewest(
+        self,
+        snapshot: Snapshot,  # noqa: ARG002 - protocol
+    ) -> tuple[tuple[GangKey, ...], bool]:
         """Nobody is evicted for anybody."""
-        return None
+        return (), False

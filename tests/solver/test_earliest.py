@@ -349,7 +349,8 @@ def test_what_no_solver_has_said_is_not_proven() -> None:
     with SolverClient("tests.solver.no_such_worker") as broken:
         assert ask_starts(broken, made) == {one.key: Start(one.key, proven=False)}
     with asking_client() as client:
-        assert ask_starts(client, made) == {one.key: Start(one.key, waits_for=(GangKey("ml", "a"),))}
+        known = Start(one.key, waits_for=(GangKey("ml", "a"),))
+        assert ask_starts(client, made) == {one.key: known}
 
 
 def test_the_solver_process_is_asked_for_the_same() -> None:
