@@ -227,14 +227,14 @@ def test_a_pod_on_a_device_of_another(api: Api, kubeconfig: Path, tmp_path: Path
         assert message == (
             f"device 1: pod {namespace}/a runs on it, and it is granted to pod {namespace}/b"
         )
-        assert agent.metric("fourleaf_agent_mismatches") == 1
+        eventually(lambda: agent.metric("fourleaf_agent_mismatches") == 1, "the metric says so")
         events = f"/apis/events.k8s.io/v1/namespaces/{namespace}/events"
         (event,) = eventually(lambda: api.get(events)["items"], "an event is there")
         assert (event["regarding"]["name"], event["note"]) == ("a", message)
         assert (event["type"], event["reportingController"]) == ("Warning", "fourleaf-agent")
         agent.write(right)
         eventually(lambda: says(api, "mixed", "DevicesMatch", "True"), "it is over")
-        assert agent.metric("fourleaf_agent_mismatches") == 0
+        eventually(lambda: agent.metric("fourleaf_agent_mismatches") == 0, "the metric says so")
 
 
 def test_a_file_that_breaks(api: Api, kubeconfig: Path, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def forget_leader(api: Api) -> None:
 
 def leads(process: Process) -> bool:
     """Whether a scheduler says that it has taken over."""
-    return "took_over" in process.tail()
+    return "took_over" in process.log.read_text()
 
 
 def test_claims_have_their_devices_before_their_pods_are_bound(

@@ -92,8 +92,12 @@ def test_the_queue_says_what_the_scheduler_said(stage: Stage) -> None:
 def test_a_gang_with_its_lease_and_its_events(stage: Stage) -> None:
     """Where it stands, with which devices; the page that records it; that it was bound."""
     query = f"?namespace={stage.namespace}&name=runs"
-    view = stage.board.api("/gang" + query)
-    assert view["state"] == "running"
+
+    def stands() -> Any:
+        view = stage.board.api("/gang" + query)
+        return view if view["state"] == "running" else None
+
+    view = eventually(stands, "the dashboard has seen that it runs")
     assert [one["devices"] for one in view["pods"]] == [list(range(8))] * 4
     assert 0 < view["place"]["score"] <= 1000
 
@@ -111,9 +115,14 @@ def test_a_gang_with_its_lease_and_its_events(stage: Stage) -> None:
 
 def test_the_cycles_that_the_scheduler_tells_of(stage: Stage) -> None:
     """The one that placed the gang: proven, with its phases."""
-    view = stage.board.api("/cycles")
+
+    def told() -> Any:
+        view = stage.board.api("/cycles")
+        placing = [one for one in view["cycles"] if one["placed"] == 1]
+        return (view, placing[0]) if placing else None
+
+    view, first = eventually(told, "the scheduler has told of it")
     assert view["leader"] is True
-    first = next(one for one in view["cycles"] if one["placed"] == 1)
     assert (first["status"], first["gap"]) == ("OPTIMAL", 0.0)
     assert first["bound"] == first["objective"] > 0
     assert set(first["seconds"]) == {"observe", "solve", "check", "commit"}

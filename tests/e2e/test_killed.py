@@ -118,7 +118,7 @@ def die_and_be_followed(api: Api, victim: Process, heir: Process, standby: bool)
 
 
 def _leads(process: Process) -> bool:
-    return "took_over" in process.tail()
+    return "took_over" in process.log.read_text()
 
 
 def _forget_leader(api: Api) -> None:
