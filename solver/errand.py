@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -76,7 +77,8 @@ class Errand(Generic[T]):
     """Runs `work` at once. `work` must be pure Python without locks of its own.
 
     A dropped errand is stopped by an exception raised inside it, so that it neither takes
-    processor time from what follows nor piles up from call to call.
+    processor time from what follows nor piles up from call to call. Nobody traces it: that
+    exception would leave the locks of coverage or of a debugger held for ever.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -85,7 +87,7 @@ class Errand(Generic[T]):
         self._error: Exception | None = None
         self._done = threading.Event()
         self._lock = threading.Lock()
-        self._stoppable = True
+        self._stoppable = self._dropped = False
         self._thread = threading.Thread(target=self._run, name="errand", daemon=True)
         self._thread.start()
 
@@ -110,6 +112,7 @@ class Errand(Generic[T]):
     def drop(self) -> None:
         """Stop the errand at its next Python instruction, if it still runs."""
         with self._lock:
+            self._dropped = True
             ident = self._thread.ident
             if self._stoppable and ident is not None:
                 self._stoppable = False
@@ -118,7 +121,12 @@ class Errand(Generic[T]):
                 )
 
     def _run(self) -> None:
+        sys.settrace(None)
         try:
+            with self._lock:
+                if self._dropped:
+                    return
+                self._stoppable = True
             try:
                 self._value = self._work()
             except Exception as error:  # noqa: BLE001 - handed to whoever asks for the result
