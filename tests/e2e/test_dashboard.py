@@ -78,13 +78,15 @@ def test_the_map_shows_who_holds_what(stage: Stage) -> None:
 def test_the_queue_says_what_the_scheduler_said(stage: Stage) -> None:
     """The reason from the pods' conditions, and that nobody knows when it can start."""
 
-    def told() -> Any:
-        (entry,) = stage.board.api("/queue")["gangs"]
-        heard = entry["reason"] == "NoFreeCapacity" and entry["start"]["state"] == "waits"
-        return entry if heard else None
+    def told() -> list[Any]:
+        return [
+            one
+            for one in stage.board.api("/queue")["gangs"]
+            if one["reason"] == "NoFreeCapacity" and one["start"]["state"] == "waits"
+        ]
 
     # The search gives way to all else that runs on the machine.
-    entry = eventually(told, "both the scheduler and the search have said it", timeout=120.0)
+    (entry,) = eventually(told, "both the scheduler and the search have said it", timeout=120.0)
     assert (entry["name"], entry["pods"], entry["gpus"]) == ("waits", 8, 64)
     assert entry["start"]["waitsFor"] == [f"{stage.namespace}/runs"]
 
