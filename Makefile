@@ -78,8 +78,8 @@ reference: $(STAMP) ## Write the reference pages (docs/reference) from the code
 	@.venv/bin/python -m docs.reference
 
 manifests: $(STAMP) ## Write anew what is generated in deploy/
-	@.venv/bin/python -m model.crds deploy/crds
-	@.venv/bin/python -m webhook deploy/webhook
+	@.venv/bin/python -m fourleaf.model.crds deploy/crds
+	@.venv/bin/python -m fourleaf.webhook deploy/webhook
 	@.venv/bin/python -m tests.deploy
 
 sbom: $(STAMP) ## List what an image is made of, in CycloneDX: dist/fourleaf.cdx.json

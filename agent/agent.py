@@ -8,26 +8,26 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from agent.contradictions import Examined, examined
-from agent.grants import Grants, subject
-from agent.inventory import inventory
-from agent.matching import NOTHING_UNKNOWN, Mismatch, mismatches
-from agent.memory import carried_over
-from agent.metrics import AgentMetrics
-from agent.node import NodeIdentity, node_identity
-from agent.publisher import MANAGER, Pace, Publisher
-from agent.reading import Reading
-from agent.telling import news
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.chance import chance
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.protocol import Cluster
-from k8s_bridge.reflect import Reflectors
-from k8s_bridge.reflect.patience import about
-from k8s_bridge.telling.desk import Desk, Paces
-from k8s_bridge.telling.lane import Pace as LanePace
+from fourleaf.agent.contradictions import Examined, examined
+from fourleaf.agent.grants import Grants, subject
+from fourleaf.agent.inventory import inventory
+from fourleaf.agent.matching import NOTHING_UNKNOWN, Mismatch, mismatches
+from fourleaf.agent.memory import carried_over
+from fourleaf.agent.metrics import AgentMetrics
+from fourleaf.agent.node import NodeIdentity, node_identity
+from fourleaf.agent.publisher import MANAGER, Pace, Publisher
+from fourleaf.agent.reading import Reading
+from fourleaf.agent.telling import news
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.chance import chance
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.reflect import Reflectors
+from fourleaf.k8s_bridge.reflect.patience import about
+from fourleaf.k8s_bridge.telling.desk import Desk, Paces
+from fourleaf.k8s_bridge.telling.lane import Pace as LanePace
 
 INTERVAL = 15.0
 """Seconds between two rounds."""

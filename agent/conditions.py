@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.matching import Mismatch
-from agent.reading import Fault, Reading
-from k8s_bridge.telling.words import clipped, second
-from model.crds.api import Condition, ConditionStatus
+from fourleaf.agent.matching import Mismatch
+from fourleaf.agent.reading import Fault, Reading
+from fourleaf.k8s_bridge.telling.words import clipped, second
+from fourleaf.model.crds.api import Condition, ConditionStatus
 
 READY = "Ready"
 DEVICES_MATCH = "DevicesMatch"

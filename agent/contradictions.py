@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from agent.reading import Fault, Reading
-from k8s_bridge.telling.words import clipped
-from model.crds.node_status import Link
+from fourleaf.agent.reading import Fault, Reading
+from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.model.crds.node_status import Link
 
 MOST_LINKS = 10_000
 """Links that are published: etcd takes objects of 1.5 MiB, and all links of 128 devices fit."""

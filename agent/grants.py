@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced, Subject
-from model.devices.held import DEVICES, devices_in
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced, Subject
+from fourleaf.model.devices.held import DEVICES, devices_in
 
 CONFIG_HASH = "kubernetes.io/config.hash"
 """Annotation of a static pod: what the kubelet's control groups call it."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.conditions import conditions
-from agent.contradictions import Examined
-from agent.matching import Mismatch
-from agent.node import NodeIdentity
-from agent.reading import Fault, Reading
-from model.crds.api import Condition
-from model.crds.node_status import NodeDevices
+from fourleaf.agent.conditions import conditions
+from fourleaf.agent.contradictions import Examined
+from fourleaf.agent.matching import Mismatch
+from fourleaf.agent.node import NodeIdentity
+from fourleaf.agent.reading import Fault, Reading
+from fourleaf.model.crds.api import Condition
+from fourleaf.model.crds.node_status import NodeDevices
 
 MOST_BYTES = 2**20
 """Of a status as JSON; etcd takes objects of 1.5 MiB, and what manages the fields needs room."""

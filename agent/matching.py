@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from agent.grants import Grants, PodOnNode
-from model.crds.node_status import Process
+from fourleaf.agent.grants import Grants, PodOnNode
+from fourleaf.model.crds.node_status import Process
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.readers.from_file import SOURCE as FILE
-from agent.reading import Reading
-from k8s_bridge.telling.words import clipped
+from fourleaf.agent.readers.from_file import SOURCE as FILE
+from fourleaf.agent.reading import Reading
+from fourleaf.k8s_bridge.telling.words import clipped
 
 GONE = "the driver no longer lists it"
 

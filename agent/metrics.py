@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from agent.reading import Reading
-from k8s_bridge.clock import Clock
+from fourleaf.agent.reading import Reading
+from fourleaf.k8s_bridge.clock import Clock
 
 
 class AgentMetrics:

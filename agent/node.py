@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 

@@ -8,8 +8,8 @@ import threading
 
 import structlog
 
-from agent.reading import DeviceReader, Fault, Reading
-from k8s_bridge.telling.words import clipped
+from fourleaf.agent.reading import DeviceReader, Fault, Reading
+from fourleaf.k8s_bridge.telling.words import clipped
 
 UNKNOWN = "unknown"
 PATIENCE = 30.0

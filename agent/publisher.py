@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from agent.node import NodeIdentity
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, NotFound, Refused
-from k8s_bridge.cluster.kinds import GPU_NODE_STATUSES, NODES
-from k8s_bridge.cluster.protocol import Body, Cluster, Target
-from k8s_bridge.telling.words import clipped
-from model.crds.node_status import NodeDevices
+from fourleaf.agent.node import NodeIdentity
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES, NODES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.model.crds.node_status import NodeDevices
 
 MANAGER = "fourleaf-agent"
 """The field manager of what the agent applies."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from model.crds.node_status import Gpu, Link, Process
+from fourleaf.model.crds.node_status import Gpu, Link, Process
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agent.matching import Mismatch
-from k8s_bridge.telling.tells import EventTell, Regarding
-from k8s_bridge.telling.words import clipped
+from fourleaf.agent.matching import Mismatch
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.k8s_bridge.telling.words import clipped
 
 REASON = "DevicesNotGranted"
 ACTION = "Comparing"

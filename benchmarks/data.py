@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.results import write_section
-from simulator.readers.folder import available
+from fourleaf.simulator.readers.folder import available
 
 NO_DATA = "skipped: no data, set TOPOLOGY_DATA_DIR."
 

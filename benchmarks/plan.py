@@ -26,11 +26,11 @@ from benchmarks.results import markdown, write_section
 
 RUNS = 5
 GOALS = {"json": 2.0, "yaml": 4.0}
-MAIN = "from cli.main import main; main()"
+MAIN = "from fourleaf.cli.main import main; main()"
 MEASURED = """
 import sys
-from cli.main import main
-from solver.worker import peak_memory_mib
+from fourleaf.cli.main import main
+from fourleaf.solver.worker import peak_memory_mib
 try:
     main()
 finally:

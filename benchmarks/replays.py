@@ -14,13 +14,13 @@ import typer
 
 from benchmarks.kept import Kept
 from benchmarks.sources import code_now, code_of
-from model.fabric import Fabric
-from simulator.measures.summary import Summary, summarise
-from simulator.options import Options
-from simulator.readers import kalos, lingjun, philly
-from simulator.record import Counts
-from simulator.replay import replay
-from simulator.trace import DAY, Sizes, Trace
+from fourleaf.model.fabric import Fabric
+from fourleaf.simulator.measures.summary import Summary, summarise
+from fourleaf.simulator.options import Options
+from fourleaf.simulator.readers import kalos, lingjun, philly
+from fourleaf.simulator.record import Counts
+from fourleaf.simulator.replay import replay
+from fourleaf.simulator.trace import DAY, Sizes, Trace
 
 FILES = (kalos.FILE, philly.FILE, lingjun.FILE)
 

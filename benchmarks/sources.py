@@ -54,7 +54,7 @@ def _shared(begin: Iterable[Path]) -> set[Path]:
     while left:
         for name in _imported(left.pop()):
             file = ROOT / f"{name.replace('.', '/')}.py"
-            if name.startswith("solver.") and file.is_file() and file not in seen:
+            if name.startswith("fourleaf.solver.") and file.is_file() and file not in seen:
                 seen.add(file)
                 left.append(file)
     return seen

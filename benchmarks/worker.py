@@ -19,16 +19,16 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.results import markdown, write_section
-from model.config import SchedulerConfig
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.plan import Plan, PlanStatus
-from model.reasons import ReasonKind
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from solver.client import SolverClient
-from solver.steps import own_steps
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.solver.client import SolverClient
+from fourleaf.solver.steps import own_steps
 from tests.solver.faulty_worker import FAULTS
 from tests.solver.stand_ins import steps
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from model.problems import BadInput
+    from fourleaf.model.problems import BadInput
 
 
 def address(listen: str, option: str = "--listen") -> tuple[str, int]:
@@ -20,7 +20,7 @@ def address(listen: str, option: str = "--listen") -> tuple[str, int]:
 
 def taken(error: OSError, where: str, option: str = "--listen") -> BadInput:
     """What to raise where nobody can listen at `where`."""
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     advice = f"Choose another address with {option} HOST:PORT."
     said = f"cannot listen: {error.strerror or error}"

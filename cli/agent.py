@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.addresses import address, taken
-from cli.options import Context, Kubeconfig
+from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.options import Context, Kubeconfig
 
 if TYPE_CHECKING:
-    from agent.agent import Agent
-    from agent.metrics import AgentMetrics
-    from agent.patient import PatientReader
-    from agent.reading import DeviceReader
-    from k8s_bridge.cluster.live import LiveCluster
+    from fourleaf.agent.agent import Agent
+    from fourleaf.agent.metrics import AgentMetrics
+    from fourleaf.agent.patient import PatientReader
+    from fourleaf.agent.reading import DeviceReader
+    from fourleaf.k8s_bridge.cluster.live import LiveCluster
 
 EXIT_NOT_READY = 1
 EXIT_NOT_PUBLISHED = 2
@@ -90,9 +90,9 @@ def agent(
     Exit code: 0 stopped, or published with --once; 1 with --once: the inventory cannot be
     relied on, or a pod uses what it was not granted; 2 bad options, or not published.
     """
-    from agent.patient import PatientReader
-    from agent.readers.choice import SourceName, reader_for
-    from k8s_bridge.logs import set_up_logs
+    from fourleaf.agent.patient import PatientReader
+    from fourleaf.agent.readers.choice import SourceName, reader_for
+    from fourleaf.k8s_bridge.logs import set_up_logs
 
     chosen = _source(source, from_file)
     if output is not None and not once:
@@ -131,11 +131,11 @@ def _print(reader: DeviceReader, node: str, output: Format) -> int:
     """Print one reading as the object that would be published; the exit code."""
     import time
 
-    from agent.contradictions import examined
-    from agent.inventory import inventory
-    from agent.node import NodeIdentity, own_boot_id
-    from cli.console import EXIT_OK, write
-    from cli.text import json_text, yaml_text
+    from fourleaf.agent.contradictions import examined
+    from fourleaf.agent.inventory import inventory
+    from fourleaf.agent.node import NodeIdentity, own_boot_id
+    from fourleaf.cli.console import EXIT_OK, write
+    from fourleaf.cli.text import json_text, yaml_text
 
     looked_at = examined(reader.read())
     reader.close()
@@ -152,7 +152,7 @@ def _print(reader: DeviceReader, node: str, output: Format) -> int:
 
 
 async def _once(setting: Setting, patient: PatientReader) -> int:
-    from cli.console import EXIT_OK
+    from fourleaf.cli.console import EXIT_OK
 
     async with _agent(setting, patient) as (agent, _, _):
         done = await agent.once()
@@ -162,9 +162,9 @@ async def _once(setting: Setting, patient: PatientReader) -> int:
 
 
 async def _until_stopped(setting: Setting, patient: PatientReader) -> int:
-    from agent.serving import AgentServer
-    from cli.console import EXIT_OK
-    from k8s_bridge.plain_http import Address
+    from fourleaf.agent.serving import AgentServer
+    from fourleaf.cli.console import EXIT_OK
+    from fourleaf.k8s_bridge.plain_http import Address
 
     async with _agent(setting, patient) as (agent, metrics, cluster):
         server = AgentServer(
@@ -192,11 +192,11 @@ async def _until_stopped(setting: Setting, patient: PatientReader) -> int:
 async def _agent(
     setting: Setting, patient: PatientReader
 ) -> AsyncIterator[tuple[Agent, AgentMetrics, LiveCluster]]:
-    from agent import agent as room
-    from agent.metrics import AgentMetrics
-    from agent.node import own_boot_id
-    from cli.clusters import connected
-    from k8s_bridge.clock import SystemClock
+    from fourleaf.agent import agent as room
+    from fourleaf.agent.metrics import AgentMetrics
+    from fourleaf.agent.node import own_boot_id
+    from fourleaf.cli.clusters import connected
+    from fourleaf.k8s_bridge.clock import SystemClock
 
     clock = SystemClock()
     metrics = AgentMetrics(clock)

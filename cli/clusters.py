@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from k8s_bridge.cluster.errors import ClusterError
-    from k8s_bridge.cluster.kinds import Kind
-    from k8s_bridge.cluster.live import LiveCluster
-    from model.problems import Problem
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import Kind
+    from fourleaf.k8s_bridge.cluster.live import LiveCluster
+    from fourleaf.model.problems import Problem
 
 IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 ELSEWHERE = "Name one that works with --kubeconfig, and its context with --context."
@@ -21,9 +21,9 @@ DEFAULT_NAMESPACE = "kube-system"
 @asynccontextmanager
 async def connected(kubeconfig: str | None, context: str | None) -> AsyncIterator[LiveCluster]:
     """A client of the cluster. Raises `BadInput` where there are no usable credentials."""
-    from k8s_bridge.cluster.errors import ClusterError
-    from k8s_bridge.cluster.live import connect
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.live import connect
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     try:
         cluster = await connect(kubeconfig, context)
@@ -53,7 +53,7 @@ def own_namespace() -> str:
 
 def refused(error: ClusterError, where: str, verb: str, kind: Kind) -> Problem:
     """Why the cluster of `where` did not `verb` (list, get) objects of `kind`, and advice."""
-    from model.problems import Problem, Severity
+    from fourleaf.model.problems import Problem, Severity
 
     if error.status == 401:
         message = "the cluster does not know these credentials"

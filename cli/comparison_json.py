@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cli.score_json import decision_document
-from model.config import API_VERSION
-from model.documents.plan import to_document, waiting_document
-from model.readers.config_patch import differences
-from model.scores.comparison import Change, Comparison, Outcome
-from model.scores.terms import shared_points
+from fourleaf.cli.score_json import decision_document
+from fourleaf.model.config import API_VERSION
+from fourleaf.model.documents.plan import to_document, waiting_document
+from fourleaf.model.readers.config_patch import differences
+from fourleaf.model.scores.comparison import Change, Comparison, Outcome
+from fourleaf.model.scores.terms import shared_points
 
 Document = dict[str, Any]
 

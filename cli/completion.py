@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from model.snapshot import Snapshot
+    from fourleaf.model.snapshot import Snapshot
 
 WITHIN = 2.0
 """Seconds that a cluster has for its answer."""
@@ -45,8 +45,8 @@ def _snapshot(ctx: typer.Context) -> Snapshot:
     """What the files on the command line hold, else the cluster."""
     import asyncio
 
-    from cli.live import Reach, read_live
-    from model.readers import open_paths, read
+    from fourleaf.cli.live import Reach, read_live
+    from fourleaf.model.readers import open_paths, read
 
     given = ctx.params
     files = given.get("files")
@@ -55,7 +55,7 @@ def _snapshot(ctx: typer.Context) -> Snapshot:
     reach = Reach(given.get("kubeconfig"), given.get("context"))
 
     async def observed() -> Snapshot:
-        from cli.clusters import connected
+        from fourleaf.cli.clusters import connected
 
         async with connected(reach.kubeconfig, reach.context) as cluster:
             return (await read_live(cluster, reach)).reading().snapshot
@@ -99,8 +99,8 @@ def _contexts(ctx: typer.Context) -> Iterator[str]:
 
 
 def _weights(_: typer.Context) -> Iterator[str]:
-    from model.config import BUILT_IN_TERMS
-    from model.extensions import load
+    from fourleaf.model.config import BUILT_IN_TERMS
+    from fourleaf.model.extensions import load
 
     own = load()
     yield from (f"{name}=" for name in BUILT_IN_TERMS)
@@ -120,7 +120,7 @@ def kubectl_complete() -> None:
 
     One candidate a line, and last whether files may be offered, too: cobra's protocol.
     """
-    from cli.main import app
+    from fourleaf.cli.main import app
 
     words = sys.argv[1:]
     os.environ["_FOURLEAF_COMPLETE"] = "complete_bash"

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli import console
-from cli.console import print_problems
-from cli.documents import Document, for_people, tell, write_document
-from cli.inputs import need_terms, open_files
-from cli.options import Answer, MaybeFiles, OutputFormat
+from fourleaf.cli import console
+from fourleaf.cli.console import print_problems
+from fourleaf.cli.documents import Document, for_people, tell, write_document
+from fourleaf.cli.inputs import need_terms, open_files
+from fourleaf.cli.options import Answer, MaybeFiles, OutputFormat
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from model.config import SchedulerConfig
-    from model.problems import Problem
+    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.problems import Problem
 
 app = typer.Typer(help="Show, validate or explain the config.", no_args_is_help=True)
 
@@ -25,7 +25,7 @@ app = typer.Typer(help="Show, validate or explain the config.", no_args_is_help=
 @app.command()
 def show(files: MaybeFiles = None, output: Answer = OutputFormat.YAML) -> None:
     """Print the config in force, defaults included, as YAML; a table has a line for each field."""
-    from cli.text import plain
+    from fourleaf.cli.text import plain
 
     config, source = load(files)
     document = plain(config.model_dump(by_alias=True, exclude_none=True))
@@ -61,8 +61,8 @@ def _flat(path: str, value: object) -> Iterator[tuple[str, object]]:
 @app.command()
 def validate(files: MaybeFiles = None, output: Answer = OutputFormat.TABLE) -> None:
     """Check the config. Exit code: 0 it is valid, 2 it is not."""
-    from model.config import API_VERSION
-    from model.extensions import load as load_extensions
+    from fourleaf.model.config import API_VERSION
+    from fourleaf.model.extensions import load as load_extensions
 
     config, source = load(files)
     need_terms(config, source, load_extensions())
@@ -78,7 +78,7 @@ def explain(files: MaybeFiles = None, output: Answer = OutputFormat.TABLE) -> No
     """Print what every weight means and what it comes to for each kind of gang."""
     from rich.text import Text
 
-    from cli.render.weights import weights_document, weights_view
+    from fourleaf.cli.render.weights import weights_document, weights_view
 
     config, source = load(files)
     tell(
@@ -95,10 +95,10 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
 
     Errors of other objects are none of its business: a cluster's dump may be given.
     """
-    from model.config import CONFIG_MAP, KINDS
-    from model.problems import BadInput
-    from model.readers import read
-    from model.readers.config import BUILT_IN
+    from fourleaf.model.config import CONFIG_MAP, KINDS
+    from fourleaf.model.problems import BadInput
+    from fourleaf.model.readers import read
+    from fourleaf.model.readers.config import BUILT_IN
 
     reading = read(open_files(files or ()), strict=False)
     ours = (*KINDS, "ConfigMap")
@@ -118,8 +118,8 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
 
 
 def _none_in(files: list[str]) -> Problem:
-    from model.config import API_VERSION, CONFIG_MAP, KINDS
-    from model.problems import Problem, Severity
+    from fourleaf.model.config import API_VERSION, CONFIG_MAP, KINDS
+    from fourleaf.model.problems import Problem, Severity
 
     return Problem(
         Severity.ERROR,

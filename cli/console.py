@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cli.render.glyphs import Glyphs, glyphs_for
+from fourleaf.cli.render.glyphs import Glyphs, glyphs_for
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from model.problems import Problem
+    from fourleaf.model.problems import Problem
 
 EXIT_OK = 0
 EXIT_BREACHES = 1
@@ -60,7 +60,7 @@ def print_problems(problems: Iterable[Problem], to_stdout: bool = False) -> None
     """Print problems as they are: errors red and warnings yellow on a terminal."""
     from rich.text import Text
 
-    from model.problems import PRINTED
+    from fourleaf.model.problems import PRINTED
 
     console = out() if to_stdout else err()
     listed = list(problems)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.addresses import address, taken
-from cli.inputs import moment, open_files
-from cli.options import ConfigNamespace, Context, Kubeconfig, Namespace, Now
+from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.inputs import moment, open_files
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace, Now
 
 if TYPE_CHECKING:
-    from dashboard.serve import Options
-    from dashboard.web.access import Access
-    from dashboard.world.sight import World
+    from fourleaf.dashboard.serve import Options
+    from fourleaf.dashboard.web.access import Access
+    from fourleaf.dashboard.world.sight import World
 
 TRUSTED = ("127.0.0.0/8", "::1/128")
 
@@ -89,10 +89,10 @@ def dashboard(
     """
     host, port = address(listen)
     access = _access(token_file, auth_header, trusted_proxy or ())
-    from cli.clusters import own_namespace
-    from dashboard.serve import Options, is_loopback
-    from dashboard.web.access import Anybody
-    from k8s_bridge.logs import set_up_logs
+    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.dashboard.serve import Options, is_loopback
+    from fourleaf.dashboard.web.access import Anybody
+    from fourleaf.k8s_bridge.logs import set_up_logs
 
     if isinstance(access, Anybody) and not is_loopback(host):
         raise typer.BadParameter(
@@ -112,7 +112,7 @@ def dashboard(
 
 
 def _access(token_file: Path | None, header: str | None, proxies: list[str] | tuple[()]) -> Access:
-    from dashboard.web.access import SHORTEST, Anybody, Proxied, Token
+    from fourleaf.dashboard.web.access import SHORTEST, Anybody, Proxied, Token
 
     if token_file and header:
         raise typer.BadParameter("give one of the two", param_hint="--token-file or --auth-header")
@@ -136,7 +136,7 @@ def _access(token_file: Path | None, header: str | None, proxies: list[str] | tu
 
 
 async def _files(paths: list[str], now: float | None, options: Options) -> None:
-    from dashboard.world.files import FileWorld
+    from fourleaf.dashboard.world.files import FileWorld
 
     await _until_stopped(FileWorld(", ".join(paths), open_files(paths), now), options)
 
@@ -148,9 +148,9 @@ async def _live(
     config_namespace: str,
     options: Options,
 ) -> None:
-    from cli.clusters import connected, named
-    from dashboard.world.live import LiveWorld
-    from k8s_bridge.clock import SystemClock
+    from fourleaf.cli.clusters import connected, named
+    from fourleaf.dashboard.world.live import LiveWorld
+    from fourleaf.k8s_bridge.clock import SystemClock
 
     async with connected(kubeconfig, context) as cluster:
         name = context or named(kubeconfig)
@@ -159,8 +159,8 @@ async def _live(
 
 
 async def _until_stopped(world: World, options: Options) -> None:
-    from dashboard.serve import serve
-    from k8s_bridge.clock import SystemClock
+    from fourleaf.dashboard.serve import serve
+    from fourleaf.k8s_bridge.clock import SystemClock
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -174,7 +174,7 @@ async def _until_stopped(world: World, options: Options) -> None:
 
 def _say(url: str) -> None:
     """Print where pages are served, at once: whoever reads a pipe waits for it."""
-    from cli.console import write
+    from fourleaf.cli.console import write
 
     write(url)
     sys.stdout.flush()

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.console import glyphs, print_problems, show, write
-from cli.inputs import moment, need_terms, reading_of
-from cli.options import (
+from fourleaf.cli.console import glyphs, print_problems, show, write
+from fourleaf.cli.inputs import moment, need_terms, reading_of
+from fourleaf.cli.options import (
     Answer,
     Apply,
     ConfigNamespace,
@@ -23,14 +23,14 @@ from cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from cli.planning import LOADING_GRACE
-from cli.solving import solver
+from fourleaf.cli.planning import LOADING_GRACE
+from fourleaf.cli.solving import solver
 
 if TYPE_CHECKING:
-    from cli.live import Reach
-    from k8s_bridge.cluster.protocol import Cluster
-    from model.previews.defrag import Gathered
-    from model.snapshot import Snapshot
+    from fourleaf.cli.live import Reach
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.model.previews.defrag import Gathered
+    from fourleaf.model.snapshot import Snapshot
 
 
 def defrag(
@@ -58,7 +58,7 @@ def defrag(
 
     Exit code: 0 fine, 2 bad input.
     """
-    from cli.live import Reach
+    from fourleaf.cli.live import Reach
 
     if dry_run and apply:
         raise typer.BadParameter("only one of them at a time", param_hint="--dry-run/--apply")
@@ -80,11 +80,11 @@ def _dry_run(
     reach: Reach, files: Sequence[str] | None, moves: int | None, now: float | None
 ) -> tuple[Gathered, Snapshot]:
     with solver() as client:
-        from cli.logs import log_to_stderr
-        from cli.progress import Progress
-        from model.extensions import load
-        from model.previews.defrag import gathered, movers
-        from model.relocation import Budget
+        from fourleaf.cli.logs import log_to_stderr
+        from fourleaf.cli.progress import Progress
+        from fourleaf.model.extensions import load
+        from fourleaf.model.previews.defrag import gathered, movers
+        from fourleaf.model.relocation import Budget
 
         log_to_stderr()
         reading = reading_of(reach, files, now)
@@ -101,7 +101,7 @@ def _dry_run(
 
 
 async def _ask(reach: Reach) -> None:
-    from cli.clusters import connected
+    from fourleaf.cli.clusters import connected
 
     async with connected(reach.kubeconfig, reach.context) as cluster:
         await ask(cluster, reach, datetime.now(UTC))
@@ -109,13 +109,13 @@ async def _ask(reach: Reach) -> None:
 
 async def ask(cluster: Cluster, reach: Reach, when: datetime) -> None:
     """Ask the scheduler to defragment. Raises `BadInput` where its ConfigMap cannot be marked."""
-    from cli.clusters import refused
-    from k8s_bridge.cluster.errors import ClusterError, NotFound
-    from k8s_bridge.cluster.kinds import CONFIG_MAPS
-    from k8s_bridge.cluster.protocol import Target
-    from k8s_bridge.config_watch import DEFRAGMENT
-    from model.config import CONFIG_MAP
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.cli.clusters import refused
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
+    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.k8s_bridge.config_watch import DEFRAGMENT
+    from fourleaf.model.config import CONFIG_MAP
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     target = Target(reach.config_namespace, CONFIG_MAP)
     stamp = when.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -137,13 +137,13 @@ async def ask(cluster: Cluster, reach: Reach, when: datetime) -> None:
 
 def _show(answer: Gathered, snapshot: Snapshot, output: OutputFormat) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        from cli.render.relocations import defrag_view
+        from fourleaf.cli.render.relocations import defrag_view
 
         wide = output is OutputFormat.WIDE
         show(defrag_view(answer, snapshot.fabric, glyphs(), wide))
         return
-    from cli.text import json_text, yaml_text
-    from model.documents.relocation import defrag_document
+    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.model.documents.relocation import defrag_document
 
     document = defrag_document(answer)
     write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from model.config import Spec
-from model.readers import Source
-from model.readers.expansion import Expansion
-from model.readers.groups import Dialect, membership
-from model.readers.inventory import Inventory
-from model.readers.owners import Owners
-from model.readers.pods import read_pod
-from model.readers.report import Report
-from model.snapshot import Snapshot
-from model.topology import PRESETS, TopologyError, choose_levels, levels_of
+from fourleaf.model.config import Spec
+from fourleaf.model.readers import Source
+from fourleaf.model.readers.expansion import Expansion
+from fourleaf.model.readers.groups import Dialect, membership
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.owners import Owners
+from fourleaf.model.readers.pods import read_pod
+from fourleaf.model.readers.report import Report
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.topology import PRESETS, TopologyError, choose_levels, levels_of
 
 
 def gangs_by_dialect(sources: Sequence[Source], spec: Spec) -> list[tuple[str, int]]:

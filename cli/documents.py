@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cli.console import show, write
-from cli.options import OutputFormat
+from fourleaf.cli.console import show, write
+from fourleaf.cli.options import OutputFormat
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from model.problems import Problem
+    from fourleaf.model.problems import Problem
 
 Document = dict[str, Any]
 
@@ -23,7 +23,7 @@ def for_people(output: OutputFormat) -> bool:
 
 def write_document(document: Mapping[str, Any], output: OutputFormat) -> None:
     """Print `document` as JSON or YAML."""
-    from cli.text import json_text, yaml_text
+    from fourleaf.cli.text import json_text, yaml_text
 
     write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli import completion
-from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
-from cli.inputs import need_terms, reading_of
-from cli.options import (
+from fourleaf.cli import completion
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
+from fourleaf.cli.inputs import need_terms, reading_of
+from fourleaf.cli.options import (
     Answer,
     Apply,
     ConfigNamespace,
@@ -21,14 +21,14 @@ from cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from cli.planning import LOADING_GRACE
-from cli.solving import solver
+from fourleaf.cli.planning import LOADING_GRACE
+from fourleaf.cli.solving import solver
 
 if TYPE_CHECKING:
-    from cli.live import Live, Reach
-    from k8s_bridge.cluster.protocol import Body, Cluster
-    from model.previews.drain import Drained
-    from model.snapshot import Snapshot
+    from fourleaf.cli.live import Live, Reach
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+    from fourleaf.model.previews.drain import Drained
+    from fourleaf.model.snapshot import Snapshot
 
 
 def drain(
@@ -59,7 +59,7 @@ def drain(
 
     Exit code: 0 fine, 2 bad input, 3 some gang would find no place.
     """
-    from cli.live import Reach
+    from fourleaf.cli.live import Reach
 
     if dry_run + apply + undo > 1:
         raise typer.BadParameter(
@@ -81,11 +81,11 @@ def _dry_run(
     reach: Reach, files: Sequence[str] | None, places: Sequence[str]
 ) -> tuple[Drained, Snapshot]:
     with solver() as client:
-        from cli.logs import log_to_stderr
-        from cli.progress import Progress
-        from model.extensions import load
-        from model.previews.drain import drained, emptied
-        from model.previews.places import nodes_of
+        from fourleaf.cli.logs import log_to_stderr
+        from fourleaf.cli.progress import Progress
+        from fourleaf.model.extensions import load
+        from fourleaf.model.previews.drain import drained, emptied
+        from fourleaf.model.previews.places import nodes_of
 
         log_to_stderr()
         reading = reading_of(reach, files)
@@ -100,8 +100,8 @@ def _dry_run(
 
 
 async def _changed(reach: Reach, places: Sequence[str], undo: bool) -> tuple[str, ...]:
-    from cli.clusters import connected
-    from cli.live import read_live
+    from fourleaf.cli.clusters import connected
+    from fourleaf.cli.live import read_live
 
     async with connected(reach.kubeconfig, reach.context) as cluster:
         live = await read_live(cluster, reach)
@@ -112,11 +112,11 @@ async def mark(
     cluster: Cluster, reach: Reach, live: Live, places: Sequence[str], undo: bool
 ) -> tuple[str, ...]:
     """Cordon and mark the nodes; or let those that were marked be used again. Which they are."""
-    from cli.patching import patch_all
-    from k8s_bridge.cluster.kinds import NODES
-    from k8s_bridge.cluster.protocol import Target
-    from k8s_bridge.relocation.repairing import DRAIN
-    from model.previews.places import nodes_of
+    from fourleaf.cli.patching import patch_all
+    from fourleaf.k8s_bridge.cluster.kinds import NODES
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+    from fourleaf.model.previews.places import nodes_of
 
     nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
     bodies = {
@@ -147,18 +147,18 @@ def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> N
 
 def _show(answer: Drained, snapshot: Snapshot, output: OutputFormat) -> None:
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        from cli.render.relocations import drain_view
+        from fourleaf.cli.render.relocations import drain_view
 
         show(drain_view(answer, snapshot.fabric, glyphs()))
         return
-    from model.documents.relocation import drain_document
+    from fourleaf.model.documents.relocation import drain_document
 
     _write(drain_document(answer), output)
 
 
 def _write(document: dict[str, Any], output: OutputFormat) -> None:
-    from cli.text import json_text, yaml_text
-    from model.config import API_VERSION
+    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.model.config import API_VERSION
 
     whole = {"apiVersion": API_VERSION, **document}
     write(json_text(whole) if output is OutputFormat.JSON else yaml_text(whole))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from model.gang import GangKey
-    from model.problems import BadInput
-    from model.snapshot import Snapshot
+    from fourleaf.model.gang import GangKey
+    from fourleaf.model.problems import BadInput
+    from fourleaf.model.snapshot import Snapshot
 
 NEAR_NAMES = 3
 
@@ -27,7 +27,7 @@ def find_gang(snapshot: Snapshot, text: str, namespace: str | None, where: str) 
 def _not_one(text: str, found: list[str], known: list[str], where: str) -> BadInput:
     from difflib import get_close_matches
 
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     if found:
         message = f"is the name of {len(found)} gangs"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from cli.live import Reach
-    from model.config import SchedulerConfig
-    from model.extensions import Extensions
-    from model.readers import Reading, Source
-    from model.snapshot import Snapshot
+    from fourleaf.cli.live import Reach
+    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.extensions import Extensions
+    from fourleaf.model.readers import Reading, Source
+    from fourleaf.model.snapshot import Snapshot
 
 
 def moment(text: str | None) -> float | None:
@@ -35,14 +35,14 @@ def moment(text: str | None) -> float | None:
 
 def open_files(files: Sequence[str]) -> list[Source]:
     """The sources that `files` name, standard input included."""
-    from model.readers import open_paths
+    from fourleaf.model.readers import open_paths
 
     return open_paths(files, sys.stdin.buffer)
 
 
 def read_files(files: Sequence[str], now: float | None = None) -> Reading:
     """Everything that `files` hold. Raises `BadInput`."""
-    from model.readers import read
+    from fourleaf.model.readers import read
 
     return read(open_files(files), now)
 
@@ -53,7 +53,7 @@ def reading_of(reach: Reach, files: Sequence[str] | None, now: float | None = No
         reading = read_files(files, now)
         need_nodes(reading.snapshot, files)
         return reading
-    from cli.live import observe
+    from fourleaf.cli.live import observe
 
     live = observe(reach)
     return (live if now is None else replace(live, now=now)).reading()
@@ -61,9 +61,9 @@ def reading_of(reach: Reach, files: Sequence[str] | None, now: float | None = No
 
 def need_terms(config: SchedulerConfig, source: str, extensions: Extensions) -> None:
     """Raise `BadInput` where `scoringWeights` names a term that nobody brings."""
-    from model.config import BUILT_IN_TERMS
-    from model.extensions import unknown_weights
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.config import BUILT_IN_TERMS
+    from fourleaf.model.extensions import unknown_weights
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     weights = config.spec.scoring_weights
     problems = [
@@ -86,7 +86,7 @@ def need_nodes(snapshot: Snapshot, files: Sequence[str]) -> None:
     """Raise `BadInput` where there is nothing to plan on, as when only a Job was given."""
     if snapshot.fabric.leaves:
         return
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     raise BadInput(
         [

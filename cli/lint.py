@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.console import EXIT_BAD_INPUT, EXIT_OK, print_problems, show
-from cli.documents import Document, for_people, problem_document, write_document
-from cli.inputs import moment, open_files
-from cli.options import Answer, Files, Now, OutputFormat
+from fourleaf.cli.console import EXIT_BAD_INPUT, EXIT_OK, print_problems, show
+from fourleaf.cli.documents import Document, for_people, problem_document, write_document
+from fourleaf.cli.inputs import moment, open_files
+from fourleaf.cli.options import Answer, Files, Now, OutputFormat
 
 if TYPE_CHECKING:
-    from model.readers import Reading, Source
+    from fourleaf.model.readers import Reading, Source
 
 
 def lint(files: Files, now: Now = None, output: Answer = OutputFormat.TABLE) -> None:
@@ -25,7 +25,7 @@ def lint(files: Files, now: Now = None, output: Answer = OutputFormat.TABLE) -> 
     Exit code: 0 everything can be used, 2 something cannot.
     """
     at = moment(now)
-    from model.readers import read
+    from fourleaf.model.readers import read
 
     sources = open_files(files)
     reading = read(sources, at, strict=False)
@@ -51,7 +51,7 @@ def _show(reading: Reading, sources: Sequence[Source], errors: int) -> None:
 
 
 def _document(reading: Reading, sources: Sequence[Source], errors: int) -> Document:
-    from model.config import API_VERSION
+    from fourleaf.model.config import API_VERSION
 
     return {
         "apiVersion": API_VERSION,
@@ -65,7 +65,7 @@ def _document(reading: Reading, sources: Sequence[Source], errors: int) -> Docum
 
 def understood(reading: Reading, sources: Sequence[Source]) -> list[tuple[str, str]]:
     """What the input says, as pairs of a word and the facts."""
-    from cli.dialects import gangs_by_dialect, topology_source
+    from fourleaf.cli.dialects import gangs_by_dialect, topology_source
 
     snapshot = reading.snapshot
     nodes = snapshot.fabric.nodes.values()

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cli.clusters import connected, named, refused
+from fourleaf.cli.clusters import connected, named, refused
 
 if TYPE_CHECKING:
-    from k8s_bridge.cluster.kinds import Kind
-    from k8s_bridge.cluster.protocol import Cluster, Listing
-    from model.config import SchedulerConfig
-    from model.problems import Problem
-    from model.readers import Reading, Source
+    from fourleaf.k8s_bridge.cluster.kinds import Kind
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster, Listing
+    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.problems import Problem
+    from fourleaf.model.readers import Reading, Source
 
 Body = dict[str, Any]
 CLUSTER = "cluster"
@@ -56,7 +56,7 @@ class Live:
         others from an answer. Owners without pods are expanded only where they are given.
         `config` counts in place of what the objects say.
         """
-        from model.readers.beside import read_beside
+        from fourleaf.model.readers.beside import read_beside
 
         return read_beside(CLUSTER, self.objects, given, self.now, config)
 
@@ -76,14 +76,14 @@ async def _observe(reach: Reach, leases_in: str | None) -> Live:
 
 async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None) -> Live:
     """What `cluster` holds now; see `observe`. Kinds that it does not serve are left out."""
-    from k8s_bridge.cluster.errors import ClusterError
-    from k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
-    from k8s_bridge.ledger.names import GANGS, PAGES
-    from k8s_bridge.reflect.subject import subject_of
-    from k8s_bridge.relocation.codec import RELOCATIONS
-    from k8s_bridge.scheduler import SUBJECTS
-    from model.problems import BadInput
-    from model.readers.beside import without_idle_owners
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
+    from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
+    from fourleaf.k8s_bridge.reflect.subject import subject_of
+    from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
+    from fourleaf.k8s_bridge.scheduler import SUBJECTS
+    from fourleaf.model.problems import BadInput
+    from fourleaf.model.readers.beside import without_idle_owners
 
     asked = [(subject_of(one).kinds, _first(cluster, subject_of(one).kinds)) for one in SUBJECTS]
     asked.append(((CONFIG_MAPS,), _config(cluster, reach.config_namespace)))
@@ -114,7 +114,7 @@ async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None
 
 async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:
     """All objects of the first kind that is served."""
-    from k8s_bridge.cluster.errors import NotFound
+    from fourleaf.k8s_bridge.cluster.errors import NotFound
 
     for kind in kinds:
         try:
@@ -126,10 +126,10 @@ async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:
 
 async def _config(cluster: Cluster, namespace: str) -> list[Body]:
     """The ConfigMap of the scheduler, and no other: what they hold is none of our business."""
-    from k8s_bridge.cluster.errors import NotFound
-    from k8s_bridge.cluster.kinds import CONFIG_MAPS
-    from k8s_bridge.cluster.protocol import Listing, Target
-    from model.config import CONFIG_MAP
+    from fourleaf.k8s_bridge.cluster.errors import NotFound
+    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
+    from fourleaf.k8s_bridge.cluster.protocol import Listing, Target
+    from fourleaf.model.config import CONFIG_MAP
 
     try:
         body = await cluster.get(CONFIG_MAPS, Target(namespace, CONFIG_MAP))
@@ -148,7 +148,7 @@ def _whole(kind: Kind, listing: Listing) -> list[Body]:
 
 
 def _no_nodes(where: str) -> Problem:
-    from model.problems import Problem, Severity
+    from fourleaf.model.problems import Problem, Severity
 
     advice = "Check that the context is the one you mean."
     return Problem(Severity.ERROR, where, "Node", "", "", "the cluster has no node", advice)

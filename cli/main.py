@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import (
+from fourleaf.cli import (
     config,
     dashboard,
     defrag,
@@ -29,11 +29,11 @@ from cli import (
     webhook,
     why,
 )
-from cli.agent import agent
-from cli.console import EXIT_BAD_INPUT, print_problems, write
-from cli.demo import verb as demo
-from cli.maps import verb as maps
-from cli.topology import verb as topology
+from fourleaf.cli.agent import agent
+from fourleaf.cli.console import EXIT_BAD_INPUT, print_problems, write
+from fourleaf.cli.demo import verb as demo
+from fourleaf.cli.maps import verb as maps
+from fourleaf.cli.topology import verb as topology
 
 
 class Verbs(TyperGroup):
@@ -41,8 +41,8 @@ class Verbs(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb."""
-        from model.extensions import ExtensionError
-        from model.problems import BadInput, Problem, Severity
+        from fourleaf.model.extensions import ExtensionError
+        from fourleaf.model.problems import BadInput, Problem, Severity
 
         try:
             return super().invoke(ctx)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli import completion
+from fourleaf.cli import completion
 
 
 class OutputFormat(StrEnum):

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cli.clusters import refused
+from fourleaf.cli.clusters import refused
 
 if TYPE_CHECKING:
-    from cli.live import Body, Reach
-    from k8s_bridge.cluster.kinds import Kind
-    from k8s_bridge.cluster.protocol import Cluster, Target
-    from model.problems import Problem
+    from fourleaf.cli.live import Body, Reach
+    from fourleaf.k8s_bridge.cluster.kinds import Kind
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+    from fourleaf.model.problems import Problem
 
 
 async def patch_all(
@@ -23,8 +23,8 @@ async def patch_all(
 
     Raises `BadInput` that names those that were not patched, and why; all others were.
     """
-    from k8s_bridge.cluster.errors import ClusterError
-    from model.problems import BadInput
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.model.problems import BadInput
 
     answers = await asyncio.gather(
         *(cluster.patch(kind, target, patch) for target in targets), return_exceptions=True

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli import completion
-from cli.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems
-from cli.documents import tell
-from cli.inputs import moment
-from cli.options import (
+from fourleaf.cli import completion
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems
+from fourleaf.cli.documents import tell
+from fourleaf.cli.inputs import moment
+from fourleaf.cli.options import (
     ConfigNamespace,
     Context,
     Interval,
@@ -27,15 +27,15 @@ from cli.options import (
     TimeLimit,
     Watch,
 )
-from cli.planning import Input, planned
-from cli.solving import solver
-from cli.watching import View, need_anew, present
+from fourleaf.cli.planning import Input, planned
+from fourleaf.cli.solving import solver
+from fourleaf.cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
-    from model.documents.plan import Timings
-    from model.plan import Plan
-    from model.snapshot import Snapshot
-    from solver.client import SolverClient
+    from fourleaf.model.documents.plan import Timings
+    from fourleaf.model.plan import Plan
+    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.solver.client import SolverClient
 
 
 def plan(
@@ -81,14 +81,14 @@ def plan(
     # One answer and out: looking for garbage among a million live objects only takes time.
     gc.disable()
     with solver() as client:
-        from cli.live import Reach
-        from cli.logs import log_to_stderr
+        from fourleaf.cli.live import Reach
+        from fourleaf.cli.logs import log_to_stderr
 
         log_to_stderr()
         reach = Reach(kubeconfig, context, config_namespace)
         given = Input(reach, files or (), live, at, time_limit, seed)
         if what_if:
-            from cli.what_if import compared, tell_comparison
+            from fourleaf.cli.what_if import compared, tell_comparison
 
             comparison = compared(client, given, what_if)
             tell_comparison(comparison, output)
@@ -113,7 +113,7 @@ class Answer:
 
 
 def _planned(client: SolverClient, given: Input, timings: bool) -> Answer:
-    from model.documents.plan import Timings
+    from fourleaf.model.documents.plan import Timings
 
     began = time.perf_counter()
     reading = given.read()
@@ -125,8 +125,8 @@ def _planned(client: SolverClient, given: Input, timings: bool) -> Answer:
 
 
 def _tell(answer: Answer, output: OutputFormat) -> None:
-    from cli.render.plan_view import plan_view
-    from model.documents.plan import to_document
+    from fourleaf.cli.render.plan_view import plan_view
+    from fourleaf.model.documents.plan import to_document
 
     snapshot, plan, wide = answer.snapshot, answer.plan, output is OutputFormat.WIDE
     tell(

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from model.plan import Plan
-    from model.snapshot import Snapshot
-    from model.validator import Breach
+    from fourleaf.model.plan import Plan
+    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.model.validator import Breach
 
 Document = Mapping[str, Any]
 
@@ -28,8 +28,8 @@ def claim_breaches(
     A figure that the document leaves out claims nothing. Devices and GPUs are compared where
     `breaches`, what the validator found, leave every pod a node that has room for it.
     """
-    from model.documents.plan import to_document
-    from model.validator import Law
+    from fourleaf.model.documents.plan import to_document
+    from fourleaf.model.validator import Law
 
     found = list(_bound_breaches(plan, stated))
     found += _score_breaches(plan, stated)
@@ -40,8 +40,8 @@ def claim_breaches(
 
 
 def _bound_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
-    from model.plan import PlanStatus
-    from model.validator import Breach, Law
+    from fourleaf.model.plan import PlanStatus
+    from fourleaf.model.validator import Breach, Law
 
     bound = stated.get("bound")
     if bound is not None and bound < plan.objective:
@@ -62,7 +62,7 @@ def _bound_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
 
 
 def _score_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
-    from model.validator import Breach, Law
+    from fourleaf.model.validator import Breach, Law
 
     placed = [gang for gang in stated["gangs"] if gang["placed"]]
     for placement, gang in zip(plan.placements, placed, strict=True):
@@ -73,7 +73,7 @@ def _score_breaches(plan: Plan, stated: Document) -> Iterator[Breach]:
 
 
 def _device_breaches(plan: Plan, stated: Document, right: Document) -> Iterator[Breach]:
-    from model.validator import Breach, Law
+    from fourleaf.model.validator import Breach, Law
 
     placed = [gang for gang in stated["gangs"] if gang["placed"]]
     for placement, gang, due in zip(plan.placements, placed, right["gangs"], strict=False):

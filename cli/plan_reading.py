@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from model.documents.plan import KIND
-from model.gang import GangKey
-from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
-from model.problems import BadInput, Problem, Severity, shown
-from model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.documents.plan import KIND
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
+from fourleaf.model.problems import BadInput, Problem, Severity, shown
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
 
 ADVICE = "Give the document that `fourleaf plan -o json` prints."
 

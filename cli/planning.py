@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from cli.inputs import need_nodes, need_terms, open_files
-from cli.progress import Progress
+from fourleaf.cli.inputs import need_nodes, need_terms, open_files
+from fourleaf.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from cli.live import Live, Reach
-    from model.config import SchedulerConfig
-    from model.plan import Plan
-    from model.readers import Reading, Source
-    from model.snapshot import Snapshot
-    from solver.client import SolverClient
+    from fourleaf.cli.live import Live, Reach
+    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.plan import Plan
+    from fourleaf.model.readers import Reading, Source
+    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.solver.client import SolverClient
 
 
 LOADING_GRACE = 5.0
@@ -51,8 +51,8 @@ class Input:
         given = open_files(self.files)
         if self.files and not self.live:
             return Gathered(self, None, given)
-        from cli.live import observe
-        from model.problems import BadInput
+        from fourleaf.cli.live import observe
+        from fourleaf.model.problems import BadInput
 
         try:
             live = observe(self.reach)
@@ -87,8 +87,8 @@ class Gathered:
 
     def reading(self, config: SchedulerConfig | None = None) -> Reading:
         """What it says, under its own config or under `config`. Raises `BadInput`."""
-        from model.extensions import load
-        from model.readers import read
+        from fourleaf.model.extensions import load
+        from fourleaf.model.readers import read
 
         if self.live is None:
             reading = read(self.given, self.of.now, config=config)

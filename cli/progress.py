@@ -6,12 +6,12 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from cli.console import err
+from fourleaf.cli.console import err
 
 if TYPE_CHECKING:
     from rich.status import Status
 
-    from model.plan import Stage
+    from fourleaf.model.plan import Stage
 
 DELAY = 0.5
 """Seconds before anything is shown: quick solves show nothing."""

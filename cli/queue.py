@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.console import EXIT_OK
-from cli.documents import Document, tell
-from cli.inputs import moment, need_terms, reading_of
-from cli.options import (
+from fourleaf.cli.console import EXIT_OK
+from fourleaf.cli.documents import Document, tell
+from fourleaf.cli.inputs import moment, need_terms, reading_of
+from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
     Context,
@@ -26,14 +26,14 @@ from cli.options import (
     Server,
     Watch,
 )
-from cli.watching import View, need_anew, present
+from fourleaf.cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
-    from cli.live import Reach
-    from model.gang import GangKey
-    from model.readers import Reading
-    from model.starts import Start
-    from solver.client import SolverClient
+    from fourleaf.cli.live import Reach
+    from fourleaf.model.gang import GangKey
+    from fourleaf.model.readers import Reading
+    from fourleaf.model.starts import Start
+    from fourleaf.solver.client import SolverClient
 
 Look = tuple[list[Document], float]
 """What waits, and the moment that it is from."""
@@ -62,7 +62,7 @@ def queue(
 
     Exit code: 0 the queue was read, 2 it cannot be.
     """
-    from cli.live import Reach
+    from fourleaf.cli.live import Reach
 
     if server and (start or files):
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
@@ -79,7 +79,7 @@ def queue(
 
 
 def _from_server(server: str) -> list[Document]:
-    from cli.server import fetch_status
+    from fourleaf.cli.server import fetch_status
 
     entries: list[Document] = fetch_status(server)["queue"]
     return sorted(entries, key=lambda e: (-e["priority"], e["since"], e["namespace"], e["name"]))
@@ -96,8 +96,8 @@ class _Looks:
         self._now = now
         self._client: SolverClient | None = None
         if start:
-            from cli.logs import log_to_stderr
-            from solver.asking import asking_client
+            from fourleaf.cli.logs import log_to_stderr
+            from fourleaf.solver.asking import asking_client
 
             log_to_stderr()
             self._client = asking_client()
@@ -119,8 +119,8 @@ class _Looks:
 
 
 def _starts(client: SolverClient, reading: Reading) -> dict[GangKey, Start]:
-    from cli.progress import Progress
-    from solver.asking import ask_starts
+    from fourleaf.cli.progress import Progress
+    from fourleaf.solver.asking import ask_starts
 
     need_terms(reading.snapshot.config, reading.config_source, client.extensions_in_force())
     snapshot = replace(reading.snapshot, standing=reading.standing((), True))
@@ -134,8 +134,8 @@ def waiting(reading: Reading, starts: Mapping[GangKey, Start] | None = None) -> 
 
     With its start where `starts` are given.
     """
-    from model.documents.queue import queue_entry, start_document
-    from solver.units import gang_order
+    from fourleaf.model.documents.queue import queue_entry, start_document
+    from fourleaf.solver.units import gang_order
 
     pods, now = reading.pods, reading.snapshot.now
     entries = []
@@ -148,8 +148,8 @@ def waiting(reading: Reading, starts: Mapping[GangKey, Start] | None = None) -> 
 
 
 def _tell(entries: list[Document], now: float, output: OutputFormat) -> None:
-    from cli.render.queue import queue_lines
-    from model.config import API_VERSION
+    from fourleaf.cli.render.queue import queue_lines
+    from fourleaf.model.config import API_VERSION
 
     tell(
         lambda: {"apiVersion": API_VERSION, "kind": "Queue", "gangs": entries},

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.console import EXIT_OK, err
-from cli.documents import tell
-from cli.options import Answer, OutputFormat
-from cli.replay_reading import (
+from fourleaf.cli.console import EXIT_OK, err
+from fourleaf.cli.documents import tell
+from fourleaf.cli.options import Answer, OutputFormat
+from fourleaf.cli.replay_reading import (
     config_of,
     fabric_of,
     need_fitting,
@@ -20,7 +20,7 @@ from cli.replay_reading import (
     snapshot_of,
     trace_of,
 )
-from cli.trace_options import (
+from fourleaf.cli.trace_options import (
     SIZES_HELP,
     Days,
     Duration,
@@ -32,10 +32,10 @@ from cli.trace_options import (
 )
 
 if TYPE_CHECKING:
-    from model.fabric import Fabric
-    from simulator.options import Options
-    from simulator.record import Record
-    from simulator.trace import Trace
+    from fourleaf.model.fabric import Fabric
+    from fourleaf.simulator.options import Options
+    from fourleaf.simulator.record import Record
+    from fourleaf.simulator.trace import Trace
 
 
 def replay(
@@ -95,10 +95,10 @@ def replay(
 
     Exit code: 0 replayed, 2 bad input.
     """
-    from cli.logs import log_to_stderr
-    from cli.render.replay import replay_lines
-    from simulator.measures.document import document
-    from simulator.options import (
+    from fourleaf.cli.logs import log_to_stderr
+    from fourleaf.cli.render.replay import replay_lines
+    from fourleaf.simulator.measures.document import document
+    from fourleaf.simulator.options import (
         Backfill,
         Communication,
         Defragmentation,
@@ -107,8 +107,8 @@ def replay(
         Recovery,
         under,
     )
-    from simulator.policies.catalogue import NAMES
-    from simulator.trace import Sizes
+    from fourleaf.simulator.policies.catalogue import NAMES
+    from fourleaf.simulator.trace import Sizes
 
     log_to_stderr()
     names = tuple(dict.fromkeys(policy or NAMES))
@@ -157,7 +157,7 @@ def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options
         TimeRemainingColumn,
     )
 
-    from simulator.replay import replay as replayed
+    from fourleaf.simulator.replay import replay as replayed
 
     columns = (
         TextColumn("{task.description:10}"),
@@ -177,11 +177,11 @@ def _run(jobs: Trace, ground: Fabric, options: Options) -> tuple[Record, Options
 
 def _draw(folder: Path, jobs: Trace, ground: Fabric, runs: list[tuple[str, Record]]) -> None:
     """Write the sheet and the page. Raises `BadInput` where that is not possible."""
-    from model.problems import BadInput, Problem, Severity
-    from simulator.measures.tables import note, remarks, tables, title
-    from simulator.pictures.charts import runs_of
-    from simulator.pictures.page import write_page
-    from simulator.pictures.sheet import write_sheet
+    from fourleaf.model.problems import BadInput, Problem, Severity
+    from fourleaf.simulator.measures.tables import note, remarks, tables, title
+    from fourleaf.simulator.pictures.charts import runs_of
+    from fourleaf.simulator.pictures.page import write_page
+    from fourleaf.simulator.pictures.sheet import write_sheet
 
     drawn = runs_of(runs)
     head = title(jobs, ground)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from model.config import SchedulerConfig
-    from model.fabric import Fabric
-    from model.problems import BadInput
-    from simulator.options import Options
-    from simulator.trace import Sizes, Trace
+    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.fabric import Fabric
+    from fourleaf.model.problems import BadInput
+    from fourleaf.simulator.options import Options
+    from fourleaf.simulator.trace import Sizes, Trace
 
 FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
 """Where a trace is replayed if nobody says."""
@@ -36,8 +36,8 @@ def need_none(**given: object) -> None:
 
 def fabric_of(trace: str, name: str | None) -> Fabric:
     """The fabric to replay on. Raises `BadInput` where its data is missing."""
-    from simulator.readers.catalogue import TRACES, fabric
-    from simulator.readers.folder import NoData
+    from fourleaf.simulator.readers.catalogue import TRACES, fabric
+    from fourleaf.simulator.readers.folder import NoData
 
     need_one_of([trace], list(TRACES), "TRACE")
     try:
@@ -52,9 +52,9 @@ def trace_of(
     name: str, days: int | None, sizes: Sizes, load: float | None, ground: Fabric
 ) -> Trace:
     """The jobs to replay. Raises `BadInput` where their file is missing."""
-    from simulator.readers.catalogue import TRACES
-    from simulator.readers.folder import NoData
-    from simulator.trace import DAY
+    from fourleaf.simulator.readers.catalogue import TRACES
+    from fourleaf.simulator.readers.folder import NoData
+    from fourleaf.simulator.trace import DAY
 
     nodes = [node.allocatable.gpus for node in ground.nodes.values()]
     try:
@@ -75,7 +75,7 @@ def trace_of(
 
 def need_fitting(asked: Sequence[Options]) -> None:
     """Raise `BadInput` where a policy cannot do what is asked of it."""
-    from simulator.options import NoRule, need_rule
+    from fourleaf.simulator.options import NoRule, need_rule
 
     try:
         for one in asked:
@@ -86,7 +86,7 @@ def need_fitting(asked: Sequence[Options]) -> None:
 
 def _refused(error: Exception) -> BadInput:
     """Bad input from a message of which the second line is the advice."""
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     message, _, advice = str(error).partition("\n")
     return BadInput([Problem(Severity.ERROR, "replay", "", "", "", message, advice)])
@@ -94,9 +94,9 @@ def _refused(error: Exception) -> BadInput:
 
 def snapshot_of(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, SchedulerConfig]:
     """What is in the files of a snapshot, and its config. Raises `BadInput`."""
-    from cli.console import print_problems
-    from cli.inputs import need_nodes, read_files
-    from simulator.readers import snapshot as reader
+    from fourleaf.cli.console import print_problems
+    from fourleaf.cli.inputs import need_nodes, read_files
+    from fourleaf.simulator.readers import snapshot as reader
 
     reading = read_files(files)
     need_nodes(reading.snapshot, files)
@@ -112,9 +112,9 @@ def config_of(
 
     Raises `BadInput`.
     """
-    from cli.inputs import need_terms, read_files
-    from model.config import SchedulerConfig
-    from model.extensions import Extensions
+    from fourleaf.cli.inputs import need_terms, read_files
+    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.extensions import Extensions
 
     config = found or SchedulerConfig()
     if path is not None:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.addresses import address, taken
-from cli.options import Context, Kubeconfig, Namespace
-from cli.solving import solver
+from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.options import Context, Kubeconfig, Namespace
+from fourleaf.cli.solving import solver
 
 if TYPE_CHECKING:
-    from k8s_bridge.scheduler import Options
-    from k8s_bridge.serving import Server
-    from solver.client import SolverClient
+    from fourleaf.k8s_bridge.scheduler import Options
+    from fourleaf.k8s_bridge.serving import Server
+    from fourleaf.solver.client import SolverClient
 
 
 class DryRun(StrEnum):
@@ -79,10 +79,10 @@ def run(
     """
     setting = Setting(kubeconfig, context, *address(listen), audit)
     with solver() as client:
-        from cli.clusters import own_namespace
-        from k8s_bridge.election.election import Timing
-        from k8s_bridge.logs import set_up_logs
-        from k8s_bridge.scheduler import Options
+        from fourleaf.cli.clusters import own_namespace
+        from fourleaf.k8s_bridge.election.election import Timing
+        from fourleaf.k8s_bridge.logs import set_up_logs
+        from fourleaf.k8s_bridge.scheduler import Options
 
         set_up_logs()
         options = Options(
@@ -96,15 +96,15 @@ def run(
 
 
 async def _until_stopped(options: Options, setting: Setting, client: SolverClient) -> None:
-    from cli.clusters import connected
-    from k8s_bridge.audit import Audit, audit_to
-    from k8s_bridge.clock import SystemClock
-    from k8s_bridge.metrics import Metrics
-    from k8s_bridge.plain_http import Address
-    from k8s_bridge.reporting import Reporter
-    from k8s_bridge.scheduler import Scheduler
-    from k8s_bridge.serving import Server
-    from k8s_bridge.solving import Solver
+    from fourleaf.cli.clusters import connected
+    from fourleaf.k8s_bridge.audit import Audit, audit_to
+    from fourleaf.k8s_bridge.clock import SystemClock
+    from fourleaf.k8s_bridge.metrics import Metrics
+    from fourleaf.k8s_bridge.plain_http import Address
+    from fourleaf.k8s_bridge.reporting import Reporter
+    from fourleaf.k8s_bridge.scheduler import Scheduler
+    from fourleaf.k8s_bridge.serving import Server
+    from fourleaf.k8s_bridge.solving import Solver
 
     clock = SystemClock()
     metrics = Metrics()

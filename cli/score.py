@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
-from cli.documents import tell
-from cli.gang_names import find_gang
-from cli.inputs import moment
-from cli.options import (
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
+from fourleaf.cli.documents import tell
+from fourleaf.cli.gang_names import find_gang
+from fourleaf.cli.inputs import moment
+from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
     Context,
@@ -25,16 +25,16 @@ from cli.options import (
     Seed,
     TimeLimit,
 )
-from cli.planning import Input, planned
-from cli.progress import Progress
-from cli.solving import solver
+from fourleaf.cli.planning import Input, planned
+from fourleaf.cli.progress import Progress
+from fourleaf.cli.solving import solver
 
 if TYPE_CHECKING:
-    from model.gang import GangKey
-    from model.plan import Plan
-    from model.snapshot import Snapshot
-    from solver.appraisal import Appraisal
-    from solver.client import SolverClient
+    from fourleaf.model.gang import GangKey
+    from fourleaf.model.plan import Plan
+    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.solver.appraisal import Appraisal
+    from fourleaf.solver.client import SolverClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ def score(
     """
     at = moment(now)
     with solver() as client:
-        from cli.live import Reach
-        from cli.logs import log_to_stderr
+        from fourleaf.cli.live import Reach
+        from fourleaf.cli.logs import log_to_stderr
 
         log_to_stderr()
         reach = Reach(kubeconfig, context, config_namespace)
@@ -88,7 +88,7 @@ def scored(client: SolverClient, given: Input, name: str | None, namespace: str 
 
     Raises `BadInput`.
     """
-    from solver.appraisal import appraise
+    from fourleaf.solver.appraisal import appraise
 
     reading = given.read()
     snapshot = reading.snapshot
@@ -108,8 +108,8 @@ def scored(client: SolverClient, given: Input, name: str | None, namespace: str 
 
 
 def _tell(scores: Scores, output: OutputFormat) -> None:
-    from cli.render.score import gang_lines, list_lines
-    from cli.score_json import scores_document
+    from fourleaf.cli.render.score import gang_lines, list_lines
+    from fourleaf.cli.score_json import scores_document
 
     lines = list_lines if scores.wanted is None else gang_lines
     wide = output is OutputFormat.WIDE

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from model.config import API_VERSION
-from model.documents.plan import waiting_document
-from model.fabric import Fabric
-from model.scores.decision import Decision
-from model.scores.terms import GangScore, TermScore, shared_points
-from model.weights import SCALE
-from solver.appraisal import Appraisal
+from fourleaf.model.config import API_VERSION
+from fourleaf.model.documents.plan import waiting_document
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.scores.decision import Decision
+from fourleaf.model.scores.terms import GangScore, TermScore, shared_points
+from fourleaf.model.weights import SCALE
+from fourleaf.solver.appraisal import Appraisal
 
 if TYPE_CHECKING:
-    from cli.score import Scores
+    from fourleaf.cli.score import Scores
 
 Document = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model.problems import BadInput
+    from fourleaf.model.problems import BadInput
 
 PATH = "/status"
 WITHIN = 10.0
@@ -38,6 +38,6 @@ _WRONG = "Name the address where `fourleaf run` listens."
 
 
 def _bad(url: str, message: str, advice: str) -> BadInput:
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     return BadInput([Problem(Severity.ERROR, url, "", "", "", message, advice)])

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
 
 if TYPE_CHECKING:
-    from cli.live import Live
+    from fourleaf.cli.live import Live
 
 STDOUT = "-"
 
@@ -32,10 +32,10 @@ def snapshot(
 
     Exit code: 0 written, 2 the cluster cannot be read or the file not be written.
     """
-    from cli.clusters import own_namespace
-    from cli.live import Reach, observe
-    from cli.text import json_text
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.cli.live import Reach, observe
+    from fourleaf.cli.text import json_text
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     reach = Reach(kubeconfig, context, config_namespace)
     live = observe(reach, leases_in=namespace or own_namespace())

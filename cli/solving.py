@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from solver.client import SolverClient
+    from fourleaf.solver.client import SolverClient
 
 
 @contextmanager
@@ -16,11 +16,11 @@ def solver() -> Iterator[SolverClient]:
 
     To be entered before anything is imported that takes long.
     """
-    from solver.keeper import Keeper
+    from fourleaf.solver.keeper import Keeper
 
     with closing(Keeper()) as keeper:
         keeper.start()
-        from solver.client import SolverClient
+        from fourleaf.solver.client import SolverClient
 
         with SolverClient(keeper=keeper) as client:
             yield client

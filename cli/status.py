@@ -8,9 +8,9 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from cli.console import EXIT_OK, EXIT_PENDING
-from cli.documents import Document, tell
-from cli.options import (
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING
+from fourleaf.cli.documents import Document, tell
+from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
     Context,
@@ -21,12 +21,12 @@ from cli.options import (
     Server,
     Watch,
 )
-from cli.watching import View, present
+from fourleaf.cli.watching import View, present
 
 if TYPE_CHECKING:
-    from cli.live import Live, Reach
-    from k8s_bridge.cluster.protocol import Cluster
-    from k8s_bridge.election.lease import LeaderLease
+    from fourleaf.cli.live import Live, Reach
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.k8s_bridge.election.lease import LeaderLease
 
 CLUSTER_STATUS = "ClusterStatus"
 GOES_ON = {"lastCycle", "cycles"}
@@ -47,9 +47,9 @@ def status(
 
     Exit code: 0 fine, 2 it cannot be read, 3 no scheduler leads.
     """
-    from cli.clusters import own_namespace
-    from cli.live import Reach
-    from cli.server import fetch_status
+    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.cli.live import Reach
+    from fourleaf.cli.server import fetch_status
 
     reach = Reach(kubeconfig, context, config_namespace)
 
@@ -63,7 +63,7 @@ def status(
 
 
 def _tell(document: Document, output: OutputFormat) -> None:
-    from cli.render.status import cluster_lines, server_lines
+    from fourleaf.cli.render.status import cluster_lines, server_lines
 
     lines = cluster_lines if document["kind"] == CLUSTER_STATUS else server_lines
     tell(lambda: document, lambda: lines(document, time.time()), output)
@@ -85,8 +85,8 @@ def _matters(document: Document) -> Document:
 
 
 async def _observed(reach: Reach, namespace: str) -> Document:
-    from cli.clusters import connected
-    from cli.live import read_live
+    from fourleaf.cli.clusters import connected
+    from fourleaf.cli.live import read_live
 
     async with connected(reach.kubeconfig, reach.context) as cluster:
         live = await read_live(cluster, reach, namespace)
@@ -96,10 +96,10 @@ async def _observed(reach: Reach, namespace: str) -> Document:
 
 async def leader_of(cluster: Cluster, reach: Reach, namespace: str) -> Document:
     """Who holds the leader's Lease in `namespace`. Raises `BadInput` where it cannot be read."""
-    from cli.clusters import refused
-    from k8s_bridge.cluster.errors import ClusterError
-    from k8s_bridge.cluster.kinds import LEASES
-    from model.problems import BadInput
+    from fourleaf.cli.clusters import refused
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import LEASES
+    from fourleaf.model.problems import BadInput
 
     try:
         lease = await _lease(cluster, namespace)
@@ -116,11 +116,11 @@ async def leader_of(cluster: Cluster, reach: Reach, namespace: str) -> Document:
 
 
 async def _lease(cluster: Cluster, namespace: str) -> LeaderLease | None:
-    from k8s_bridge.cluster.errors import NotFound
-    from k8s_bridge.cluster.kinds import LEASES
-    from k8s_bridge.cluster.protocol import Target
-    from k8s_bridge.election.lease import read_lease
-    from k8s_bridge.ledger.names import LEADER
+    from fourleaf.k8s_bridge.cluster.errors import NotFound
+    from fourleaf.k8s_bridge.cluster.kinds import LEASES
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.k8s_bridge.election.lease import read_lease
+    from fourleaf.k8s_bridge.ledger.names import LEADER
 
     try:
         return read_lease(await cluster.get(LEASES, Target(namespace, LEADER)))
@@ -158,8 +158,8 @@ def _moment(text: str) -> float:
 
 def document_of(live: Live, leader: Document) -> Document:
     """What `live` shows, as a document."""
-    from cli.queue import waiting
-    from model.config import API_VERSION
+    from fourleaf.cli.queue import waiting
+    from fourleaf.model.config import API_VERSION
 
     reading = live.reading()
     snapshot = reading.snapshot
@@ -192,10 +192,10 @@ def document_of(live: Live, leader: Document) -> Document:
 
 
 def _records(live: Live) -> Document:
-    from k8s_bridge.ledger.codec import read_gang, read_page
-    from k8s_bridge.ledger.names import FORMAT, GANG, PAGE, RECORD
-    from k8s_bridge.ledger.unreadable import BadRecord
-    from k8s_bridge.relocation.codec import read_relocation
+    from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+    from fourleaf.k8s_bridge.ledger.names import FORMAT, GANG, PAGE, RECORD
+    from fourleaf.k8s_bridge.ledger.unreadable import BadRecord
+    from fourleaf.k8s_bridge.relocation.codec import read_relocation
 
     sorts: Counter[str] = Counter()
     entries, unreadable = 0, 0

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.console import EXIT_OK, EXIT_PENDING, err
-from cli.documents import tell
-from cli.options import Answer, OutputFormat
-from cli.trace_options import (
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, err
+from fourleaf.cli.documents import tell
+from fourleaf.cli.options import Answer, OutputFormat
+from fourleaf.cli.trace_options import (
     SIZES_HELP,
     Days,
     Duration,
@@ -22,11 +22,11 @@ from cli.trace_options import (
 )
 
 if TYPE_CHECKING:
-    from simulator.tuning.cases import Split
-    from simulator.tuning.evaluate import Evaluation
-    from simulator.tuning.knobs import Settings
-    from simulator.tuning.task import Task
-    from simulator.tuning.verdict import Verdict
+    from fourleaf.simulator.tuning.cases import Split
+    from fourleaf.simulator.tuning.evaluate import Evaluation
+    from fourleaf.simulator.tuning.knobs import Settings
+    from fourleaf.simulator.tuning.task import Task
+    from fourleaf.simulator.tuning.verdict import Verdict
 
 
 def tune(
@@ -106,13 +106,13 @@ def tune(
     Exit code: 0 better on held-out (or, for a worker, all trials done), 2 bad input, 3 nothing
     better found.
     """
-    from cli.logs import log_to_stderr
-    from cli.render.tune import report
-    from cli.tuning import refused, settled
-    from simulator.tuning.cases import split_of
-    from simulator.tuning.document import document
-    from simulator.tuning.storage import DEFAULT
-    from simulator.tuning.worker import work
+    from fourleaf.cli.logs import log_to_stderr
+    from fourleaf.cli.render.tune import report
+    from fourleaf.cli.tuning import refused, settled
+    from fourleaf.simulator.tuning.cases import split_of
+    from fourleaf.simulator.tuning.document import document
+    from fourleaf.simulator.tuning.storage import DEFAULT
+    from fourleaf.simulator.tuning.worker import work
 
     log_to_stderr()
     task = settled(
@@ -153,11 +153,11 @@ def tune(
 
 def _search(url: str, name: str, task: Task, trials: int, workers: int) -> None:
     """Run what is left of the trials, here or in processes, with progress on standard error."""
-    from cli.render.tune import Watching
-    from simulator.tuning.crew import together
-    from simulator.tuning.storage import open_storage
-    from simulator.tuning.study import finished, open_study
-    from simulator.tuning.worker import work
+    from fourleaf.cli.render.tune import Watching
+    from fourleaf.simulator.tuning.crew import together
+    from fourleaf.simulator.tuning.storage import open_storage
+    from fourleaf.simulator.tuning.study import finished, open_study
+    from fourleaf.simulator.tuning.worker import work
 
     done = len(finished(open_study(open_storage(url), name, task)))
     with Watching(err(), task, trials, done) as watching:
@@ -171,11 +171,11 @@ def _search(url: str, name: str, task: Task, trials: int, workers: int) -> None:
 
 def _judged(url: str, name: str, task: Task, split: Split, tolerance: float) -> Verdict:
     """The verdict on the study as it stands, with progress on standard error."""
-    from cli.render.tune import judging
-    from simulator.tuning.evaluate import evaluate
-    from simulator.tuning.storage import open_storage
-    from simulator.tuning.study import open_study
-    from simulator.tuning.verdict import verdict_of
+    from fourleaf.cli.render.tune import judging
+    from fourleaf.simulator.tuning.evaluate import evaluate
+    from fourleaf.simulator.tuning.storage import open_storage
+    from fourleaf.simulator.tuning.study import open_study
+    from fourleaf.simulator.tuning.verdict import verdict_of
 
     def judge(settings: Settings, held_out: bool) -> Evaluation:
         cases = split.held_out if held_out else split.train
@@ -187,10 +187,10 @@ def _judged(url: str, name: str, task: Task, split: Split, tolerance: float) -> 
 
 def _draw(folder: Path, verdict: Verdict) -> None:
     """Write the sheet and the page. Raises `BadInput` where that is not possible."""
-    from cli.tuning import unwritable
-    from simulator.pictures.pareto import write_page, write_sheet
-    from simulator.tuning.tables import points, tables
-    from simulator.tuning.verdict import sentence
+    from fourleaf.cli.tuning import unwritable
+    from fourleaf.simulator.pictures.pareto import write_page, write_sheet
+    from fourleaf.simulator.tuning.tables import points, tables
+    from fourleaf.simulator.tuning.verdict import sentence
 
     objectives, drawn = verdict.task.objectives, points(verdict)
     split = verdict.split
@@ -207,8 +207,8 @@ def _draw(folder: Path, verdict: Verdict) -> None:
 
 def _write_config(file: Path, verdict: Verdict, study: str) -> None:
     """Write the ConfigMap of the choice, or of the default where there is none."""
-    from cli.tuned_config import config_map
-    from cli.tuning import unwritable
+    from fourleaf.cli.tuned_config import config_map
+    from fourleaf.cli.tuning import unwritable
 
     best = verdict.tuned or verdict.default
     text = config_map(verdict, best.settings, study)

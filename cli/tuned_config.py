@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simulator.tuning.choice import Compared
-    from simulator.tuning.evaluate import Evaluation
-    from simulator.tuning.knobs import Settings
-    from simulator.tuning.verdict import Verdict
+    from fourleaf.simulator.tuning.choice import Compared
+    from fourleaf.simulator.tuning.evaluate import Evaluation
+    from fourleaf.simulator.tuning.knobs import Settings
+    from fourleaf.simulator.tuning.verdict import Verdict
 
 PREFIX = "tune.topology.scheduler/"
 KEY = "config.yaml"
@@ -19,12 +19,12 @@ def config_map(verdict: Verdict, settings: Settings, study: str) -> str:
 
     Raises `BadInput` where that reader would refuse it.
     """
-    from cli.text import Block, plain, yaml_text
-    from model.config import CONFIG_MAP
-    from model.problems import BadInput
-    from model.readers import read
-    from model.readers.sources import Source
-    from simulator.tuning.knobs import applied
+    from fourleaf.cli.text import Block, plain, yaml_text
+    from fourleaf.model.config import CONFIG_MAP
+    from fourleaf.model.problems import BadInput
+    from fourleaf.model.readers import read
+    from fourleaf.model.readers.sources import Source
+    from fourleaf.simulator.tuning.knobs import applied
 
     config = applied(verdict.task.config, settings)
     body = plain(config.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True))
@@ -52,7 +52,7 @@ def config_map(verdict: Verdict, settings: Settings, study: str) -> str:
 
 def evidence(verdict: Verdict, study: str) -> dict[str, str]:
     """Whose data, which windows and seeds, which trial, and what it came to."""
-    from simulator.tuning.verdict import sentence
+    from fourleaf.simulator.tuning.verdict import sentence
 
     task = verdict.task
     trial = "the default, none" if verdict.tuned is None else f"trial {verdict.tuned.number}"
@@ -73,7 +73,7 @@ def evidence(verdict: Verdict, study: str) -> dict[str, str]:
 
 def _figures(verdict: Verdict, one: Compared | None, alone: Evaluation | None) -> str:
     """`allocation 42.1 % -> 47.8 %, ...`, default first."""
-    from simulator.tuning.objectives import OBJECTIVES
+    from fourleaf.simulator.tuning.objectives import OBJECTIVES
 
     measures = [OBJECTIVES[name] for name in verdict.task.objectives]
     if one is None:

@@ -12,9 +12,9 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from model.config import SchedulerConfig
-    from model.problems import BadInput
-    from simulator.tuning.task import Task
+    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.problems import BadInput
+    from fourleaf.simulator.tuning.task import Task
 
 USUAL = "kalos"
 """The trace where none is named."""
@@ -22,11 +22,11 @@ USUAL = "kalos"
 
 def settled(config: str | None, slack: int | None, **told: Any) -> Task:
     """The task that the options name, every name checked. Raises `BadInput` and usage errors."""
-    from cli.replay_reading import FABRIC_OF, need_one_of
-    from simulator.readers.catalogue import TRACES
-    from simulator.trace import Sizes
-    from simulator.tuning import knobs, objectives
-    from simulator.tuning.task import Task
+    from fourleaf.cli.replay_reading import FABRIC_OF, need_one_of
+    from fourleaf.simulator.readers.catalogue import TRACES
+    from fourleaf.simulator.trace import Sizes
+    from fourleaf.simulator.tuning import knobs, objectives
+    from fourleaf.simulator.tuning.task import Task
 
     if told["snapshots"]:
         _need_snapshots_alone(told)
@@ -55,8 +55,8 @@ def _need_snapshots_alone(told: dict[str, Any]) -> None:
 
 def _need_fabric(name: str) -> None:
     """A usage error for a name that is no fabric's; whether its data is there is seen later."""
-    from simulator.readers.catalogue import fabric
-    from simulator.readers.folder import NoData
+    from fourleaf.simulator.readers.catalogue import fabric
+    from fourleaf.simulator.readers.folder import NoData
 
     try:
         fabric(name)
@@ -68,9 +68,9 @@ def _need_fabric(name: str) -> None:
 
 def _config(path: str | None, slack: int | None) -> SchedulerConfig:
     """The config to start from. Raises `BadInput`."""
-    from cli.inputs import need_terms, read_files
-    from model.config import SchedulerConfig
-    from model.extensions import Extensions
+    from fourleaf.cli.inputs import need_terms, read_files
+    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.extensions import Extensions
 
     config = SchedulerConfig()
     if path is not None:
@@ -87,12 +87,12 @@ def _config(path: str | None, slack: int | None) -> SchedulerConfig:
 @contextmanager
 def refused(task: Task, url: str, study: str) -> Iterator[None]:
     """Turns what a study may meet into `BadInput` with advice."""
-    from simulator.readers.folder import NoData
-    from simulator.tuning.cases import TooLittle
-    from simulator.tuning.crew import NobodyLeft
-    from simulator.tuning.evaluate import SolverFailed
-    from simulator.tuning.storage import BadStorage
-    from simulator.tuning.study import OtherTask
+    from fourleaf.simulator.readers.folder import NoData
+    from fourleaf.simulator.tuning.cases import TooLittle
+    from fourleaf.simulator.tuning.crew import NobodyLeft
+    from fourleaf.simulator.tuning.evaluate import SolverFailed
+    from fourleaf.simulator.tuning.storage import BadStorage
+    from fourleaf.simulator.tuning.study import OtherTask
 
     try:
         yield
@@ -132,6 +132,6 @@ def unwritable(path: Path, error: OSError) -> BadInput:
 
 
 def _problem(field: str, value: str, message: str, advice: str) -> BadInput:
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     return BadInput([Problem(Severity.ERROR, "tune", "", field, value, message, advice)])

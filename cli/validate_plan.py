@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cli.console import EXIT_BREACHES, EXIT_OK, out
-from cli.documents import Document, for_people, write_document
-from cli.inputs import moment, need_nodes, need_terms, read_files
-from cli.options import Answer, Files, Now, OutputFormat
+from fourleaf.cli.console import EXIT_BREACHES, EXIT_OK, out
+from fourleaf.cli.documents import Document, for_people, write_document
+from fourleaf.cli.inputs import moment, need_nodes, need_terms, read_files
+from fourleaf.cli.options import Answer, Files, Now, OutputFormat
 
 if TYPE_CHECKING:
-    from model.plan import Plan
-    from model.validator import Breach
+    from fourleaf.model.plan import Plan
+    from fourleaf.model.validator import Breach
 
 
 def validate_plan(
@@ -35,10 +35,10 @@ def validate_plan(
     at = moment(now)
     if plan == "-" and "-" in files:
         raise typer.BadParameter("-f and --plan cannot both be standard input")
-    from cli.plan_claims import claim_breaches
-    from cli.plan_reading import from_document
-    from model.extensions import load
-    from model.validator import validate
+    from fourleaf.cli.plan_claims import claim_breaches
+    from fourleaf.cli.plan_reading import from_document
+    from fourleaf.model.extensions import load
+    from fourleaf.model.validator import validate
 
     reading = read_files(files, at)
     snapshot, extensions = reading.snapshot, load()
@@ -70,7 +70,7 @@ def _show(checked: Plan, breaches: Sequence[Breach]) -> None:
 
 def check_document(checked: Plan, breaches: Sequence[Breach]) -> Document:
     """What was found, breach by breach."""
-    from model.config import API_VERSION
+    from fourleaf.model.config import API_VERSION
 
     return {
         "apiVersion": API_VERSION,
@@ -92,9 +92,9 @@ def check_document(checked: Plan, breaches: Sequence[Breach]) -> Document:
 
 def _document(path: str) -> object:
     """The one document in the file `path`. Raises `BadInput`."""
-    from model.problems import BadInput, Problem, Severity
-    from model.readers.jsontext import BadText
-    from model.readers.sources import documents, open_paths
+    from fourleaf.model.problems import BadInput, Problem, Severity
+    from fourleaf.model.readers.jsontext import BadText
+    from fourleaf.model.readers.sources import documents, open_paths
 
     source = open_paths([path], sys.stdin.buffer)[0]
     if source.problem is not None:

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 import typer
 
-from cli.console import EXIT_OK, out, print_problems, write
-from cli.options import OutputFormat
+from fourleaf.cli.console import EXIT_OK, out, print_problems, write
+from fourleaf.cli.options import OutputFormat
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ def present(view: View[T], output: OutputFormat, watch: bool, interval: float) -
 
 
 def _watch(view: View[T], output: OutputFormat, interval: float) -> None:
-    from model.problems import BadInput
+    from fourleaf.model.problems import BadInput
 
     seen: list[object] = []
     trouble = ""

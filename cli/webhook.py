@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.addresses import address, taken
-from cli.options import ConfigNamespace, Context, Kubeconfig
+from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig
 
 if TYPE_CHECKING:
-    from webhook.serve import Options
+    from fourleaf.webhook.serve import Options
 
 
 def webhook(
@@ -87,10 +87,10 @@ def webhook(
         raise typer.BadParameter("give one of the two", param_hint="--cert-dir or --self-signed")
     import uvloop
 
-    from cli.clusters import own_namespace
-    from k8s_bridge.logs import set_up_logs
-    from webhook.serve import Options
-    from webhook.settings import SCHEDULER_USER
+    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.k8s_bridge.logs import set_up_logs
+    from fourleaf.webhook.serve import Options
+    from fourleaf.webhook.settings import SCHEDULER_USER
 
     host, port = address(listen)
     side_host, side_port = address(metrics_listen, "--metrics-listen")
@@ -113,9 +113,9 @@ def webhook(
 
 
 async def _until_stopped(options: Options, kubeconfig: str | None, context: str | None) -> None:
-    from cli.clusters import connected
-    from k8s_bridge.clock import SystemClock
-    from webhook.serve import serve
+    from fourleaf.cli.clusters import connected
+    from fourleaf.k8s_bridge.clock import SystemClock
+    from fourleaf.webhook.serve import serve
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

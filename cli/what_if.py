@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli.console import glyphs, print_problems
-from cli.documents import tell
-from cli.inputs import need_terms, open_files
-from cli.options import OutputFormat
-from cli.planning import Input, planned
+from fourleaf.cli.console import glyphs, print_problems
+from fourleaf.cli.documents import tell
+from fourleaf.cli.inputs import need_terms, open_files
+from fourleaf.cli.options import OutputFormat
+from fourleaf.cli.planning import Input, planned
 
 if TYPE_CHECKING:
-    from model.problems import BadInput
-    from model.readers import Source
-    from model.scores.comparison import Comparison
-    from solver.client import SolverClient
+    from fourleaf.model.problems import BadInput
+    from fourleaf.model.readers import Source
+    from fourleaf.model.scores.comparison import Comparison
+    from fourleaf.solver.client import SolverClient
 
 
 def compared(client: SolverClient, given: Input, what_if: str) -> Comparison:
@@ -23,8 +23,8 @@ def compared(client: SolverClient, given: Input, what_if: str) -> Comparison:
 
     Both are of one moment. Raises `BadInput`.
     """
-    from model.readers.config_patch import patched
-    from model.scores.comparison import Outcome, compare
+    from fourleaf.model.readers.config_patch import patched
+    from fourleaf.model.scores.comparison import Outcome, compare
 
     change = source_of(what_if)
     gathered = given.gather()
@@ -40,7 +40,7 @@ def compared(client: SolverClient, given: Input, what_if: str) -> Comparison:
 
 def source_of(what_if: str) -> Source:
     """The file that `what_if` names, or the weights that it states. Raises `BadInput`."""
-    from model.readers import Source
+    from fourleaf.model.readers import Source
 
     if "=" not in what_if or Path(what_if).exists():
         return open_files([what_if])[0]
@@ -54,7 +54,7 @@ def source_of(what_if: str) -> Source:
 
 
 def _no_weight(part: str) -> BadInput:
-    from model.problems import BadInput, Problem, Severity, shown
+    from fourleaf.model.problems import BadInput, Problem, Severity, shown
 
     advice = "Give TERM=WEIGHT, several with commas, or the path of a file."
     message = "is no weight of a term"
@@ -63,8 +63,8 @@ def _no_weight(part: str) -> BadInput:
 
 def tell_comparison(comparison: Comparison, output: OutputFormat) -> None:
     """Print it."""
-    from cli.comparison_json import comparison_document
-    from cli.render.comparison import comparison_view
+    from fourleaf.cli.comparison_json import comparison_document
+    from fourleaf.cli.render.comparison import comparison_view
 
     tell(
         lambda: comparison_document(comparison),

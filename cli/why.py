@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cli import options
-from cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
-from cli.documents import Document, tell
-from cli.gang_names import find_gang
-from cli.inputs import moment
-from cli.options import (
+from fourleaf.cli import options
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
+from fourleaf.cli.documents import Document, tell
+from fourleaf.cli.gang_names import find_gang
+from fourleaf.cli.inputs import moment
+from fourleaf.cli.options import (
     ConfigNamespace,
     Context,
     Gang,
@@ -23,15 +23,15 @@ from cli.options import (
     PlanFiles,
     Watch,
 )
-from cli.planning import Input
-from cli.solving import solver
-from cli.watching import View, need_anew, present
+from fourleaf.cli.planning import Input
+from fourleaf.cli.solving import solver
+from fourleaf.cli.watching import View, need_anew, present
 
 if TYPE_CHECKING:
-    from model import gang as gangs
-    from model.gang import GangKey
-    from model.plan import Placement, Plan, Waiting
-    from model.snapshot import Snapshot
+    from fourleaf.model import gang as gangs
+    from fourleaf.model.gang import GangKey
+    from fourleaf.model.plan import Placement, Plan, Waiting
+    from fourleaf.model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ def why(
     need_anew(files, watch)
     at = moment(now)
     with solver() as client:
-        from cli.live import Reach
-        from cli.logs import log_to_stderr
+        from fourleaf.cli.live import Reach
+        from fourleaf.cli.logs import log_to_stderr
 
         log_to_stderr()
         given = Input(Reach(kubeconfig, context, config_namespace), files or (), live, at)
@@ -104,7 +104,7 @@ def _code(seen: Seen) -> int:
 
 def _planned(client: Any, snapshot: Snapshot, key: GangKey) -> Plan | None:
     """The plan of now, None where nothing of the gang waits."""
-    from cli.progress import Progress
+    from fourleaf.cli.progress import Progress
 
     if all(gang.key != key for gang in snapshot.gangs):
         return None
@@ -140,7 +140,7 @@ def explained(snapshot: Snapshot, key: GangKey, plan: Plan | None) -> Answer:
 
 
 def _tell(answer: Answer, snapshot: Snapshot, output: OutputFormat) -> None:
-    from cli.render.why import why_lines
+    from fourleaf.cli.render.why import why_lines
 
     tell(
         lambda: document_of(answer),
@@ -151,8 +151,8 @@ def _tell(answer: Answer, snapshot: Snapshot, output: OutputFormat) -> None:
 
 def document_of(answer: Answer) -> Document:
     """The answer as a document; `state` is Placed, PlacedNow or Waiting."""
-    from model.config import API_VERSION
-    from model.documents.plan import waiting_document
+    from fourleaf.model.config import API_VERSION
+    from fourleaf.model.documents.plan import waiting_document
 
     state = "Waiting" if answer.waiting else "PlacedNow" if answer.placement else "Placed"
     document: Document = {

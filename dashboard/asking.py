@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from k8s_bridge.solving import Solver
-from model.plan import Plan
-from model.relocation import Budget, DefragPlan, RepairPlan
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.solving import Solver
+from fourleaf.model.plan import Plan
+from fourleaf.model.relocation import Budget, DefragPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
 
 AT_ONCE = 8
 """Questions that may wait for their turn, the one that is answered included."""

@@ -8,14 +8,19 @@ from typing import Any
 
 import structlog
 
-from dashboard.asking import Asker
-from dashboard.cycles import Cycles, CyclesView
-from dashboard.expecting import MOST, Expecting
-from dashboard.planning import QueuePlans
-from dashboard.previewing import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
-from dashboard.trying import Question, TriedView, tried
-from dashboard.views.fabric import FabricMap, FabricView
-from dashboard.views.gang import (
+from fourleaf.dashboard.asking import Asker
+from fourleaf.dashboard.cycles import Cycles, CyclesView
+from fourleaf.dashboard.expecting import MOST, Expecting
+from fourleaf.dashboard.planning import QueuePlans
+from fourleaf.dashboard.previewing import (
+    DefragQuestion,
+    DrainQuestion,
+    defrag_preview,
+    drain_preview,
+)
+from fourleaf.dashboard.trying import Question, TriedView, tried
+from fourleaf.dashboard.views.fabric import FabricMap, FabricView
+from fourleaf.dashboard.views.gang import (
     ElsewhereView,
     GangView,
     closed,
@@ -24,14 +29,14 @@ from dashboard.views.gang import (
     place_view,
     why_view,
 )
-from dashboard.views.gangs import GangsView, gangs_view
-from dashboard.views.history import HistoryView, history_view
-from dashboard.views.marks import Marks
-from dashboard.views.node import NodeView, node_view
-from dashboard.views.queue import QueueView, queue_view
-from dashboard.world.sight import World
-from model.extensions import ExtensionError, Extensions, load
-from model.gang import GangKey
+from fourleaf.dashboard.views.gangs import GangsView, gangs_view
+from fourleaf.dashboard.views.history import HistoryView, history_view
+from fourleaf.dashboard.views.marks import Marks
+from fourleaf.dashboard.views.node import NodeView, node_view
+from fourleaf.dashboard.views.queue import QueueView, queue_view
+from fourleaf.dashboard.world.sight import World
+from fourleaf.model.extensions import ExtensionError, Extensions, load
+from fourleaf.model.gang import GangKey
 
 AGAIN = 5.0
 """Seconds after which a plan that failed may be tried again."""

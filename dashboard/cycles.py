@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 from yarl import URL
 
-from dashboard.views.view import View
-from k8s_bridge.clock import Clock
+from fourleaf.dashboard.views.view import View
+from fourleaf.k8s_bridge.clock import Clock
 
 PATH = "/cycles"
 WITHIN = 3.0

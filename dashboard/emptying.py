@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from dashboard.asking import Asker
-from dashboard.world.sight import Sight
-from model.gang import Gang, GangKey
-from model.previews.drain import Drained, drained, emptied
-from model.snapshot import Snapshot
+from fourleaf.dashboard.asking import Asker
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.previews.drain import Drained, drained, emptied
+from fourleaf.model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

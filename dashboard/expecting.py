@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import structlog
 
-from dashboard.asking import bounded
-from dashboard.world.sight import Sight
-from k8s_bridge.clock import Clock
-from model.extensions import ExtensionError
-from model.gang import GangKey
-from model.snapshot import Snapshot
-from model.starts import Start
-from solver.asking import ask_starts, asking_client
-from solver.units import gang_order
+from fourleaf.dashboard.asking import bounded
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.model.extensions import ExtensionError
+from fourleaf.model.gang import GangKey
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.solver.asking import ask_starts, asking_client
+from fourleaf.solver.units import gang_order
 
 MOST = 25
 """Gangs that are looked at, in the order of planning."""

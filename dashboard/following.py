@@ -9,10 +9,10 @@ from contextlib import suppress
 import orjson
 import structlog
 
-from dashboard.hub import Hub
-from dashboard.views.fabric import FabricView, LeafCell, key_of, words
-from dashboard.world.sight import World
-from k8s_bridge.clock import Clock
+from fourleaf.dashboard.hub import Hub
+from fourleaf.dashboard.views.fabric import FabricView, LeafCell, key_of, words
+from fourleaf.dashboard.world.sight import World
+from fourleaf.k8s_bridge.clock import Clock
 
 GATHER = 0.03
 """Seconds after a look in which changes are gathered: a gang's pods come together."""

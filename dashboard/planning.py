@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from dashboard.asking import Asker
-from dashboard.world.sight import Sight
-from model.plan import Plan
+from fourleaf.dashboard.asking import Asker
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.plan import Plan
 
 
 class QueuePlans:

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from dashboard.asking import Asker
-from dashboard.emptying import emptying
-from dashboard.trying import Name
-from dashboard.views.view import View
-from dashboard.world.sight import Sight, World
-from model.documents.relocation import defrag_document, drain_document
-from model.previews.defrag import gathered, movers
-from model.previews.places import nodes_of
+from fourleaf.dashboard.asking import Asker
+from fourleaf.dashboard.emptying import emptying
+from fourleaf.dashboard.trying import Name
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.world.sight import Sight, World
+from fourleaf.model.documents.relocation import defrag_document, drain_document
+from fourleaf.model.previews.defrag import gathered, movers
+from fourleaf.model.previews.places import nodes_of
 
 Document = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from dashboard.world.sight import World
+from fourleaf.dashboard.world.sight import World
 
 _log = structlog.get_logger(__name__)
 

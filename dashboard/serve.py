@@ -10,22 +10,22 @@ from ipaddress import ip_address
 
 import structlog
 
-from dashboard.asking import Asker
-from dashboard.board import Board
-from dashboard.collecting import collecting_while
-from dashboard.cycles import Cycles
-from dashboard.expecting import Expecting
-from dashboard.following import Follower
-from dashboard.hub import Hub
-from dashboard.readying import Readiness
-from dashboard.web.access import Access, Anybody
-from dashboard.web.app import application
-from dashboard.web.drawing import Drawing
-from dashboard.web.guard import LOOPBACK
-from dashboard.web.server import Server
-from dashboard.world.live import LiveWorld
-from dashboard.world.sight import World
-from k8s_bridge.clock import Clock
+from fourleaf.dashboard.asking import Asker
+from fourleaf.dashboard.board import Board
+from fourleaf.dashboard.collecting import collecting_while
+from fourleaf.dashboard.cycles import Cycles
+from fourleaf.dashboard.expecting import Expecting
+from fourleaf.dashboard.following import Follower
+from fourleaf.dashboard.hub import Hub
+from fourleaf.dashboard.readying import Readiness
+from fourleaf.dashboard.web.access import Access, Anybody
+from fourleaf.dashboard.web.app import application
+from fourleaf.dashboard.web.drawing import Drawing
+from fourleaf.dashboard.web.guard import LOOPBACK
+from fourleaf.dashboard.web.server import Server
+from fourleaf.dashboard.world.live import LiveWorld
+from fourleaf.dashboard.world.sight import World
+from fourleaf.k8s_bridge.clock import Clock
 
 QUEUE = b"event: queue\ndata: {}\n\n"
 """Told when the expected starts are known."""

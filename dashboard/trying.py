@@ -9,20 +9,20 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from dashboard.asking import Asker
-from dashboard.emptying import afterwards, emptying
-from dashboard.views.gang import PlaceView, WhyView, place_view, why_view
-from dashboard.views.view import View
-from dashboard.world.sight import Sight, World
-from model.config import BUILT_IN_TERMS
-from model.documents.relocation import drain_document
-from model.extensions import Extensions, unknown_weights
-from model.gang import GangKey
-from model.plan import Plan
-from model.previews.places import nodes_of
-from model.problems import BadInput, Problem, Severity
-from model.readers import Source
-from model.snapshot import Snapshot
+from fourleaf.dashboard.asking import Asker
+from fourleaf.dashboard.emptying import afterwards, emptying
+from fourleaf.dashboard.views.gang import PlaceView, WhyView, place_view, why_view
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.world.sight import Sight, World
+from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.documents.relocation import drain_document
+from fourleaf.model.extensions import Extensions, unknown_weights
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.previews.places import nodes_of
+from fourleaf.model.problems import BadInput, Problem, Severity
+from fourleaf.model.readers import Source
+from fourleaf.model.snapshot import Snapshot
 
 LONGEST = 256 * 1024
 """Characters of a manifest."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
-from k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.cluster.errors import NotFound
+from fourleaf.k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
 
 _RESOURCES = ("pods/binding", "pods/*", "*/*", "*/binding", "bindings", "*")
 

@@ -13,12 +13,12 @@ import orjson
 import structlog
 from pydantic import BaseModel
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.telling.words import microsecond
-from model.fabric import Fabric
-from model.gang import GangKey
-from model.plan import Plan
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.telling.words import microsecond
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
 
 STDOUT = "-"
 # orjson's own way with dataclasses would take in what their cached properties hold.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from k8s_bridge.chance import chance as source
-from k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.chance import chance as source
+from fourleaf.k8s_bridge.clock import Clock
 
 FIRST = 0.05
 """Seconds, at most, before the second attempt."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.records import ClaimAllocation, Member
-from model.devices.names import DeviceName
-from model.gang import GangKey
-from model.readers.dra.claims import ClaimAsk
-from model.readers.live import LiveReading
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.dra.claims import ClaimAsk
+from fourleaf.model.readers.live import LiveReading
 
 
 class Claiming:

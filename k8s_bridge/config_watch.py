@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS
-from k8s_bridge.cluster.protocol import Body
-from model.config import BUILT_IN_TERMS, CONFIG_MAP, SchedulerConfig
-from model.extensions import Extensions, unknown_weights
-from model.problems import Problem, Severity
-from model.readers.config import BUILT_IN, read_config
-from model.readers.inventory import Inventory
-from model.readers.report import Report
-from model.readers.sources import Source
-from model.snapshot import DEFAULTS
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.model.config import BUILT_IN_TERMS, CONFIG_MAP, SchedulerConfig
+from fourleaf.model.extensions import Extensions, unknown_weights
+from fourleaf.model.problems import Problem, Severity
+from fourleaf.model.readers.config import BUILT_IN, read_config
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sources import Source
+from fourleaf.model.snapshot import DEFAULTS
 
 NO_EXTENSIONS = Extensions()
 

@@ -6,20 +6,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.holding import free_of_seals, unsealed
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.commit import Committer, Dropped, Outcome, Wanted
-from k8s_bridge.ledger.pods import is_bound, is_gone
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.observed import Observed
-from k8s_bridge.refusals import Refusals
-from k8s_bridge.returning import held, returning
-from k8s_bridge.wanting import Kept, Wants, wants
-from model.gang import GangKey
-from model.plan import Placement, Plan
-from model.readers.live import LiveReading
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.holding import free_of_seals, unsealed
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.commit import Committer, Dropped, Outcome, Wanted
+from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.refusals import Refusals
+from fourleaf.k8s_bridge.returning import held, returning
+from fourleaf.k8s_bridge.wanting import Kept, Wants, wants
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.readers.live import LiveReading
+from fourleaf.model.snapshot import Snapshot
 
 Solve = Callable[[Snapshot], Awaitable[Plan]]
 

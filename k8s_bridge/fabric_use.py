@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.fabric import Leaf
-from model.snapshot import Snapshot
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.snapshot import Snapshot
 
 MOST_DOMAINS = 1000
 """Fabrics with more leaves than that are reported by spine, and of those the first ones."""

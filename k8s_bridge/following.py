@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import structlog
 
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.config_watch import START, ConfigState, folded
-from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
-from model.config import CONFIG_MAP, SchedulerConfig
-from model.extensions import ExtensionError, Extensions, load
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.config_watch import START, ConfigState, folded
+from fourleaf.k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
+from fourleaf.model.config import CONFIG_MAP, SchedulerConfig
+from fourleaf.model.extensions import ExtensionError, Extensions, load
 
 
 class ConfigFollower:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.devices import Numbers, held_devices
-from k8s_bridge.ledger.pods import Pods
-from k8s_bridge.ledger.records import Member
-from model.devices.free import FreeDevices
-from model.devices.names import numbers_of
-from model.resources import free_devices
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.devices import Numbers, held_devices
+from fourleaf.k8s_bridge.ledger.pods import Pods
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.model.devices.free import FreeDevices
+from fourleaf.model.devices.names import numbers_of
+from fourleaf.model.resources import free_devices
+from fourleaf.model.snapshot import Snapshot
 
 
 def free_on(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from k8s_bridge.ledger.book import Book
-from model.gang import Gang, GangKey, Hold
-from model.plan import Placement
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.model.gang import Gang, GangKey, Hold
+from fourleaf.model.plan import Placement
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
 
 _STEP = (
     "Run the version of the scheduler that wrote it, "

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import structlog
 
-from k8s_bridge.cluster.errors import AlreadyExists, ClusterError, NotFound
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.cluster.protocol import Body, Cluster, Target
-from k8s_bridge.ledger.names import CONTENT
+from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, ClusterError, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.ledger.names import CONTENT
 
 
 @dataclass(frozen=True, slots=True)

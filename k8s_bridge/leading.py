@@ -9,33 +9,33 @@ from typing import Any, Protocol
 
 import structlog
 
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.protocol import Body, Cluster
-from k8s_bridge.cycle import Cycle, Keeper, KeepsNothing, Report, Solve, Teller
-from k8s_bridge.election.election import Election
-from k8s_bridge.keepsake import Keepsake
-from k8s_bridge.ledger.binding import Binder, DryRun
-from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.commit import Committer
-from k8s_bridge.ledger.housekeeping import Housekeeping
-from k8s_bridge.ledger.pages import laid_out
-from k8s_bridge.ledger.records import Member, Page
-from k8s_bridge.ledger.takeover import Takeover, find
-from k8s_bridge.ledger.writes import Formats, Records
-from k8s_bridge.node_health.beats import Beats
-from k8s_bridge.node_health.judge import Judgement
-from k8s_bridge.node_health.probe import Prober, TcpProber
-from k8s_bridge.node_health.watch import KEPT, NodeWatch
-from k8s_bridge.observed import Observed
-from k8s_bridge.refusals import Refusals
-from k8s_bridge.relocation.mover import Told
-from k8s_bridge.relocation.moves import MOVES, Moves
-from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.relocating import Relocating
-from k8s_bridge.relocation.shelf import Shelf
-from k8s_bridge.returning import returning
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+from fourleaf.k8s_bridge.cycle import Cycle, Keeper, KeepsNothing, Report, Solve, Teller
+from fourleaf.k8s_bridge.election.election import Election
+from fourleaf.k8s_bridge.keepsake import Keepsake
+from fourleaf.k8s_bridge.ledger.binding import Binder, DryRun
+from fourleaf.k8s_bridge.ledger.book import Book, Commit
+from fourleaf.k8s_bridge.ledger.commit import Committer
+from fourleaf.k8s_bridge.ledger.housekeeping import Housekeeping
+from fourleaf.k8s_bridge.ledger.pages import laid_out
+from fourleaf.k8s_bridge.ledger.records import Member, Page
+from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
+from fourleaf.k8s_bridge.ledger.writes import Formats, Records
+from fourleaf.k8s_bridge.node_health.beats import Beats
+from fourleaf.k8s_bridge.node_health.judge import Judgement
+from fourleaf.k8s_bridge.node_health.probe import Prober, TcpProber
+from fourleaf.k8s_bridge.node_health.watch import KEPT, NodeWatch
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.refusals import Refusals
+from fourleaf.k8s_bridge.relocation.mover import Told
+from fourleaf.k8s_bridge.relocation.moves import MOVES, Moves
+from fourleaf.k8s_bridge.relocation.planner import Planner
+from fourleaf.k8s_bridge.relocation.relocating import Relocating
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.k8s_bridge.returning import returning
 
 
 @dataclass(frozen=True, slots=True)

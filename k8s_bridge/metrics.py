@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.fabric_use import FabricUse
-from k8s_bridge.ledger.codec import KNOWN
-from k8s_bridge.ledger.in_use import LedgerUse
-from k8s_bridge.node_health.judge import Verdict
-from k8s_bridge.relocation.records import Purpose
-from model.plan import Plan, PlanStatus
-from model.reasons import ReasonKind
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.fabric_use import FabricUse
+from fourleaf.k8s_bridge.ledger.codec import KNOWN
+from fourleaf.k8s_bridge.ledger.in_use import LedgerUse
+from fourleaf.k8s_bridge.node_health.judge import Verdict
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.reasons import ReasonKind
 
 EMPTY = "EMPTY"
 FAILED = "FAILED"

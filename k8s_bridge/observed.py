@@ -7,19 +7,19 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from typing import TypeAlias
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import DEVICE_CLASSES, NODES, PODS, RESOURCE_CLAIMS, Kind
-from k8s_bridge.cluster.protocol import Body, Listing
-from k8s_bridge.ledger.pods import PodSeen, pod_seen
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
-from k8s_bridge.tombstones import Tombstones
-from model.config import SchedulerConfig
-from model.devices.names import DeviceName, numbers_of
-from model.gang import GangKey
-from model.readers.live import LiveReader, LiveReading
-from model.snapshot import DEFAULTS
-from model.standing import StandingGang
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import DEVICE_CLASSES, NODES, PODS, RESOURCE_CLAIMS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body, Listing
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced
+from fourleaf.k8s_bridge.tombstones import Tombstones
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.devices.names import DeviceName, numbers_of
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.live import LiveReader, LiveReading
+from fourleaf.model.snapshot import DEFAULTS
+from fourleaf.model.standing import StandingGang
 
 OnPod: TypeAlias = Callable[[str], None]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from k8s_bridge.clock import Clock
-from model.gang import Gang, GangKey, Hold
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.model.gang import Gang, GangKey, Hold
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
 
 FIRST = 1.0
 """Seconds after the first refusal; twice as many after each further one."""

@@ -11,45 +11,45 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from k8s_bridge import logs
-from k8s_bridge.audit import Audit
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.config_watch import ConfigState
-from k8s_bridge.cycle import Report
-from k8s_bridge.fabric_use import fabric_use
-from k8s_bridge.ledger.book import Commit
-from k8s_bridge.ledger.commit import Wanted
-from k8s_bridge.ledger.in_use import LedgerUse
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.metrics import EMPTY, FAILED, Metrics
-from k8s_bridge.node_health.judge import Judgement
-from k8s_bridge.reflect.health import State
-from k8s_bridge.relocation.records import Leaver, Relocation
-from k8s_bridge.telling.bindings import what_was_bound
-from k8s_bridge.telling.courtesy import Courtesy
-from k8s_bridge.telling.cycles import CycleNote, Cycles
-from k8s_bridge.telling.desk import Desk
-from k8s_bridge.telling.facts import Facts, Told
-from k8s_bridge.telling.news import what_to_tell
-from k8s_bridge.telling.nodes import what_was_judged
-from k8s_bridge.telling.problems import config_map, what_of_config
-from k8s_bridge.telling.records import what_is_sealed
-from k8s_bridge.telling.relocations import (
+from fourleaf.k8s_bridge import logs
+from fourleaf.k8s_bridge.audit import Audit
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.config_watch import ConfigState
+from fourleaf.k8s_bridge.cycle import Report
+from fourleaf.k8s_bridge.fabric_use import fabric_use
+from fourleaf.k8s_bridge.ledger.book import Commit
+from fourleaf.k8s_bridge.ledger.commit import Wanted
+from fourleaf.k8s_bridge.ledger.in_use import LedgerUse
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.metrics import EMPTY, FAILED, Metrics
+from fourleaf.k8s_bridge.node_health.judge import Judgement
+from fourleaf.k8s_bridge.reflect.health import State
+from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.k8s_bridge.telling.bindings import what_was_bound
+from fourleaf.k8s_bridge.telling.courtesy import Courtesy
+from fourleaf.k8s_bridge.telling.cycles import CycleNote, Cycles
+from fourleaf.k8s_bridge.telling.desk import Desk
+from fourleaf.k8s_bridge.telling.facts import Facts, Told
+from fourleaf.k8s_bridge.telling.news import what_to_tell
+from fourleaf.k8s_bridge.telling.nodes import what_was_judged
+from fourleaf.k8s_bridge.telling.problems import config_map, what_of_config
+from fourleaf.k8s_bridge.telling.records import what_is_sealed
+from fourleaf.k8s_bridge.telling.relocations import (
     what_is_forbidden,
     what_is_stranded,
     what_was_evicted,
     what_was_relocated,
 )
-from k8s_bridge.telling.status import LastCycle, Queued, Status
-from k8s_bridge.telling.tells import EventTell, Regarding
-from k8s_bridge.telling.words import clipped
-from model.config import CONFIG_MAP
-from model.gang import Gang, GangKey
-from model.plan import Plan
-from solver.steps import nothing_placed
+from fourleaf.k8s_bridge.telling.status import LastCycle, Queued, Status
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.solver.steps import nothing_placed
 
 if TYPE_CHECKING:
-    from k8s_bridge.scheduler import Scheduler
+    from fourleaf.k8s_bridge.scheduler import Scheduler
 
 Requests = Mapping[tuple[str, str, int], int]
 EVERY = 5.0

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.records import Phase
-from model.gang import Gang, GangKey, Hold
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.records import Phase
+from fourleaf.model.gang import Gang, GangKey, Hold
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
 
 _DETAIL = "some members are still being taken back from where they could not all run"
 _STEP = "It is planned again as a whole as soon as they have ended."

@@ -12,11 +12,11 @@ from typing import Literal
 
 import structlog
 
-from k8s_bridge.admission import somebody_looks_at_bindings
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.admission import somebody_looks_at_bindings
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     COSCHEDULING_POD_GROUPS,
     DEPLOYMENTS,
@@ -39,28 +39,28 @@ from k8s_bridge.cluster.kinds import (
     VOLCANO_POD_GROUPS,
     Kind,
 )
-from k8s_bridge.cluster.protocol import Cluster
-from k8s_bridge.cycle import Solve
-from k8s_bridge.election.election import Election, Timing
-from k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
-from k8s_bridge.following import ConfigFollower
-from k8s_bridge.leading import Leading, Pace
-from k8s_bridge.ledger.binding import DryRun
-from k8s_bridge.ledger.codec import KNOWN
-from k8s_bridge.ledger.fence import Fenced
-from k8s_bridge.ledger.in_use import LedgerUse, ledger_use
-from k8s_bridge.ledger.names import LEADER
-from k8s_bridge.ledger.writes import Formats
-from k8s_bridge.node_health.following import BeatsFollower
-from k8s_bridge.node_health.judge import Verdict
-from k8s_bridge.node_health.probe import Prober, TcpProber
-from k8s_bridge.observed import Observed
-from k8s_bridge.reflect import Change, Reflectors, Subject
-from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.reporting import Reporter
-from k8s_bridge.tenants import SolveTime
-from model.plan import Plan
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.cycle import Solve
+from fourleaf.k8s_bridge.election.election import Election, Timing
+from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
+from fourleaf.k8s_bridge.following import ConfigFollower
+from fourleaf.k8s_bridge.leading import Leading, Pace
+from fourleaf.k8s_bridge.ledger.binding import DryRun
+from fourleaf.k8s_bridge.ledger.codec import KNOWN
+from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.in_use import LedgerUse, ledger_use
+from fourleaf.k8s_bridge.ledger.names import LEADER
+from fourleaf.k8s_bridge.ledger.writes import Formats
+from fourleaf.k8s_bridge.node_health.following import BeatsFollower
+from fourleaf.k8s_bridge.node_health.judge import Verdict
+from fourleaf.k8s_bridge.node_health.probe import Prober, TcpProber
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.reflect import Change, Reflectors, Subject
+from fourleaf.k8s_bridge.relocation.planner import Planner
+from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.tenants import SolveTime
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
 
 SUBJECTS = (
     NODES,

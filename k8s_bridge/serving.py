@@ -11,9 +11,9 @@ from typing import Protocol
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
-from k8s_bridge.plain_http import Address, PlainServer, json_page, metrics_page
-from k8s_bridge.telling.cycles import CyclesSource, cycles_document
-from k8s_bridge.telling.status import StatusSource, status_document
+from fourleaf.k8s_bridge.plain_http import Address, PlainServer, json_page, metrics_page
+from fourleaf.k8s_bridge.telling.cycles import CyclesSource, cycles_document
+from fourleaf.k8s_bridge.telling.status import StatusSource, status_document
 
 
 class Source(StatusSource, CyclesSource, Protocol):

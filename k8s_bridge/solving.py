@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-from model.gang import GangKey
-from model.plan import Plan
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
-from model.snapshot import Snapshot
-from model.starts import Start
-from solver.asking import ask_start
-from solver.client import SolverClient
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.solver.asking import ask_start
+from fourleaf.solver.client import SolverClient
 
 
 class Solver:

@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.gang import Gang, Hold
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
+from fourleaf.model.gang import Gang, Hold
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
 
 WINDOW = 60.0
 """Seconds that are looked back upon."""

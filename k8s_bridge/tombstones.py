@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.clock import Clock
 
 KEPT = 300.0
 """Seconds; no request takes that long. A UID never comes back, so longer would do no harm."""

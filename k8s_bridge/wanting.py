@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from itertools import repeat
 from types import MappingProxyType
 
-from k8s_bridge.claiming import Claiming
-from k8s_bridge.free_devices import free_on
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.commit import Dropped, Wanted
-from k8s_bridge.ledger.pods import PodSeen
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.observed import Observed
-from model.devices.shares import shares
-from model.gang import Gang, GangKey
-from model.plan import Placement, Plan
-from model.resources import Resources, counted, fits, given_back, minus
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.claiming import Claiming
+from fourleaf.k8s_bridge.free_devices import free_on
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.commit import Dropped, Wanted
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.model.devices.shares import shares
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.resources import Resources, counted, fits, given_back, minus
+from fourleaf.model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from model.config_values import (
+from fourleaf.model.config_values import (
     Bandwidth,
     DeviceClassName,
     Misfit,
@@ -15,9 +15,9 @@ from model.config_values import (
     SchedulerName,
     Weight,
 )
-from model.fabric import AdjacencyKind
-from model.recovery import Backfill, Defragmentation, Failures, Preemption, Repair
-from model.section import Section
+from fourleaf.model.fabric import AdjacencyKind
+from fourleaf.model.recovery import Backfill, Defragmentation, Failures, Preemption, Repair
+from fourleaf.model.section import Section
 
 API_VERSION = "topology.scheduler/v1alpha1"
 KINDS = ("SchedulerConfig", "TopologySchedulerConfig")

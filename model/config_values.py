@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from model.quantity import mbits
+from fourleaf.model.quantity import mbits
 
 _BANDWIDTH = r"^[0-9]+(\.[0-9]+)?(Mb|Gb|Tb)$"
 _DOMAIN = r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.node import Node, Taint
+from fourleaf.model.node import Node, Taint
 
 HOSTNAME = "kubernetes.io/hostname"
 NODE_NAME_FIELD = "metadata.name"

@@ -8,12 +8,12 @@ from importlib.metadata import entry_points
 from inspect import isclass, signature
 from typing import Any, Protocol
 
-from model.config import BUILT_IN_TERMS
-from model.fabric import Leaf
-from model.gang import Gang, Role
-from model.node import Node
-from model.problems import shown
-from model.resources import Resources
+from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node
+from fourleaf.model.problems import shown
+from fourleaf.model.resources import Resources
 
 RULES_GROUP = "fourleaf.rules"
 TERMS_GROUP = "fourleaf.terms"

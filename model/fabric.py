@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from model.node import Node
+from fourleaf.model.node import Node
 
 
 class AdjacencyKind(StrEnum):

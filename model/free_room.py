@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.fabric import AdjacencyKind, Fabric
-from model.relocation import FreeRoom
-from model.snapshot import Snapshot
+from fourleaf.model.fabric import AdjacencyKind, Fabric
+from fourleaf.model.relocation import FreeRoom
+from fourleaf.model.snapshot import Snapshot
 
 
 def free_room(snapshot: Snapshot) -> FreeRoom:

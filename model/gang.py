@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.constraint import ANY_NODE, NodeConstraint
-from model.resources import Resources
+from fourleaf.model.constraint import ANY_NODE, NodeConstraint
+from fourleaf.model.resources import Resources
 
 
 class Strategy(StrEnum):

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from model.gang import GangKey
-from model.snapshot import Snapshot
-from model.weights import SCALE, milli
+from fourleaf.model.gang import GangKey
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.weights import SCALE, milli
 
 MIX_SIZE = 4
 """How many shapes of the mix are kept."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from model.devices.names import DeviceName
-from model.resources import Resources
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.gang import GangKey
-from model.reasons import Reason
+from fourleaf.model.gang import GangKey
+from fourleaf.model.reasons import Reason
 
 MILLION = 10**6
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.reasons import Reason
-from model.reasons_text import sentence
+from fourleaf.model.reasons import Reason
+from fourleaf.model.reasons_text import sentence
 
 
 def reason_document(reason: Reason) -> dict[str, Any]:

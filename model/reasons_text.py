@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
 
 _PLURALS = {"leaf": "leaves", "GPU": "GPUs"}
 _WHOLE_FABRIC = ("nodes", "total", "eligible", "needed", "pods")

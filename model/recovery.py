@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from model.section import Section
-from model.standing import RepairPolicy
+from fourleaf.model.section import Section
+from fourleaf.model.standing import RepairPolicy
 
 
 class Failures(Section):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.gang import GangKey
-from model.plan import Move, Placement, PlanStatus, Stage, Waiting
-from model.reasons import Reason
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move, Placement, PlanStatus, Stage, Waiting
+from fourleaf.model.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from model.devices.demand import DeviceDemand
-from model.devices.free import FreeDevices, unknown
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.free import FreeDevices, unknown
 
 PORT_PREFIX = "hostport/"
 """A host port is an extra resource of which every node has exactly one."""

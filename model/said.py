@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from model.reasons import ReasonKind
+from fourleaf.model.reasons import ReasonKind
 
 UNBLOCK = ". To unblock: "
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.gang import Gang
+from fourleaf.model.gang import Gang
 
 
 class RepairPolicy(StrEnum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.gang import GangKey, Hold
-from model.plan import Placement
+from fourleaf.model.gang import GangKey, Hold
+from fourleaf.model.plan import Placement
 
 
 @dataclass(frozen=True, slots=True)

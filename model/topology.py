@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from model.config import Topology
-from model.fabric import Fabric, Leaf
-from model.node import Node
+from fourleaf.model.config import Topology
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.node import Node
 
 ONLY_SPINE = "fabric"
 """The spine of every leaf where the labels name a single level."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from model.config import Spec
-from model.gang import Gang, Strategy
+from fourleaf.model.config import Spec
+from fourleaf.model.gang import Gang, Strategy
 
 SCALE = 1000
 """A term that is fully met is worth its weight in thousandths."""

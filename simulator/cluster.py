@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from model.config import SchedulerConfig
-from model.fabric import Fabric
-from model.gang import Gang, GangKey
-from model.snapshot import RunningPod, Snapshot
-from simulator.books import Books
-from simulator.journal import Journal
-from simulator.running import Running
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.simulator.books import Books
+from fourleaf.simulator.journal import Journal
+from fourleaf.simulator.running import Running
 
 MOST_FABRICS = 8
 """How many fabrics, by their failed nodes, are kept with all that was worked out on them."""

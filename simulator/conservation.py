@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from simulator.books import Totals
-from simulator.journal import Stretch
+from fourleaf.simulator.books import Totals
+from fourleaf.simulator.journal import Stretch
 
 
 class NotConserved(Exception):

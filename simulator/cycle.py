@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.gang import Gang
-from model.plan import Placement, Plan
-from model.snapshot import Snapshot
-from simulator.inspecting import inspect
-from simulator.policies.protocol import Policy
-from simulator.reserving import backfillers, claim, keep, seat_pods
-from simulator.world import World
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.simulator.inspecting import inspect
+from fourleaf.simulator.policies.protocol import Policy
+from fourleaf.simulator.reserving import backfillers, claim, keep, seat_pods
+from fourleaf.simulator.world import World
 
 
 def cycle(world: World, policy: Policy) -> None:

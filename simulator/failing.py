@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from simulator.trace import DAY
+from fourleaf.simulator.trace import DAY
 
 
 @dataclass(frozen=True, slots=True)

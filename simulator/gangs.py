@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.gang import Gang, GangKey, Role
-from model.resources import Resources
-from simulator.trace import Job
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.resources import Resources
+from fourleaf.simulator.trace import Job
 
 NAMESPACE = "trace"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.plan import Plan, PlanStatus
-from model.snapshot import Snapshot
-from model.validator import Breach, Law, validate
-from simulator.record import Counts
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import Breach, Law, validate
+from fourleaf.simulator.record import Counts
 
 OF_SCORES = (Law.TERMS, Law.OBJECTIVE)
 """Laws of numbers that a policy without scores does not state."""

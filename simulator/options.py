@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from model.config import Batch, SchedulerConfig, Solver, Spec
+from fourleaf.model.config import Batch, SchedulerConfig, Solver, Spec
 
 PATIENCE = 900.0
 """Seconds of a solve. Long enough that no limit decides: then the same seed gives the same run."""
@@ -68,7 +68,7 @@ class Defragmentation:
 
 @dataclass(frozen=True, slots=True)
 class Communication:
-    """Whether durations stretch with the place. See `simulator.ring` for the model.
+    """Whether durations stretch with the place. See `fourleaf.simulator.ring` for the model.
 
     `share` is the part of a step, in thousandths, that a gang within one leaf spends in
     communication that computing does not hide.

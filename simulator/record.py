@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from simulator.books import Totals
+from fourleaf.simulator.books import Totals
 
 NEVER = -1
 """The start or end of what has not started or ended."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import replace
 
-from model.gang import GangKey
-from model.relocation import Budget
-from model.validator import defrag_breaches
-from simulator.inspecting import note
-from simulator.policies.cpsat import CpSat
-from simulator.recovery.handling import apply, standing_gang
-from simulator.recovery.protocol import Rescue
-from simulator.world import World
+from fourleaf.model.gang import GangKey
+from fourleaf.model.relocation import Budget
+from fourleaf.model.validator import defrag_breaches
+from fourleaf.simulator.inspecting import note
+from fourleaf.simulator.policies.cpsat import CpSat
+from fourleaf.simulator.recovery.handling import apply, standing_gang
+from fourleaf.simulator.recovery.protocol import Rescue
+from fourleaf.simulator.world import World
 
 
 def defragment(world: World, solver: CpSat) -> None:

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 
-from model.fabric import Fabric
-from model.free_room import free_room
-from simulator import conservation
-from simulator.cycle import cycle
-from simulator.events import Kind
-from simulator.failing import Outage, outages
-from simulator.options import Options, need_rule
-from simulator.policies.catalogue import policy as policy_of
-from simulator.policies.cpsat import CpSat
-from simulator.policies.protocol import Policy
-from simulator.record import Record, Sample
-from simulator.recovery.handling import fail, rescuer
-from simulator.recovery.protocol import Rescuer
-from simulator.relocating import defragment
-from simulator.trace import Trace
-from simulator.world import World
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.free_room import free_room
+from fourleaf.simulator import conservation
+from fourleaf.simulator.cycle import cycle
+from fourleaf.simulator.events import Kind
+from fourleaf.simulator.failing import Outage, outages
+from fourleaf.simulator.options import Options, need_rule
+from fourleaf.simulator.policies.catalogue import policy as policy_of
+from fourleaf.simulator.policies.cpsat import CpSat
+from fourleaf.simulator.policies.protocol import Policy
+from fourleaf.simulator.record import Record, Sample
+from fourleaf.simulator.recovery.handling import fail, rescuer
+from fourleaf.simulator.recovery.protocol import Rescuer
+from fourleaf.simulator.relocating import defragment
+from fourleaf.simulator.trace import Trace
+from fourleaf.simulator.world import World
 
 SAMPLES = 300
 """Samples of one replay, from the first to the last arrival."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.gang import Gang
-from model.plan import Placement, Plan
-from model.snapshot import RunningPod
-from simulator.policies.protocol import Policy
-from simulator.world import Reservation, World
-from solver.units import gang_order
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.simulator.policies.protocol import Policy
+from fourleaf.simulator.world import Reservation, World
+from fourleaf.solver.units import gang_order
 
 FOR = 3600
 """Seconds after which a place is looked for anew: others may have become free by then."""

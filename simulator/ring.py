@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from model.fabric import Fabric
-from model.gang import GangKey
-from simulator.running import FULL
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import GangKey
+from fourleaf.simulator.running import FULL
 
 
 def hops(fabric: Fabric, nodes: Sequence[str]) -> Mapping[int, int]:

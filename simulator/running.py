@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.gang import Gang
-from model.resources import Resources
-from simulator.trace import Job
+from fourleaf.model.gang import Gang
+from fourleaf.model.resources import Resources
+from fourleaf.simulator.trace import Job
 
 FULL = 1000
 """The speed of a gang that nothing holds up."""

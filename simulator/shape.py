@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.fabric import AdjacencyKind, Fabric, Leaf
-from model.node import Node
-from model.resources import Resources
+from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
 
 OFFER = Resources(gpus=8, cpu=128_000, memory=2 << 40, pods=110)
 """What a node offers where the data does not say: 8 GPUs, 128 cores, 2 TiB."""

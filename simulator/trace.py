@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from model.gang import Gang
+from fourleaf.model.gang import Gang
 
 WHOLE = 1000
 """The share of a GPU that a pod asks for, in thousandths, where it asks for whole ones."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from model.fabric import Fabric
-from model.gang import Gang, GangKey
-from model.snapshot import RunningPod
-from model.validator.facts import facts_of
-from model.validator.kind import kind_of
-from simulator.cluster import Cluster
-from simulator.events import EventQueue, Kind
-from simulator.gangs import gang_of
-from simulator.options import Options
-from simulator.policies.one_by_one import NO_EXTENSIONS
-from simulator.record import NEVER, GangRecord, Record
-from simulator.ring import Network, hops
-from simulator.running import FULL, Running
-from simulator.trace import FOREVER, Job, Resident, Trace
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.kind import kind_of
+from fourleaf.simulator.cluster import Cluster
+from fourleaf.simulator.events import EventQueue, Kind
+from fourleaf.simulator.gangs import gang_of
+from fourleaf.simulator.options import Options
+from fourleaf.simulator.policies.one_by_one import NO_EXTENSIONS
+from fourleaf.simulator.record import NEVER, GangRecord, Record
+from fourleaf.simulator.ring import Network, hops
+from fourleaf.simulator.running import FULL, Running
+from fourleaf.simulator.trace import FOREVER, Job, Resident, Trace
 
 
 @dataclass(slots=True)

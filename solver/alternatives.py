@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from model.extensions import Extensions
-from model.gang import Gang
-from model.resources import Resources, fits
-from model.snapshot import Snapshot
-from solver.greedy import Books
-from solver.kinds import Kind
-from solver.scorer import Points, Scorer
-from solver.units import Unit, factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.resources import Resources, fits
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.greedy import Books
+from fourleaf.solver.kinds import Kind
+from fourleaf.solver.scorer import Points, Scorer
+from fourleaf.solver.units import Unit, factory_for
+from fourleaf.solver.view import View
 
 Nodes = list[list[int]]
 """By role, the node of each pod."""

@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.plan import Plan, Waiting
-from model.scores.company import Company
-from model.scores.decision import Decision, decide
-from model.scores.terms import GangScore, Scorer
-from model.snapshot import Snapshot
-from model.standing import StandingGang
-from solver.alternatives import Alternatives
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.scores.company import Company
+from fourleaf.model.scores.decision import Decision, decide
+from fourleaf.model.scores.terms import GangScore, Scorer
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
+from fourleaf.solver.alternatives import Alternatives
 
 
 class State(StrEnum):

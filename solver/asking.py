@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.gang import Gang, GangKey
-from model.plan import Placement, Plan, PlanStatus
-from model.relocation import PreemptionPlan
-from model.snapshot import Snapshot
-from model.starts import Start
-from solver.client import SolverClient
-from solver.quick import fits_alone
-from solver.starting import earliest_start, starts_in_order
-from solver.steps import own_steps
-from solver.timeline import Timeline
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Plan, PlanStatus
+from fourleaf.model.relocation import PreemptionPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.solver.client import SolverClient
+from fourleaf.solver.quick import fits_alone
+from fourleaf.solver.starting import earliest_start, starts_in_order
+from fourleaf.solver.steps import own_steps
+from fourleaf.solver.timeline import Timeline
 
 
 def asking_client(niceness: int = 0) -> SolverClient:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.mix import LikelyGang
-from model.plan import Phantom, Placement, Plan, PlanStatus, Stage, Waiting
-from model.reasons import Reason, ReasonKind
-from solver.decode import PlacedGang
-from solver.scorer import Scorer
-from solver.selection import Selection
-from solver.view import View
+from fourleaf.model.mix import LikelyGang
+from fourleaf.model.plan import Phantom, Placement, Plan, PlanStatus, Stage, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.solver.decode import PlacedGang
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.selection import Selection
+from fourleaf.solver.view import View
 
 
 def placement_of(view: View, scorer: Scorer, placed: PlacedGang) -> Placement:

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from model.extensions import Extensions
-from model.plan import Plan, PlanStatus, Stage
-from model.snapshot import Snapshot
-from solver.assemble import assemble
-from solver.clock import Clock
-from solver.phantoms import phantom_units
-from solver.scorer import Scorer
-from solver.selection import select
-from solver.units import factory_for
-from solver.view import View
-from solver.where import ceiling, locate
-from solver.who import choose
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.plan import Plan, PlanStatus, Stage
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.assemble import assemble
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.phantoms import phantom_units
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.selection import select
+from fourleaf.solver.units import factory_for
+from fourleaf.solver.view import View
+from fourleaf.solver.where import ceiling, locate
+from fourleaf.solver.who import choose
 
 NO_EXTENSIONS = Extensions()
 
@@ -35,7 +35,7 @@ def solve(
 ) -> Plan | None:
     """The best plan for one snapshot; `None` where nothing was found within the time limit.
 
-    Gangs that wait do not carry their reasons yet (`solver.explain`). `on_stage` hears of
+    Gangs that wait do not carry their reasons yet (`fourleaf.solver.explain`). `on_stage` hears of
     each stage as it ends.
     """
     clock = Clock(snapshot.config.spec.solver.time_limit_seconds)

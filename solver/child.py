@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from solver.frames import READY, Inbox, Size, WireError
+from fourleaf.solver.frames import READY, Inbox, Size, WireError
 
 if TYPE_CHECKING:
-    from model.fabric import Fabric
-    from solver.wire import Reply
+    from fourleaf.model.fabric import Fabric
+    from fourleaf.solver.wire import Reply
 
 CHUNK = 2**16
 NOISE_LIMIT = 2**20
@@ -131,7 +131,7 @@ class Child:
 
     def _next_reply(self) -> Reply | None:
         # The child is started before this process has loaded what it says.
-        from solver.wire import decode_reply
+        from fourleaf.solver.wire import decode_reply
 
         try:
             payload = self._inbox.next()

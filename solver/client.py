@@ -14,19 +14,23 @@ from typing import Self, TypeVar, cast
 
 import structlog
 
-from model.extensions import ExtensionError, Extensions
-from model.gang import GangKey
-from model.plan import Plan, PlanStatus
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
-from model.snapshot import Snapshot
-from solver.child import Fault
-from solver.errand import Deadlines, Errand, OverdueError
-from solver.keeper import WORKER, Keeper
-from solver.line import LOAD_SECONDS, Line, OnStage
-from solver.question import Question
-from solver.relocation.questions import defrag_question, preemption_question, repair_question
-from solver.steps import Steps, batch_question, own_steps
-from solver.tasks import Outcome
+from fourleaf.model.extensions import ExtensionError, Extensions
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.child import Fault
+from fourleaf.solver.errand import Deadlines, Errand, OverdueError
+from fourleaf.solver.keeper import WORKER, Keeper
+from fourleaf.solver.line import LOAD_SECONDS, Line, OnStage
+from fourleaf.solver.question import Question
+from fourleaf.solver.relocation.questions import (
+    defrag_question,
+    preemption_question,
+    repair_question,
+)
+from fourleaf.solver.steps import Steps, batch_question, own_steps
+from fourleaf.solver.tasks import Outcome
 
 P = TypeVar("P", bound=Outcome)
 

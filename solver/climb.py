@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from solver.clock import Clock
-from solver.cpsat import MANY, CpSat
-from solver.program import Answer, Program
-from solver.remainder import Remainder, remainder
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.cpsat import MANY, CpSat
+from fourleaf.solver.program import Answer, Program
+from fourleaf.solver.remainder import Remainder, remainder
 
 FIRST = 0.05
 """Work of the first search: nine in ten programs of 1000 nodes need no more."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 from dataclasses import replace
 
-from model.resources import total
-from model.snapshot import RunningPod
+from fourleaf.model.resources import total
+from fourleaf.model.snapshot import RunningPod
 
 
 def condensed(

@@ -14,7 +14,7 @@ from ortools.sat.python.cp_model_helper import (
     SolveWrapper,
 )
 
-from solver.program import Answer, Program, Terms, collect
+from fourleaf.solver.program import Answer, Program, Terms, collect
 
 ENDLESS = (1 << 63) - 1
 """A row without an upper limit."""

@@ -6,16 +6,16 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from model.gang import Gang
-from model.resources import Resources, free_devices
-from solver.bins import Bin
-from solver.kinds import Counts
-from solver.layout import Layout
-from solver.locations import Location
-from solver.residents import Resident
-from solver.rest import Rest
-from solver.units import Unit
-from solver.variables import UnitVariables
+from fourleaf.model.gang import Gang
+from fourleaf.model.resources import Resources, free_devices
+from fourleaf.solver.bins import Bin
+from fourleaf.solver.kinds import Counts
+from fourleaf.solver.layout import Layout
+from fourleaf.solver.locations import Location
+from fourleaf.solver.residents import Resident
+from fourleaf.solver.rest import Rest
+from fourleaf.solver.units import Unit
+from fourleaf.solver.variables import UnitVariables
 
 
 @dataclass(slots=True)

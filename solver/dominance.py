@@ -15,11 +15,11 @@ its least, a place is dropped only where it is below at its most, so the cut is 
 
 from __future__ import annotations
 
-from solver.kinds import Counts
-from solver.scorer import Scorer
-from solver.units import Unit
-from solver.usable import Usable
-from solver.view import View
+from fourleaf.solver.kinds import Counts
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.units import Unit
+from fourleaf.solver.usable import Usable
+from fourleaf.solver.view import View
 
 WORTHWHILE = 1
 """So many times more quiet places than rivals, or none would go."""

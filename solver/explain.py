@@ -11,20 +11,20 @@ import time
 from dataclasses import replace
 from math import inf
 
-from model.extensions import Extensions
-from model.gang import Gang
-from model.plan import Plan, Waiting
-from model.reasons import Reason, ReasonKind
-from model.reasons_text import cause
-from model.snapshot import Snapshot
-from solver.reasons.batching import not_considered
-from solver.reasons.bound import bound_elsewhere
-from solver.reasons.busy import Busy
-from solver.reasons.inquiry import Inquiry
-from solver.reasons.nodes import no_matching_nodes
-from solver.reasons.shares import quota_exceeded
-from solver.reasons.size import too_large
-from solver.units import Unit
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons_text import cause
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.reasons.batching import not_considered
+from fourleaf.solver.reasons.bound import bound_elsewhere
+from fourleaf.solver.reasons.busy import Busy
+from fourleaf.solver.reasons.inquiry import Inquiry
+from fourleaf.solver.reasons.nodes import no_matching_nodes
+from fourleaf.solver.reasons.shares import quota_exceeded
+from fourleaf.solver.reasons.size import too_large
+from fourleaf.solver.units import Unit
 
 NO_EXTENSIONS = Extensions()
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from model.snapshot import Snapshot
+    from fourleaf.model.snapshot import Snapshot
 
 HEADER = struct.Struct(">Q")
 """Every message is its length in bytes, then that many bytes."""

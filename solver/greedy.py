@@ -12,22 +12,22 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.plan import Plan, PlanStatus, Waiting
-from model.resources import Resources, fits, minus
-from model.snapshot import Snapshot
-from model.weights import age_step, placed_value
-from solver.assemble import assemble
-from solver.decode import PlacedGang
-from solver.kinds import Counts, Kind
-from solver.laws.quota import new_gpus, quota_left
-from solver.laws.uplinks import running_demand
-from solver.locations import Location, Takes
-from solver.scorer import Scorer
-from solver.selection import select
-from solver.units import Unit, factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.weights import age_step, placed_value
+from fourleaf.solver.assemble import assemble
+from fourleaf.solver.decode import PlacedGang
+from fourleaf.solver.kinds import Counts, Kind
+from fourleaf.solver.laws.quota import new_gpus, quota_left
+from fourleaf.solver.laws.uplinks import running_demand
+from fourleaf.solver.locations import Location, Takes
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.selection import select
+from fourleaf.solver.units import Unit, factory_for
+from fourleaf.solver.view import View
 
 NO_EXTENSIONS = Extensions()
 

@@ -9,12 +9,12 @@ from collections.abc import Hashable
 from functools import cached_property
 from itertools import pairwise
 
-from model.config import Spec
-from model.extensions import Extensions
-from model.fabric import AdjacencyKind, Fabric
-from model.node import Node
-from model.resources import Resources
-from solver.bandwidth import mbit
+from fourleaf.model.config import Spec
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import AdjacencyKind, Fabric
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
+from fourleaf.solver.bandwidth import mbit
 
 
 class Ground:

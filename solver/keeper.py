@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 
-from solver.child import Child, Fault
+from fourleaf.solver.child import Child, Fault
 
-WORKER = "solver.worker"
+WORKER = "fourleaf.solver.worker"
 """The module that a solver process runs."""
 
 FIRST_DELAY = 0.25

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from model.constraint import NodeConstraint
-from model.gang import Gang, Role
-from model.resources import Resources, fits, minus
-from solver.ground import Ground
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.solver.ground import Ground
 
 Counts = tuple[int, ...]
 """Pods per role."""

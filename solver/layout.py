@@ -17,22 +17,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from solver.bins import Bin
-from solver.dominance import prune
-from solver.laws.capacity import Capacity
-from solver.laws.claim import Claim
-from solver.laws.nodes import add_node_laws, add_phantom_law
-from solver.loose import add_loose
-from solver.partition import bins_of
-from solver.program import Program, Terms
-from solver.residents import Keep, Resident, keeps_of
-from solver.scorer import Scorer
-from solver.stand import Seats, Stand
-from solver.units import Unit
-from solver.usable import Usable, usable
-from solver.user import User
-from solver.variables import Class, UnitVariables
-from solver.view import View
+from fourleaf.solver.bins import Bin
+from fourleaf.solver.dominance import prune
+from fourleaf.solver.laws.capacity import Capacity
+from fourleaf.solver.laws.claim import Claim
+from fourleaf.solver.laws.nodes import add_node_laws, add_phantom_law
+from fourleaf.solver.loose import add_loose
+from fourleaf.solver.partition import bins_of
+from fourleaf.solver.program import Program, Terms
+from fourleaf.solver.residents import Keep, Resident, keeps_of
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.stand import Seats, Stand
+from fourleaf.solver.units import Unit
+from fourleaf.solver.usable import Usable, usable
+from fourleaf.solver.user import User
+from fourleaf.solver.variables import Class, UnitVariables
+from fourleaf.solver.view import View
 
 
 class Layout:

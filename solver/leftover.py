@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from model.gang import Gang
-from model.resources import Resources
-from solver.decode import PlacedGang
-from solver.rest import Rest
-from solver.units import Party, Unit
-from solver.view import View
+from fourleaf.model.gang import Gang
+from fourleaf.model.resources import Resources
+from fourleaf.solver.decode import PlacedGang
+from fourleaf.solver.rest import Rest
+from fourleaf.solver.units import Party, Unit
+from fourleaf.solver.view import View
 
 
 def plain(unit: Unit) -> bool:

@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import structlog
 
-from model.plan import Stage
-from model.snapshot import Snapshot
-from solver.child import Child, Fault, Late
-from solver.condense import condensed
-from solver.errand import Deadlines
-from solver.frames import READY, Size
-from solver.keeper import Keeper
-from solver.tasks import Batch, Outcome, Task
-from solver.wire import Request, dynamic_part, encode_request
+from fourleaf.model.plan import Stage
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.child import Child, Fault, Late
+from fourleaf.solver.condense import condensed
+from fourleaf.solver.errand import Deadlines
+from fourleaf.solver.frames import READY, Size
+from fourleaf.solver.keeper import Keeper
+from fourleaf.solver.tasks import Batch, Outcome, Task
+from fourleaf.solver.wire import Request, dynamic_part, encode_request
 
 LOAD_SECONDS = 30.0
 """How long a new process may take to load OR-tools before it counts as hung."""

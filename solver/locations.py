@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
-from model.fabric import AdjacencyKind
-from model.gang import TopologyPolicy
-from solver.ground import Ground
-from solver.kinds import Counts, Kind
+from fourleaf.model.fabric import AdjacencyKind
+from fourleaf.model.gang import TopologyPolicy
+from fourleaf.solver.ground import Ground
+from fourleaf.solver.kinds import Counts, Kind
 
 Takes = tuple[tuple[int, Counts], ...]
 """(leaf, pods per role) in rank order."""

@@ -7,9 +7,9 @@ could hold.
 
 from __future__ import annotations
 
-from solver.program import Program, Terms
-from solver.variables import UnitVariables
-from solver.view import View
+from fourleaf.solver.program import Program, Terms
+from fourleaf.solver.variables import UnitVariables
+from fourleaf.solver.view import View
 
 
 def add_loose(program: Program, view: View, variables: UnitVariables) -> None:

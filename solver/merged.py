@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from solver.locations import Location
+from fourleaf.solver.locations import Location
 
 Entry = tuple[Location, int]
 """A place and how many gangs fit there now."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from solver.bins import Bin
-from solver.user import User
-from solver.view import View
+from fourleaf.solver.bins import Bin
+from fourleaf.solver.user import User
+from fourleaf.solver.view import View
 
 
 def bins_of(

@@ -6,13 +6,13 @@ still start (the topological form of FGD's expected fragmentation).
 
 from __future__ import annotations
 
-from model.constraint import NodeConstraint
-from model.gang import Gang, GangKey, Role, TopologyPolicy
-from model.mix import LikelyGang
-from model.resources import Resources
-from solver.kinds import KindKey
-from solver.units import Party, Unit, UnitFactory
-from solver.view import View
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.gang import Gang, GangKey, Role, TopologyPolicy
+from fourleaf.model.mix import LikelyGang
+from fourleaf.model.resources import Resources
+from fourleaf.solver.kinds import KindKey
+from fourleaf.solver.units import Party, Unit, UnitFactory
+from fourleaf.solver.view import View
 
 MANY = 100_000
 """More phantoms of a shape than any fabric holds."""

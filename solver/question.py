@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from model.extensions import Extensions
-from model.snapshot import Snapshot
-from model.validator import Breach
-from solver.tasks import Outcome, Task
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import Breach
+from fourleaf.solver.tasks import Outcome, Task
 
 P = TypeVar("P", bound=Outcome)
 

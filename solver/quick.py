@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from model.extensions import Extensions
-from model.snapshot import Snapshot
-from solver.laws.quota import left_of_quotas, new_gpus
-from solver.selection import select
-from solver.units import factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.laws.quota import left_of_quotas, new_gpus
+from fourleaf.solver.selection import select
+from fourleaf.solver.units import factory_for
+from fourleaf.solver.view import View
 
 
 def fits_alone(snapshot: Snapshot, extensions: Extensions) -> bool | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from solver.cpsat import ENDLESS
-from solver.program import UNBOUNDED, Program
+from fourleaf.solver.cpsat import ENDLESS
+from fourleaf.solver.program import UNBOUNDED, Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from model.resources import Resources
-from solver.bins import Bin
-from solver.laws.claim import Claim
-from solver.program import Program
+from fourleaf.model.resources import Resources
+from fourleaf.solver.bins import Bin
+from fourleaf.solver.laws.claim import Claim
+from fourleaf.solver.program import Program
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.resources import Resources, counted, fits, minus
+from fourleaf.model.resources import Resources, counted, fits, minus
 
 
 class Rest:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from model.gang import Gang, Strategy
-from model.resources import Resources
-from model.weights import gang_weights, milli
-from solver.kinds import Counts
-from solver.locations import Locations
-from solver.terms import (
+from fourleaf.model.gang import Gang, Strategy
+from fourleaf.model.resources import Resources
+from fourleaf.model.weights import gang_weights, milli
+from fourleaf.solver.kinds import Counts
+from fourleaf.solver.locations import Locations
+from fourleaf.solver.terms import (
     bandwidth,
     domain_utilization,
     historical_performance,
     resource_availability,
     topology_alignment,
 )
-from solver.units import Unit
-from solver.view import View
+from fourleaf.solver.units import Unit
+from fourleaf.solver.view import View
 
 Points = Sequence[int] | Mapping[int, int]
 """Points by comfort or by leaf."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from model.gang import Gang, GangKey
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
-from solver.units import gang_order
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.units import gang_order
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from solver.locations import Location
+from fourleaf.solver.locations import Location
 
 Seats = Mapping[int, int]
 """Node -> members."""

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Protocol
 
-from model.gang import Gang, GangKey
-from model.plan import Placement
-from model.snapshot import Snapshot
-from model.starts import Start
-from solver.timeline import Reserved, Timeline
-from solver.units import gang_order
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.solver.timeline import Reserved, Timeline
+from fourleaf.solver.units import gang_order
 
 
 class Solves(Protocol):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.plan import Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.snapshot import Snapshot
-from model.validator import Breach
-from solver.question import Question
-from solver.tasks import Batch
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import Breach
+from fourleaf.solver.question import Question
+from fourleaf.solver.tasks import Batch
 
 
 class IllegalPlanError(Exception):
@@ -97,10 +97,10 @@ def batch_question(steps: Steps, snapshot: Snapshot) -> Question[Plan]:
 
 def own_steps() -> Steps:
     """Load the product's own functions."""
-    from model.extensions import load
-    from model.validator import validate, who_values
-    from solver.explain import explain
-    from solver.greedy import greedy_plan
+    from fourleaf.model.extensions import load
+    from fourleaf.model.validator import validate, who_values
+    from fourleaf.solver.explain import explain
+    from fourleaf.solver.greedy import greedy_plan
 
     return Steps(greedy_plan, validate, who_values, explain, load)
 

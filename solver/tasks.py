@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.gang import GangKey
-from model.plan import Plan
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from model.gang import Gang
-from model.plan import Stage
-from solver.clock import Clock
-from solver.cpsat import CpSat
-from solver.program import Answer, Program, costs_of
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Stage
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.cpsat import CpSat
+from fourleaf.solver.program import Answer, Program, costs_of
 
 LARGEST_OBJECTIVE = 1 << 46
 """A common solve stays below this, far from where a double loses whole numbers."""

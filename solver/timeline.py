@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from model.gang import Gang
-from model.plan import Placement
-from model.snapshot import RunningPod, Snapshot
-from model.standing import StandingGang
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Placement
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import StandingGang
 
 OVERDUE = 60.0
 """Seconds from now after which a pod is expected to be gone that should have ended already."""

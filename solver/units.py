@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from model.config import Spec
-from model.extensions import Extensions
-from model.fabric import Fabric
-from model.gang import Gang, TopologyPolicy
-from model.snapshot import Snapshot
-from solver.ground import Ground
-from solver.kinds import Counts, Kind, Kinds
-from solver.locations import Location, Locations
-from solver.stand import Stand
+from fourleaf.model.config import Spec
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, TopologyPolicy
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.ground import Ground
+from fourleaf.solver.kinds import Counts, Kind, Kinds
+from fourleaf.solver.locations import Location, Locations
+from fourleaf.solver.stand import Stand
 
 
 @dataclass(eq=False, slots=True)

@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from solver.locations import Locations
-from solver.merged import Entry, Merged, Reach, merge
-from solver.scorer import Scorer
-from solver.units import Unit
-from solver.view import View
+from fourleaf.solver.locations import Locations
+from fourleaf.solver.merged import Entry, Merged, Reach, merge
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.units import Unit
+from fourleaf.solver.view import View
 
 Extra = tuple[tuple[int, int], ...]
 """(party, points) of the parties whose preferred domain is met."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from solver.variables import UnitVariables
-from solver.view import View
+from fourleaf.solver.variables import UnitVariables
+from fourleaf.solver.view import View
 
 
 class User:

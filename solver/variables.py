@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from solver.bins import Bin
-from solver.kinds import Counts
-from solver.locations import Location
-from solver.program import Terms
-from solver.stand import Seats
-from solver.units import Unit
+from fourleaf.solver.bins import Bin
+from fourleaf.solver.kinds import Counts
+from fourleaf.solver.locations import Location
+from fourleaf.solver.program import Terms
+from fourleaf.solver.stand import Seats
+from fourleaf.solver.units import Unit
 
 
 @dataclass(slots=True)

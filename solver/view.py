@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from model.mix import LikelyGang, likely_gangs
-from model.resources import Resources, fits
-from model.snapshot import Snapshot
-from solver.ground import Ground
-from solver.kinds import Kind
-from solver.locations import Location, Locations
-from solver.merged import Merged
-from solver.terms import historical_performance
+from fourleaf.model.mix import LikelyGang, likely_gangs
+from fourleaf.model.resources import Resources, fits
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.ground import Ground
+from fourleaf.solver.kinds import Kind
+from fourleaf.solver.locations import Location, Locations
+from fourleaf.solver.merged import Merged
+from fourleaf.solver.terms import historical_performance
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,24 +6,24 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.gang import Gang
-from model.mix import LikelyGang
-from model.plan import Stage
-from model.weights import SCALE
-from solver.climb import best_answer
-from solver.clock import Clock
-from solver.cpsat import ENDLESS, MANY
-from solver.decode import Decoded, decode
-from solver.kinds import Counts
-from solver.laws.alone import add_alone
-from solver.laws.blocks import add_blocks
-from solver.laws.uplinks import add_uplinks
-from solver.layout import Layout
-from solver.program import Program, Terms, costs_of
-from solver.scorer import Points, Scorer
-from solver.units import Unit
-from solver.variables import UnitVariables
-from solver.view import View
+from fourleaf.model.gang import Gang
+from fourleaf.model.mix import LikelyGang
+from fourleaf.model.plan import Stage
+from fourleaf.model.weights import SCALE
+from fourleaf.solver.climb import best_answer
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.cpsat import ENDLESS, MANY
+from fourleaf.solver.decode import Decoded, decode
+from fourleaf.solver.kinds import Counts
+from fourleaf.solver.laws.alone import add_alone
+from fourleaf.solver.laws.blocks import add_blocks
+from fourleaf.solver.laws.uplinks import add_uplinks
+from fourleaf.solver.layout import Layout
+from fourleaf.solver.program import Program, Terms, costs_of
+from fourleaf.solver.scorer import Points, Scorer
+from fourleaf.solver.units import Unit
+from fourleaf.solver.variables import UnitVariables
+from fourleaf.solver.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,20 +11,20 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from model.gang import Gang
-from model.plan import Stage
-from model.weights import age_step, placed_value
-from solver.clock import Clock
-from solver.decode import PlacedGang, decode
-from solver.laws.quota import add_quotas, new_gpus, quota_left
-from solver.laws.uplinks import add_uplinks
-from solver.layout import Layout
-from solver.leftover import Leftover, demand, plain
-from solver.program import Program, Terms
-from solver.scorer import Scorer
-from solver.tiers import GangClass, Tiers
-from solver.units import Unit, gang_order
-from solver.view import View
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Stage
+from fourleaf.model.weights import age_step, placed_value
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.decode import PlacedGang, decode
+from fourleaf.solver.laws.quota import add_quotas, new_gpus, quota_left
+from fourleaf.solver.laws.uplinks import add_uplinks
+from fourleaf.solver.layout import Layout
+from fourleaf.solver.leftover import Leftover, demand, plain
+from fourleaf.solver.program import Program, Terms
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.tiers import GangClass, Tiers
+from fourleaf.solver.units import Unit, gang_order
+from fourleaf.solver.view import View
 
 
 @dataclass(frozen=True, slots=True)

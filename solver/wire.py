@@ -18,13 +18,13 @@ from typing import Any, Self
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator
 
-from model.fabric import Fabric
-from model.plan import Plan, Stage
-from model.relocation import DefragPlan, PreemptionPlan, RepairPlan
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from solver.frames import Size, WireError, frame
-from solver.tasks import Batch, Outcome, Task
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.plan import Plan, Stage
+from fourleaf.model.relocation import DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.solver.frames import Size, WireError, frame
+from fourleaf.solver.tasks import Batch, Outcome, Task
 
 
 @dataclass(frozen=True, slots=True)

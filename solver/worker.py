@@ -1,6 +1,6 @@
 """The solver process: loads OR-tools, solves what comes in on stdin, answers on its own pipe.
 
-Started by the parent as `python -m solver.worker ANSWERS PARENT`: the descriptor to answer
+Started by the parent as `python -m fourleaf.solver.worker ANSWERS PARENT`: the descriptor to answer
 on and the parent's process id. Stdout and stderr stay free for whatever libraries print.
 """
 
@@ -21,13 +21,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from model.extensions import ExtensionError
-from model.fabric import Fabric
-from model.plan import Stage
-from model.snapshot import Snapshot
-from solver.frames import READY, read_frame, write_all
-from solver.tasks import Batch, Defragment, Outcome, Preempt, Repair, Task
-from solver.wire import Reply, Request, decode_request, encode_reply
+from fourleaf.model.extensions import ExtensionError
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.plan import Stage
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.frames import READY, read_frame, write_all
+from fourleaf.solver.tasks import Batch, Defragment, Outcome, Preempt, Repair, Task
+from fourleaf.solver.wire import Reply, Request, decode_request, encode_reply
 
 Solve = Callable[[Task, Snapshot, bool, Callable[[Stage], None]], Outcome | None]
 """Task, snapshot, whether extensions take part, what to call after each stage.
@@ -177,12 +177,12 @@ def run(load: Callable[[], Solve]) -> None:
 
 def load_solvers() -> Solve:
     """Load the solvers and OR-tools, which takes most of a second."""
-    from model.extensions import Extensions
-    from model.extensions import load as load_extensions
-    from solver.batch import solve
-    from solver.relocation.defrag import defragment
-    from solver.relocation.preempt import preempt
-    from solver.relocation.repair import repair
+    from fourleaf.model.extensions import Extensions
+    from fourleaf.model.extensions import load as load_extensions
+    from fourleaf.solver.batch import solve
+    from fourleaf.solver.relocation.defrag import defragment
+    from fourleaf.solver.relocation.preempt import preempt
+    from fourleaf.solver.relocation.repair import repair
 
     @cache
     def extensions(enabled: bool) -> Extensions:

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from model.config import SchedulerConfig
-from model.constraint import NodeConstraint, Operator, Requirement, Toleration
-from model.fabric import AdjacencyKind, Fabric, Leaf
-from model.gang import Gang, GangKey, Hold, Role, Strategy, TopologyPolicy
-from model.node import Node, Taint
-from model.resources import Resources, fits
-from model.snapshot import RunningPod, Snapshot
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.constraint import NodeConstraint, Operator, Requirement, Toleration
+from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy, TopologyPolicy
+from fourleaf.model.node import Node, Taint
+from fourleaf.model.resources import Resources, fits
+from fourleaf.model.snapshot import RunningPod, Snapshot
 
 MOST_NODES = 8
 NOW = 10_000.0

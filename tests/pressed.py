@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from model.constraint import NodeConstraint
-from model.gang import Gang
-from model.snapshot import Snapshot
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.gang import Gang
+from fourleaf.model.snapshot import Snapshot
 from tests.instances import random_snapshot
 
 PRODUCT = "nvidia.com/gpu.product"

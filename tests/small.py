@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from model.config import SchedulerConfig
-from model.extensions import Extensions
-from model.fabric import AdjacencyKind, Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.plan import Phantom, Placement, Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from model.validator import score
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.plan import Phantom, Placement, Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.validator import score
 
 Case = tuple[Snapshot, Plan]
 GIB = 2**30

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from model.fabric import Fabric
-from model.gang import Gang
-from model.snapshot import RunningPod, Snapshot
-from model.standing import StandingGang
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import StandingGang
 from tests.relocations import fail
 from tests.small import config, gang
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from model.extensions import Extensions
-from model.gang import GangKey
-from model.plan import Placement, PlanStatus, Stage
-from model.snapshot import Snapshot
-from model.starts import Start
-from solver.assemble import placement_of
-from solver.clock import Clock
-from solver.phantoms import phantom_units
-from solver.quick import fits_alone
-from solver.relocation.preempt import preempt
-from solver.relocation.victims import waiting_gang
-from solver.scorer import Scorer
-from solver.starting import earliest_start, starts_in_order
-from solver.timeline import Timeline
-from solver.units import UnitFactory, factory_for
-from solver.view import View
-from solver.where import locate
-from solver.who import Chosen, choose
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Placement, PlanStatus, Stage
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.solver.assemble import placement_of
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.phantoms import phantom_units
+from fourleaf.solver.quick import fits_alone
+from fourleaf.solver.relocation.preempt import preempt
+from fourleaf.solver.relocation.victims import waiting_gang
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.starting import earliest_start, starts_in_order
+from fourleaf.solver.timeline import Timeline
+from fourleaf.solver.units import UnitFactory, factory_for
+from fourleaf.solver.view import View
+from fourleaf.solver.where import locate
+from fourleaf.solver.who import Chosen, choose
 
 NO_EXTENSIONS = Extensions()
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from model.problems import PRINTED, Problem
-from webhook.review import API_VERSION, KIND
+from fourleaf.model.problems import PRINTED, Problem
+from fourleaf.webhook.review import API_VERSION, KIND
 
 WARNINGS = 8
 """Warnings in one answer; what is beyond helps nobody."""

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from k8s_bridge.ledger.names import PREFIX as OWNED
-from model.crds.api import GROUP
-from model.crds.api import VERSION as CRD_VERSION
-from model.crds.claim import CLAIM
-from model.readers.device_map import DEVICE_MAP
-from model.readers.pods import DEFAULT_SCHEDULER as NO_SCHEDULER
-from model.readers.wishes import PREFIX as WISHES
-from webhook.decide import Door
-from webhook.names import (
+from fourleaf.k8s_bridge.ledger.names import PREFIX as OWNED
+from fourleaf.model.crds.api import GROUP
+from fourleaf.model.crds.api import VERSION as CRD_VERSION
+from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.readers.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods import DEFAULT_SCHEDULER as NO_SCHEDULER
+from fourleaf.model.readers.wishes import PREFIX as WISHES
+from fourleaf.webhook.decide import Door
+from fourleaf.webhook.names import (
     DEFAULT_SCHEDULER,
     ENFORCE,
     NAME,
@@ -24,7 +24,7 @@ from webhook.names import (
     ON,
     SERVICE_PORT,
 )
-from webhook.settings import DEFAULTS
+from fourleaf.webhook.settings import DEFAULTS
 
 Body = dict[str, Any]
 

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from model.crds.api import GROUP
-from model.problems import Problem
-from model.readers.manifest import Manifest
-from model.readers.report import Report
-from webhook.answers import Patch, allowed, impossible, refused, warning_of
-from webhook.containers import spec_of
-from webhook.mutate.devices import tell_devices
-from webhook.mutate.scheduler import name_scheduler
-from webhook.review import Request
-from webhook.settings import Settings
-from webhook.validate.claim_objects import check_claim_object
-from webhook.validate.pods import check_pod
-from webhook.validate.subject import PodSubject
+from fourleaf.model.crds.api import GROUP
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.report import Report
+from fourleaf.webhook.answers import Patch, allowed, impossible, refused, warning_of
+from fourleaf.webhook.containers import spec_of
+from fourleaf.webhook.mutate.devices import tell_devices
+from fourleaf.webhook.mutate.scheduler import name_scheduler
+from fourleaf.webhook.review import Request
+from fourleaf.webhook.settings import Settings
+from fourleaf.webhook.validate.claim_objects import check_claim_object
+from fourleaf.webhook.validate.pods import check_pod
+from fourleaf.webhook.validate.subject import PodSubject
 
 Body = dict[str, Any]
 

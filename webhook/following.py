@@ -9,14 +9,14 @@ from typing import Any
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
-from k8s_bridge.cluster.protocol import Cluster
-from k8s_bridge.config_watch import START, ConfigState, folded
-from k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced, Subject, reflect
-from model.config import CONFIG_MAP
-from webhook.metrics import Metrics
-from webhook.state import State
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.config_watch import START, ConfigState, folded
+from fourleaf.k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced, Subject, reflect
+from fourleaf.model.config import CONFIG_MAP
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.state import State
 
 Body = dict[str, Any]
 

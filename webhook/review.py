@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from model.readers.jsontext import BadText, parse
+from fourleaf.model.readers.jsontext import BadText, parse
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"

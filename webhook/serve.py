@@ -10,22 +10,22 @@ from typing import Any, Protocol
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.protocol import Cluster
-from webhook.decide import Door
-from webhook.following import CONFIG, follow_claims, follow_config
-from webhook.http.app import application
-from webhook.http.limits import LIMITS, Limits
-from webhook.http.listener import Listener
-from webhook.http.probes import side_application
-from webhook.metrics import Metrics
-from webhook.names import NAME, NAMESPACE, SECRET
-from webhook.settings import SCHEDULER_USER, Settings
-from webhook.state import State
-from webhook.tls.certificate import Certificate
-from webhook.tls.files import CertificateFiles
-from webhook.tls.selfsigned import Place, SelfSigned
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.webhook.decide import Door
+from fourleaf.webhook.following import CONFIG, follow_claims, follow_config
+from fourleaf.webhook.http.app import application
+from fourleaf.webhook.http.limits import LIMITS, Limits
+from fourleaf.webhook.http.listener import Listener
+from fourleaf.webhook.http.probes import side_application
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.names import NAME, NAMESPACE, SECRET
+from fourleaf.webhook.settings import SCHEDULER_USER, Settings
+from fourleaf.webhook.state import State
+from fourleaf.webhook.tls.certificate import Certificate
+from fourleaf.webhook.tls.files import CertificateFiles
+from fourleaf.webhook.tls.selfsigned import Place, SelfSigned
 
 CERTIFICATE = "certificate"
 """What lacks, or is stale, where there is no certificate to trust."""

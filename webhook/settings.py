@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from model.config import Spec
+from fourleaf.model.config import Spec
 
 Body = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from webhook.settings import Settings
+from fourleaf.webhook.settings import Settings
 
 
 @dataclass(slots=True)

@@ -11,12 +11,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from agent import pci
-from agent.cgroups import Pods
-from agent.node import placeholder
-from agent.reading import Fault, Reading
-from k8s_bridge.telling.words import clipped
-from model.crds.node_status import Fabric, Gpu, Link, Process
+from fourleaf.agent import pci
+from fourleaf.agent.cgroups import Pods
+from fourleaf.agent.node import placeholder
+from fourleaf.agent.reading import Fault, Reading
+from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.model.crds.node_status import Fabric, Gpu, Link, Process
 
 SOURCE = "amdsmi"
 MIB = 2**20

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from agent.readers.amdsmi import AmdsmiReader
-from agent.readers.from_file import FileReader
-from agent.readers.nvml import NvmlReader
-from agent.reading import DeviceReader, Fault, Reading
-from k8s_bridge.telling.words import clipped
+from fourleaf.agent.readers.amdsmi import AmdsmiReader
+from fourleaf.agent.readers.from_file import FileReader
+from fourleaf.agent.readers.nvml import NvmlReader
+from fourleaf.agent.reading import DeviceReader, Fault, Reading
+from fourleaf.k8s_bridge.telling.words import clipped
 
 
 class SourceName(StrEnum):

@@ -10,12 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agent.reading import Fault, Reading
-from k8s_bridge.telling.words import clipped, complaint
-from model.crds.node_status import FORMAT, NodeDevices
-from model.problems import Problem, Severity, shown
-from model.readers.jsontext import BadText
-from model.readers.sources import documents, fault, open_paths
+from fourleaf.agent.reading import Fault, Reading
+from fourleaf.k8s_bridge.telling.words import clipped, complaint
+from fourleaf.model.crds.node_status import FORMAT, NodeDevices
+from fourleaf.model.problems import Problem, Severity, shown
+from fourleaf.model.readers.jsontext import BadText
+from fourleaf.model.readers.sources import documents, fault, open_paths
 
 SOURCE = "file"
 KIND = "GpuNodeStatus"

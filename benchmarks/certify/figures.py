@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.certify.measure import Case, Verdict
 from benchmarks.solve.figures import quantile
-from simulator.measures.tables import percent
+from fourleaf.simulator.measures.tables import percent
 
 HEADER = (
     "workload", "nodes", "baseline", "limit s", "instances", "cases", "improved",

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from benchmarks.certify.instances import limited, snapshot
-from model.gang import GangKey
-from model.plan import Plan, PlanStatus
-from model.snapshot import Snapshot
-from model.validator import validate, who_values
-from simulator.inspecting import OF_SCORES
-from simulator.policies.catalogue import policy
-from solver.client import SolverClient
-from solver.steps import own_steps
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import validate, who_values
+from fourleaf.simulator.inspecting import OF_SCORES
+from fourleaf.simulator.policies.catalogue import policy
+from fourleaf.solver.client import SolverClient
+from fourleaf.solver.steps import own_steps
 
 BASELINES = ("greedy", "first-fit", "spread")
 Values = tuple[int, ...]

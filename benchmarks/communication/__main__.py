@@ -29,8 +29,8 @@ from benchmarks.replays import (
 )
 from benchmarks.results import markdown, write_section
 from benchmarks.trace.__main__ import LAWFUL, TRACES
-from simulator.options import Backfill, Communication, Options
-from simulator.policies.catalogue import NAMES
+from fourleaf.simulator.options import Backfill, Communication, Options
+from fourleaf.simulator.policies.catalogue import NAMES
 
 TRACE = "kalos"
 LOAD = 80

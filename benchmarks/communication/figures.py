@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.replays import Outcome
-from simulator.measures.tables import duration, percent
+from fourleaf.simulator.measures.tables import duration, percent
 
 HEADER = (
     "oversubscription", "policy", "slowdown", "slowdown, worst gang", "hops between leaves",

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.dashboard.scene import gang, pod
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.live import connect
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.live import connect
 from tests.controlplane.fleet import Fleet, create_nodes
 
 NODES, TOTAL = 1000, 10_000

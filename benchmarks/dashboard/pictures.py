@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.dashboard.browsing import chromium
 from benchmarks.dashboard.scene import NOW, scene
-from dashboard.world.files import FileWorld
-from model.readers import Source
+from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.model.readers import Source
 from tests.dashboard.served import Served
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"

@@ -12,11 +12,11 @@ import re
 import sys
 from pathlib import Path
 
-import dashboard.serve  # noqa: F401 - what the dashboard has loaded before it reads
-from cli.clusters import connected
-from dashboard.world.live import LiveWorld
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.logs import set_up_logs
+import fourleaf.dashboard.serve  # noqa: F401 - what the dashboard has loaded before it reads
+from fourleaf.cli.clusters import connected
+from fourleaf.dashboard.world.live import LiveWorld
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.logs import set_up_logs
 
 
 def memory_of(pid: int | None, field: str) -> float:

@@ -28,7 +28,7 @@ from benchmarks.replays import (
     with_slack,
 )
 from benchmarks.results import markdown, write_section
-from simulator.options import Backfill, Failures, Options, Recovery
+from fourleaf.simulator.options import Backfill, Failures, Options, Recovery
 
 RATES = (6.5, 65.0)
 """Per 1000 node-days: RSC-1 of Kokolis et al., HPCA 2025, and ten times that."""

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Self
 
 from benchmarks.replays import Outcome
-from simulator.measures.tables import duration
+from fourleaf.simulator.measures.tables import duration
 
 HEADER = (
     "trace", "failures per 1000 node-days", "recovery", "seeds", "failures", "gangs hit",

@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from simulator.readers import openb_nodes, openb_pods
-from simulator.readers.folder import rows
+from fourleaf.simulator.readers import openb_nodes, openb_pods
+from fourleaf.simulator.readers.folder import rows
 
 FILES = (openb_nodes.FILE, openb_pods.FILE)
 WHOLE = 1000

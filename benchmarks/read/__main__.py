@@ -11,7 +11,7 @@ import typer
 
 from benchmarks.read.cluster import cluster, without_managers
 from benchmarks.results import markdown, write_section
-from model.readers import Source, read
+from fourleaf.model.readers import Source, read
 
 RUNS = 5
 GOALS = {"json": 1.2, "yaml": 3.0}

@@ -11,13 +11,13 @@ import random
 from dataclasses import dataclass, replace
 
 from benchmarks.solve.instances import LIMIT, MIX, SHARES, SIZES, request
-from model.config import Fragmentation, SchedulerConfig, Solver, Spec
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.snapshot import RunningPod, Snapshot
-from model.standing import RepairPolicy, StandingGang
-from simulator.shape import OFFER, Shape
+from fourleaf.model.config import Fragmentation, SchedulerConfig, Solver, Spec
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
+from fourleaf.simulator.shape import OFFER, Shape
 
 COSTS = (1, 2, 5)
 IN_LEAF = 4

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from benchmarks.repair.instances import Outage, snapshot
-from model.relocation import RepairPlan
-from model.snapshot import Snapshot
-from solver.relocation.repair import repair
-from solver.worker import peak_memory_mib
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.relocation.repair import repair
+from fourleaf.solver.worker import peak_memory_mib
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ def _sample(seed: int, world: Snapshot, plan: RepairPlan, total: float, processo
 
 
 def _check(out: Measured, plans: list[bytes], outage: Outage) -> None:
-    from model.validator import repair_breaches
+    from fourleaf.model.validator import repair_breaches
 
     for sample, raw in zip(out.samples, plans, strict=True):
         plan = pickle.loads(raw)  # noqa: S301 - made above

@@ -28,8 +28,8 @@ from benchmarks.solve.figures import (
 from benchmarks.solve.instances import LIMIT
 from benchmarks.solve.measure import Measured, measure
 from benchmarks.solve.rows import NAIVE_SEEDS, ROWS
-from simulator.readers import kalos, lingjun
-from simulator.readers.folder import available
+from fourleaf.simulator.readers import kalos, lingjun
+from fourleaf.simulator.readers.folder import available
 
 NOTE = """Whole cycles in a process that has garbage collection as the worker has it, on a fabric \
 met before (`cold`: the first cycle on it, another batch). `solve` is the part in CP-SAT, \

@@ -11,14 +11,14 @@ import random
 from collections.abc import Sequence
 from decimal import Decimal
 
-from model.config import Batch, Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
-from model.constraint import ANY_NODE, NodeConstraint
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role, Strategy
-from model.node import Node
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from simulator.shape import OFFER, Shape
+from fourleaf.model.config import Batch, Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
+from fourleaf.model.constraint import ANY_NODE, NodeConstraint
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role, Strategy
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.simulator.shape import OFFER, Shape
 
 PRODUCT = "nvidia.com/gpu.product"
 PRODUCTS = ("H100", "A100")

@@ -15,11 +15,11 @@ from typing import Any, Self
 
 from benchmarks.pace import pace
 from benchmarks.solve.instances import snapshots
-from model.plan import Plan, PlanStatus
-from model.snapshot import Snapshot
-from simulator.shape import Shape
-from solver.batch import solve
-from solver.worker import peak_memory_mib
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.simulator.shape import Shape
+from fourleaf.solver.batch import solve
+from fourleaf.solver.worker import peak_memory_mib
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ def _gpus(snapshot: Snapshot, plan: Plan | None) -> int:
 
 def _check(sample: Sample, *cycles: tuple[Snapshot, Plan | None]) -> None:
     """Validate the plans of all cycles, and compare the last with greedy's."""
-    from model.validator import validate
-    from solver.greedy import greedy_plan
+    from fourleaf.model.validator import validate
+    from fourleaf.solver.greedy import greedy_plan
 
     for snapshot, plan in cycles:
         sample.breaches += len(validate(snapshot, plan)) if plan else 0

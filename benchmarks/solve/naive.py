@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from model.extensions import Extensions
-from model.snapshot import Snapshot
-from model.weights import age_step, placed_value
-from solver.scorer import Scorer
-from solver.units import factory_for
-from solver.usable import usable
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.weights import age_step, placed_value
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.units import factory_for
+from fourleaf.solver.usable import usable
+from fourleaf.solver.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ from benchmarks.replays import (
 from benchmarks.results import markdown, write_section
 from benchmarks.trace.figures import HEADER, Figures, behind, columns, gathered
 from benchmarks.trace.week import line, week
-from simulator.options import Backfill, Options
-from simulator.policies.catalogue import NAMES
+from fourleaf.simulator.options import Backfill, Options
+from fourleaf.simulator.policies.catalogue import NAMES
 
 LOADS = (70, 80, 90, 100, 110)
 TRACES = {"kalos": 10, "philly": 60}

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Self
 
 from benchmarks.replays import Outcome
-from simulator.measures.tables import duration, percent
+from fourleaf.simulator.measures.tables import duration, percent
 
 HEADER = (
     "trace", "load", "policy", "deals", "allocation", "wait p95, largest", "wait p95, all",

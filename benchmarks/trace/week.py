@@ -9,13 +9,13 @@ from pathlib import Path
 
 from benchmarks.kept import Kept
 from benchmarks.sources import code_of
-from simulator.measures.summary import summarise
-from simulator.measures.tables import percent
-from simulator.options import Backfill, Options
-from simulator.readers.catalogue import fabric
-from simulator.readers.philly import Philly
-from simulator.replay import replay
-from simulator.trace import DAY
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.measures.tables import percent
+from fourleaf.simulator.options import Backfill, Options
+from fourleaf.simulator.readers.catalogue import fabric
+from fourleaf.simulator.readers.philly import Philly
+from fourleaf.simulator.replay import replay
+from fourleaf.simulator.trace import DAY
 
 FABRIC = "regular:1000"
 DAYS = 7

@@ -12,19 +12,19 @@ import typer
 
 from benchmarks.data import lacking
 from benchmarks.results import markdown, write_section
-from model.config import SchedulerConfig, Spec, Topology
-from simulator.measures.tables import Table
-from simulator.readers import kalos, lingjun
-from simulator.tuning.cases import split_of
-from simulator.tuning.choice import TOLERANCE
-from simulator.tuning.crew import together
-from simulator.tuning.evaluate import Evaluation, evaluate
-from simulator.tuning.knobs import Settings
-from simulator.tuning.storage import open_storage
-from simulator.tuning.study import FIRST, open_study
-from simulator.tuning.tables import tables
-from simulator.tuning.task import Task
-from simulator.tuning.verdict import Verdict, sentence, verdict_of
+from fourleaf.model.config import SchedulerConfig, Spec, Topology
+from fourleaf.simulator.measures.tables import Table
+from fourleaf.simulator.readers import kalos, lingjun
+from fourleaf.simulator.tuning.cases import split_of
+from fourleaf.simulator.tuning.choice import TOLERANCE
+from fourleaf.simulator.tuning.crew import together
+from fourleaf.simulator.tuning.evaluate import Evaluation, evaluate
+from fourleaf.simulator.tuning.knobs import Settings
+from fourleaf.simulator.tuning.storage import open_storage
+from fourleaf.simulator.tuning.study import FIRST, open_study
+from fourleaf.simulator.tuning.tables import tables
+from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.verdict import Verdict, sentence, verdict_of
 
 SLACK = SchedulerConfig(spec=Spec(topology=Topology(window_slack=1)))
 """Without a leaf more, a gang of 128 nodes has two places on the whole of Lingjun."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import aiohttp
 
 from benchmarks.throughput.figures import percentile
-from k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
 
 Send = Callable[[int], Awaitable[None]]
 

@@ -14,12 +14,12 @@ import aiohttp
 from benchmarks.throughput.cost import cpu_seconds, peak_mib
 from benchmarks.webhook.client import Seconds, Send, paced
 from benchmarks.webhook.load import pod, review
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.live import connect
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.live import connect
+from fourleaf.webhook.tls.issue import Authority, issued, new_authority
+from fourleaf.webhook.tls.pair import Pair
 from tests.controlplane.plane import ControlPlane
 from tests.e2e.hook import PATHS, Hook
-from webhook.tls.issue import Authority, issued, new_authority
-from webhook.tls.pair import Pair
 
 REVIEWED = 200.0
 """Creations a second whose reviews are measured alone."""

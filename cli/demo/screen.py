@@ -9,14 +9,14 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from cli.demo.diary import Diary, Note
-from cli.demo.witness import Witness, lines_of, proof
-from cli.render.fabric_map import fabric_map
-from cli.render.glyphs import Glyphs
-from k8s_bridge.scheduler import Scheduler
-from model.gang import GangKey
-from model.plan import Placement, Plan, PlanStatus
-from model.snapshot import Snapshot
+from fourleaf.cli.demo.diary import Diary, Note
+from fourleaf.cli.demo.witness import Witness, lines_of, proof
+from fourleaf.cli.render.fabric_map import fabric_map
+from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.k8s_bridge.scheduler import Scheduler
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Placement, Plan, PlanStatus
+from fourleaf.model.snapshot import Snapshot
 
 EVERY = 0.125
 """Seconds between two pictures."""

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from cli.demo.check import breaches, counted
-from cli.demo.diary import Diary, Note
-from cli.demo.screen import Screen, line
-from cli.demo.story import Script, Story
-from cli.demo.twin import GPUS, LEAF_SIZE, Twin
-from cli.demo.witness import Witness
-from cli.render.glyphs import Glyphs
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.scheduler import Options, Scheduler
-from k8s_bridge.solving import Solver
-from model.plan import PlanStatus
-from solver.client import SolverClient
+from fourleaf.cli.demo.check import breaches, counted
+from fourleaf.cli.demo.diary import Diary, Note
+from fourleaf.cli.demo.screen import Screen, line
+from fourleaf.cli.demo.story import Script, Story
+from fourleaf.cli.demo.twin import GPUS, LEAF_SIZE, Twin
+from fourleaf.cli.demo.witness import Witness
+from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.scheduler import Options, Scheduler
+from fourleaf.k8s_bridge.solving import Solver
+from fourleaf.model.plan import PlanStatus
+from fourleaf.solver.client import SolverClient
 
 REST = 15.0
 """Seconds that the scheduler may take to bring everything to rest."""

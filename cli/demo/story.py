@@ -7,10 +7,10 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cli.demo.diary import Diary
-from cli.demo.twin import LEAF_SIZE, LEAVES_PER_SPINE, Cast, Twin
-from model.gang import GangKey
-from model.plan import Waiting
+from fourleaf.cli.demo.diary import Diary
+from fourleaf.cli.demo.twin import LEAF_SIZE, LEAVES_PER_SPINE, Cast, Twin
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Waiting
 
 TEAMS = {
     "vision": ("resnet", "detector", "segment"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
-from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
-from k8s_bridge.cluster.protocol import Body, Target
-from model.gang import GangKey
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.gang import GangKey
 
 LEAF_SIZE = 4
 LEAVES_PER_SPINE = 8

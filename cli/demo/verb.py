@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.console import EXIT_BREACHES, EXIT_OK, glyphs, out
+from fourleaf.cli.console import EXIT_BREACHES, EXIT_OK, glyphs, out
 
 SMALLEST = 32
 LARGEST = 1024
@@ -34,15 +34,15 @@ def demo(
 
     Exit code: 0 everything holds, 1 something does not.
     """
-    from cli.logs import log_to_stderr
-    from solver.client import SolverClient
+    from fourleaf.cli.logs import log_to_stderr
+    from fourleaf.solver.client import SolverClient
 
     log_to_stderr("error")
     client = SolverClient()
     # The solver process loads OR-tools while this one loads the rest.
     client.start()
-    from cli.demo.show import Show, play
-    from cli.demo.story import Script
+    from fourleaf.cli.demo.show import Show, play
+    from fourleaf.cli.demo.story import Script
 
     script = Script(nodes - nodes % 4, seed, seconds, speed)
     breaches = asyncio.run(play(script, Show(out(), glyphs()), client))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from cli.demo.diary import Diary
-from cli.render.glyphs import Glyphs
-from cli.render.where import Where
-from k8s_bridge.cycle import Report
-from k8s_bridge.ledger.book import Commit
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.metrics import Metrics
-from k8s_bridge.reporting import Reporter
-from k8s_bridge.scheduler import Scheduler
-from model.gang import GangKey
-from model.plan import Plan, PlanStatus, Waiting
-from model.reasons import ReasonKind
-from model.reasons_text import cause, nearest
+from fourleaf.cli.demo.diary import Diary
+from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.cli.render.where import Where
+from fourleaf.k8s_bridge.cycle import Report
+from fourleaf.k8s_bridge.ledger.book import Commit
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.scheduler import Scheduler
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons_text import cause, nearest
 
 PROOFS = {
     PlanStatus.OPTIMAL: "proven best",

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from cli.console import show, write
+from fourleaf.cli.console import show, write
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from model.maps.fix import Fixed
-    from model.maps.ground import Ground
-    from model.readers.device_map import Pin
+    from fourleaf.model.maps.fix import Fixed
+    from fourleaf.model.maps.ground import Ground
+    from fourleaf.model.readers.device_map import Pin
 
 
 class MapFormat(StrEnum):
@@ -31,8 +31,8 @@ def show_map(
     pins: Mapping[int, Pin], ground: Ground, output: MapFormat, fixed: Fixed | None = None
 ) -> None:
     """Print a map; `fixed` says what became of it."""
-    from cli.text import json_text
-    from model.readers.device_map import DEVICE_MAP, map_text
+    from fourleaf.cli.text import json_text
+    from fourleaf.model.readers.device_map import DEVICE_MAP, map_text
 
     text = map_text(pins)
     match output:
@@ -53,8 +53,8 @@ def show_map(
 
 def document(pins: Mapping[int, Pin], ground: Ground, fixed: Fixed | None = None) -> dict[str, Any]:
     """The map as data; `changes` and `left` where it was mended."""
-    from model.config import API_VERSION
-    from model.readers.device_map import map_text
+    from fourleaf.model.config import API_VERSION
+    from fourleaf.model.readers.device_map import map_text
 
     lines = [
         {

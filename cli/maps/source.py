@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cli.clusters import connected, refused
-from cli.live import CLUSTER
+from fourleaf.cli.clusters import connected, refused
+from fourleaf.cli.live import CLUSTER
 
 if TYPE_CHECKING:
-    from cli.live import Body, Reach
-    from k8s_bridge.cluster.kinds import Kind
-    from k8s_bridge.cluster.protocol import Cluster
-    from model.maps.ground import Ground
-    from model.maps.stated import StatedMap
-    from model.problems import Problem
-    from model.readers import Source
+    from fourleaf.cli.live import Body, Reach
+    from fourleaf.k8s_bridge.cluster.kinds import Kind
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.model.maps.ground import Ground
+    from fourleaf.model.maps.stated import StatedMap
+    from fourleaf.model.problems import Problem
+    from fourleaf.model.readers import Source
 
 ALIASES = {
     "pod": "Pod",
@@ -81,8 +81,8 @@ def wanted_of(text: str | None, namespace: str | None) -> Wanted:
 
 def scene_of(reach: Reach, files: Sequence[str] | None, wanted: Wanted) -> Scene:
     """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
-    from cli.inputs import open_files
-    from model.readers import Source
+    from fourleaf.cli.inputs import open_files
+    from fourleaf.model.readers import Source
 
     if files:
         return _scene(", ".join(files), open_files(files), wanted)
@@ -91,11 +91,11 @@ def scene_of(reach: Reach, files: Sequence[str] | None, wanted: Wanted) -> Scene
 
 
 def _scene(name: str, sources: Sequence[Source], wanted: Wanted) -> Scene:
-    from model.maps.ground import ground_of
-    from model.maps.stated import stated_maps
-    from model.problems import BadInput
-    from model.readers.inventory import Inventory
-    from model.readers.report import Report
+    from fourleaf.model.maps.ground import ground_of
+    from fourleaf.model.maps.stated import stated_maps
+    from fourleaf.model.problems import BadInput
+    from fourleaf.model.readers.inventory import Inventory
+    from fourleaf.model.readers.report import Report
 
     report = Report()
     inventory = Inventory(report)
@@ -117,14 +117,14 @@ def need_nodes(scene: Scene) -> None:
 def need_maps(scene: Scene, wanted: Wanted) -> None:
     """Raise `BadInput` where nothing that is meant carries a map."""
     if not scene.maps:
-        from model.readers.device_map import DEVICE_MAP
+        from fourleaf.model.readers.device_map import DEVICE_MAP
 
         advice = "Name KIND/NAME and its namespace (-n); `fourleaf map generate` makes a map."
         raise _bad(scene, str(wanted), f"carries no annotation {DEVICE_MAP}", advice)
 
 
 def _bad(scene: Scene, what: str, message: str, advice: str) -> Exception:
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     return BadInput([Problem(Severity.ERROR, scene.source, what, "", "", message, advice)])
 
@@ -139,17 +139,17 @@ async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
 
     Raises `BadInput`.
     """
-    from k8s_bridge.cluster.errors import ClusterError, NotFound
-    from k8s_bridge.cluster.kinds import (
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
+    from fourleaf.k8s_bridge.cluster.kinds import (
         CONFIG_MAPS,
         GPU_NODE_STATUSES,
         NODES,
         PODS,
         REPLICA_SETS,
     )
-    from k8s_bridge.cluster.protocol import Target
-    from model.config import CONFIG_MAP
-    from model.problems import BadInput
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.model.config import CONFIG_MAP
+    from fourleaf.model.problems import BadInput
 
     kinds = (NODES, PODS, REPLICA_SETS, GPU_NODE_STATUSES, *carriers())
     answers = await asyncio.gather(*map(cluster.list, kinds), return_exceptions=True)
@@ -178,7 +178,7 @@ async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
 
 def carriers() -> tuple[Kind, ...]:
     """The kinds that make pods and may carry a map."""
-    from k8s_bridge.cluster.kinds import DEPLOYMENTS, JOBS, STATEFUL_SETS
+    from fourleaf.k8s_bridge.cluster.kinds import DEPLOYMENTS, JOBS, STATEFUL_SETS
 
     return (STATEFUL_SETS, DEPLOYMENTS, JOBS)
 
@@ -189,11 +189,11 @@ def _named(kind: Kind, body: Body) -> Body:
 
 async def put_map(reach: Reach, stated: StatedMap, text: str) -> None:
     """Write `text` where `stated` stands, only if nobody changed the object. Raises `BadInput`."""
-    from cli.patching import patch_all
-    from k8s_bridge.cluster.kinds import PODS
-    from k8s_bridge.cluster.protocol import Target
-    from model.maps.stated import TEMPLATE
-    from model.readers.device_map import DEVICE_MAP
+    from fourleaf.cli.patching import patch_all
+    from fourleaf.k8s_bridge.cluster.kinds import PODS
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.model.maps.stated import TEMPLATE
+    from fourleaf.model.readers.device_map import DEVICE_MAP
 
     one = stated.manifest
     metadata = one.body["metadata"]

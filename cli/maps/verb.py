@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, print_problems, show, write
-from cli.maps.show import MapFormat, check_lines, show_map
-from cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
-from cli.options import (
+from fourleaf.cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, print_problems, show, write
+from fourleaf.cli.maps.show import MapFormat, check_lines, show_map
+from fourleaf.cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
+from fourleaf.cli.options import (
     Apply,
     ConfigNamespace,
     Context,
@@ -21,10 +21,10 @@ from cli.options import (
 )
 
 if TYPE_CHECKING:
-    from cli.maps.source import Scene
-    from model.maps.fix import Fixed
-    from model.maps.stated import StatedMap
-    from model.problems import Problem
+    from fourleaf.cli.maps.source import Scene
+    from fourleaf.model.maps.fix import Fixed
+    from fourleaf.model.maps.stated import StatedMap
+    from fourleaf.model.problems import Problem
 
 app = typer.Typer(help="Make, check and mend device maps.", no_args_is_help=True)
 
@@ -70,9 +70,9 @@ def generate(
 
     Exit code: 0 it is made, 2 bad input, or room for fewer pods.
     """
-    from cli.live import Reach
-    from model.maps.generate import Demand, NotEnough, generate_map
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.cli.live import Reach
+    from fourleaf.model.maps.generate import Demand, NotEnough, generate_map
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     scene = scene_of(Reach(kubeconfig, context, config_namespace), files, wanted_of(None, None))
     need_nodes(scene)
@@ -114,8 +114,8 @@ def check(
 
     Exit code: 0 all lines can be used, 2 some cannot.
     """
-    from cli.live import Reach
-    from model.maps.check import check_map
+    from fourleaf.cli.live import Reach
+    from fourleaf.model.maps.check import check_map
 
     wanted = wanted_of(target, namespace)
     scene = scene_of(Reach(kubeconfig, context, config_namespace), files, wanted)
@@ -130,9 +130,9 @@ def check(
 def _show_check(scene: Scene, problems: list[Problem], output: OutputFormat) -> None:
     from dataclasses import asdict
 
-    from cli.text import json_text, yaml_text
-    from model.config import API_VERSION
-    from model.readers.device_map import map_text
+    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.model.config import API_VERSION
+    from fourleaf.model.readers.device_map import map_text
 
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         print_problems(problems, to_stdout=True)
@@ -170,8 +170,8 @@ def fix(
 
     Exit code: 0 all lines can be used now, 2 bad input, 3 some still cannot.
     """
-    from cli.live import Reach
-    from model.maps.fix import fix_map
+    from fourleaf.cli.live import Reach
+    from fourleaf.model.maps.fix import fix_map
 
     if files and apply:
         raise typer.BadParameter("nothing can be changed in files", param_hint="--apply")
@@ -184,7 +184,7 @@ def fix(
     fixed = fix_map(stated.pins, scene.ground, stated.text, pool)
     problems = _after(scene, stated, fixed)
     if apply and fixed.changes:
-        from model.readers.device_map import map_text
+        from fourleaf.model.readers.device_map import map_text
 
         _need_changeable(scene, stated)
         asyncio.run(put_map(reach, stated, map_text(fixed.pins)))
@@ -199,8 +199,8 @@ def _after(scene: Scene, stated: StatedMap, fixed: Fixed) -> list[Problem]:
     """What is wrong with the map once it is mended. Raises `BadInput` for unreadable lines."""
     from dataclasses import replace
 
-    from model.maps.check import check_map
-    from model.problems import BadInput
+    from fourleaf.model.maps.check import check_map
+    from fourleaf.model.problems import BadInput
 
     if stated.bad:
         raise BadInput(one for one in check_map(stated, scene.ground) if one.is_error)
@@ -209,8 +209,8 @@ def _after(scene: Scene, stated: StatedMap, fixed: Fixed) -> list[Problem]:
 
 def _need_changeable(scene: Scene, stated: StatedMap) -> None:
     """Raise `BadInput` for a Job: nobody may change the template of its pods."""
-    from model.maps.stated import TEMPLATE
-    from model.problems import BadInput, Problem, Severity
+    from fourleaf.model.maps.stated import TEMPLATE
+    from fourleaf.model.problems import BadInput, Problem, Severity
 
     one = stated.manifest
     if one.kind == "Job" and stated.prefix == TEMPLATE:

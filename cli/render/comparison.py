@@ -9,14 +9,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cli.render.decisions import turned
-from cli.render.glyphs import PALETTE, Glyphs
-from cli.render.proof import proof_line
-from cli.render.waiting import waiting_lines
-from cli.render.where import Where
-from model.readers.config_patch import differences
-from model.scores.comparison import Change, Comparison, Kind
-from model.scores.terms import shared_points
+from fourleaf.cli.render.decisions import turned
+from fourleaf.cli.render.glyphs import PALETTE, Glyphs
+from fourleaf.cli.render.proof import proof_line
+from fourleaf.cli.render.waiting import waiting_lines
+from fourleaf.cli.render.where import Where
+from fourleaf.model.readers.config_patch import differences
+from fourleaf.model.scores.comparison import Change, Comparison, Kind
+from fourleaf.model.scores.terms import shared_points
 
 BAR = 24
 """Cells of a bar of a term that is fully met."""

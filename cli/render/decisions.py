@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.scores.decision import Decision, Ground
-from model.weights import SCALE
+from fourleaf.model.scores.decision import Decision, Ground
+from fourleaf.model.weights import SCALE
 
 NAMES = 3
 

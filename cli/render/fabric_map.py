@@ -12,10 +12,10 @@ from enum import Enum
 
 from rich.text import Text
 
-from cli.render.glyphs import LETTERS, PALETTE, Glyphs
-from model.gang import GangKey
-from model.plan import Plan
-from model.snapshot import Snapshot
+from fourleaf.cli.render.glyphs import LETTERS, PALETTE, Glyphs
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
 
 MAX_ROWS = 64
 LABEL_WIDTH = 16

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from cli.render.fabric_map import letters, styles
-from cli.render.glyphs import PALETTE, Glyphs
-from cli.render.where import Where
-from model.config import BUILT_IN_TERMS
-from model.gang import Gang
-from model.plan import Placement, Plan
-from model.snapshot import Snapshot
-from model.weights import SCALE
+from fourleaf.cli.render.fabric_map import letters, styles
+from fourleaf.cli.render.glyphs import PALETTE, Glyphs
+from fourleaf.cli.render.where import Where
+from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.weights import SCALE
 
 BAR_WIDTH = 36
 NAME_WIDTH = 22

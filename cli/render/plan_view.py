@@ -10,13 +10,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cli.render.fabric_map import fabric_map
-from cli.render.gangs import bars, gang_table, pod_table
-from cli.render.glyphs import Glyphs
-from cli.render.proof import proof_line
-from cli.render.waiting import waiting_lines
-from model.plan import Move, Plan
-from model.snapshot import Snapshot
+from fourleaf.cli.render.fabric_map import fabric_map
+from fourleaf.cli.render.gangs import bars, gang_table, pod_table
+from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.cli.render.proof import proof_line
+from fourleaf.cli.render.waiting import waiting_lines
+from fourleaf.model.plan import Move, Plan
+from fourleaf.model.snapshot import Snapshot
 
 INDENT = 2
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from model.plan import Plan, PlanStatus
-from model.relocation import DefragPlan, RepairPlan
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.relocation import DefragPlan, RepairPlan
 
 
 def proof_line(plan: Plan) -> Text:

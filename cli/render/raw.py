@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.scores.raw import ALIGNMENT, COMFORT, HISTORY, UTILIZATION, Raw
-from model.validator.recompute import BANDWIDTH
+from fourleaf.model.scores.raw import ALIGNMENT, COMFORT, HISTORY, UTILIZATION, Raw
+from fourleaf.model.validator.recompute import BANDWIDTH
 
 PLAIN = {"cpu": "CPU", "memory": "memory", "pods": "pod slots"}
 

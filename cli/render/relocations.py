@@ -9,18 +9,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cli.render.glyphs import Glyphs
-from cli.render.proof import relocation_line
-from cli.render.waiting import waiting_lines
-from cli.render.where import Where
-from model.fabric import Fabric
-from model.gang import GangKey
-from model.plan import Move
-from model.previews.defrag import Gathered
-from model.previews.drain import Drained
-from model.readers.wishes import REPAIR_POLICY
-from model.relocation import FreeRoom
-from model.standing import RepairPolicy
+from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.cli.render.proof import relocation_line
+from fourleaf.cli.render.waiting import waiting_lines
+from fourleaf.cli.render.where import Where
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move
+from fourleaf.model.previews.defrag import Gathered
+from fourleaf.model.previews.drain import Drained
+from fourleaf.model.readers.wishes import REPAIR_POLICY
+from fourleaf.model.relocation import FreeRoom
+from fourleaf.model.standing import RepairPolicy
 
 
 def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[RenderableType]:

@@ -8,11 +8,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from model.fabric import Fabric
-from simulator.measures import tables
-from simulator.measures.summary import summarise
-from simulator.record import Record
-from simulator.trace import Trace
+from fourleaf.model.fabric import Fabric
+from fourleaf.simulator.measures import tables
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.record import Record
+from fourleaf.simulator.trace import Trace
 
 
 def replay_lines(

@@ -10,19 +10,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cli.render.decisions import decided, gain
-from cli.render.gangs import asked
-from cli.render.glyphs import Glyphs
-from cli.render.proof import proof_line
-from cli.render.raw import measured
-from cli.render.waiting import waiting_lines
-from cli.render.where import Where
-from model.scores.terms import GangScore, shared_points
-from model.weights import SCALE
-from solver.appraisal import Appraisal, State
+from fourleaf.cli.render.decisions import decided, gain
+from fourleaf.cli.render.gangs import asked
+from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.cli.render.proof import proof_line
+from fourleaf.cli.render.raw import measured
+from fourleaf.cli.render.waiting import waiting_lines
+from fourleaf.cli.render.where import Where
+from fourleaf.model.scores.terms import GangScore, shared_points
+from fourleaf.model.weights import SCALE
+from fourleaf.solver.appraisal import Appraisal, State
 
 if TYPE_CHECKING:
-    from cli.score import Scores
+    from fourleaf.cli.score import Scores
 
 PLACED = {State.PLACED_NOW: "would be placed now", State.PLACED: "runs"}
 

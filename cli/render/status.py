@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
-from cli.render.queue import age
+from fourleaf.cli.render.queue import age
 
 WIDTH = 10
 

@@ -11,12 +11,12 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from cli.render.replay import as_is
-from simulator.tuning.knobs import Settings, settings_of
-from simulator.tuning.objectives import OBJECTIVES
-from simulator.tuning.tables import tables
-from simulator.tuning.task import Task
-from simulator.tuning.verdict import Verdict, sentence
+from fourleaf.cli.render.replay import as_is
+from fourleaf.simulator.tuning.knobs import Settings, settings_of
+from fourleaf.simulator.tuning.objectives import OBJECTIVES
+from fourleaf.simulator.tuning.tables import tables
+from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.verdict import Verdict, sentence
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial

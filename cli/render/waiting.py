@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from model.plan import Waiting
-from model.reasons_text import cause, nearest
+from fourleaf.model.plan import Waiting
+from fourleaf.model.reasons_text import cause, nearest
 
 
 def waiting_lines(waiting: Sequence[Waiting]) -> list[RenderableType]:

@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from model.config import API_VERSION, Spec
-from model.gang import Strategy
-from model.weights import gang_weights, milli
+from fourleaf.model.config import API_VERSION, Spec
+from fourleaf.model.gang import Strategy
+from fourleaf.model.weights import gang_weights, milli
 
 MEANINGS: Mapping[str, str] = {
     "resourceAvailability": (

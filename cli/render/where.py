@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cli.render.glyphs import Glyphs
-from model.fabric import Fabric
+from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.model.fabric import Fabric
 
 
 class Where:

@@ -10,15 +10,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cli.render.gangs import asked
-from cli.render.glyphs import Glyphs
-from cli.render.queue import age
-from cli.render.waiting import waiting_lines
-from cli.render.where import Where
-from model.snapshot import Snapshot
+from fourleaf.cli.render.gangs import asked
+from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.cli.render.queue import age
+from fourleaf.cli.render.waiting import waiting_lines
+from fourleaf.cli.render.where import Where
+from fourleaf.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from cli.why import Answer, Standing
+    from fourleaf.cli.why import Answer, Standing
 
 
 def why_lines(

@@ -6,19 +6,19 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cli.clusters import connected
+from fourleaf.cli.clusters import connected
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from cli.live import Reach
-    from k8s_bridge.cluster.protocol import Cluster, Target
-    from model.config import Topology
-    from model.problems import Problem
-    from model.topologies.description import Description
-    from model.topologies.known import KnownNode
-    from model.topologies.labelling import Diff
-    from model.topology import Levels
+    from fourleaf.cli.live import Reach
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+    from fourleaf.model.config import Topology
+    from fourleaf.model.problems import Problem
+    from fourleaf.model.topologies.description import Description
+    from fourleaf.model.topologies.known import KnownNode
+    from fourleaf.model.topologies.labelling import Diff
+    from fourleaf.model.topology import Levels
 
 CONFIGURED = "spec.topology.levels"
 """What labels are called that the config lists one by one."""
@@ -35,8 +35,8 @@ def target_levels(
     already, else `plain`: with two presets on one fabric the scheduler cannot tell which counts.
     Raises `BadInput` where nothing tells, or where a cloud writes those labels.
     """
-    from model.topologies.labelling import carried_presets, foreign_labels, preset_levels
-    from model.topology import PLAIN, PRESETS, TopologyError, levels_of
+    from fourleaf.model.topologies.labelling import carried_presets, foreign_labels, preset_levels
+    from fourleaf.model.topology import PLAIN, PRESETS, TopologyError, levels_of
 
     carried = carried_presets(nodes)
     if named is None and config.levels:
@@ -61,8 +61,8 @@ def target_levels(
 
 
 def _undecided(value: str, message: str) -> Exception:
-    from model.problems import BadInput, Problem, Severity
-    from model.topologies.labelling import WRITABLE
+    from fourleaf.model.problems import BadInput, Problem, Severity
+    from fourleaf.model.topologies.labelling import WRITABLE
 
     advice = (
         f"Name one with --preset ({', '.join(WRITABLE)}), and set spec.topology.preset of the "
@@ -73,8 +73,8 @@ def _undecided(value: str, message: str) -> Exception:
 
 def refuse_to_prune(described: Description) -> None:
     """Raise `BadInput` where `described` lacks nodes that it names: their labels would go."""
-    from model.problems import BadInput, Problem, Severity
-    from model.topologies.findings_text import sentence
+    from fourleaf.model.problems import BadInput, Problem, Severity
+    from fourleaf.model.topologies.findings_text import sentence
 
     if described.cut_off is None:
         return
@@ -89,7 +89,7 @@ def rival_lines(
     """A word where the scheduler would not read what is written as `name`."""
     from rich.text import Text
 
-    from model.topologies.labelling import carried_presets
+    from fourleaf.model.topologies.labelling import carried_presets
 
     said = config.preset or (CONFIGURED if config.levels else None)
     rivals = [one for one in carried_presets(nodes) if one != name]
@@ -118,10 +118,10 @@ async def apply_diff(cluster: Cluster, reach: Reach, diff: Diff) -> None:
 
     Raises `BadInput` that names those that were not patched, and why; all others were.
     """
-    from cli.patching import patch_all
-    from k8s_bridge.cluster.kinds import NODES
-    from k8s_bridge.cluster.protocol import Target
-    from model.problems import BadInput
+    from fourleaf.cli.patching import patch_all
+    from fourleaf.k8s_bridge.cluster.kinds import NODES
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.model.problems import BadInput
 
     alike: dict[tuple[tuple[str, str | None], ...], list[Target]] = {}
     for change in diff.changes:
@@ -162,7 +162,7 @@ def diff_lines(diff: Diff) -> Iterator[RenderableType]:
 
 def diff_document(diff: Diff, applied: bool) -> dict[str, Any]:
     """The diff as data."""
-    from model.config import API_VERSION
+    from fourleaf.model.config import API_VERSION
 
     return {
         "apiVersion": API_VERSION,

@@ -6,51 +6,51 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cli.clusters import connected, refused
-from cli.live import CLUSTER
+from fourleaf.cli.clusters import connected, refused
+from fourleaf.cli.live import CLUSTER
 
 if TYPE_CHECKING:
-    from cli.live import Body, Reach
-    from cli.topology.options import SourceFormat
-    from k8s_bridge.cluster.protocol import Cluster
-    from model.readers import Source
-    from model.readers.inventory import Inventory
-    from model.topologies.description import Description
-    from model.topologies.known import KnownNode
-    from model.topologies.matching import Match
+    from fourleaf.cli.live import Body, Reach
+    from fourleaf.cli.topology.options import SourceFormat
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.model.readers import Source
+    from fourleaf.model.readers.inventory import Inventory
+    from fourleaf.model.topologies.description import Description
+    from fourleaf.model.topologies.known import KnownNode
+    from fourleaf.model.topologies.matching import Match
 
 LIVE = "live"
 
 
 def description_of(path: str, wanted: SourceFormat | None) -> Description:
     """The fabric that the file `path` describes. Raises `BadInput`."""
-    from cli.inputs import open_files
-    from model.topologies.description import Format
-    from model.topologies.reading import read_description
+    from fourleaf.cli.inputs import open_files
+    from fourleaf.model.topologies.description import Format
+    from fourleaf.model.topologies.reading import read_description
 
     return read_description(open_files([path])[0], Format(wanted.value) if wanted else None)
 
 
 def live_inventory(reach: Reach) -> Inventory:
     """The nodes of the cluster and the scheduler's config. Raises `BadInput`."""
-    from model.readers import Source
+    from fourleaf.model.readers import Source
 
     return _inventory([Source(CLUSTER, objects=asyncio.run(_observe(reach)))])
 
 
 def live_description(reach: Reach) -> Description:
     """The fabric as the scheduler reads it from the labels of the cluster. Raises `BadInput`."""
-    from model.readers import Source
-    from model.topologies.kubernetes import read_kubernetes
+    from fourleaf.model.readers import Source
+    from fourleaf.model.topologies.kubernetes import read_kubernetes
 
     return read_kubernetes(Source(reach.name), live_inventory(reach))
 
 
 def nodes_of(where: str, reach: Reach) -> list[KnownNode]:
     """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
-    from cli.inputs import open_files
-    from model.problems import BadInput, Problem, Severity
-    from model.topologies.kubernetes import known_nodes
+    from fourleaf.cli.inputs import open_files
+    from fourleaf.model.problems import BadInput, Problem, Severity
+    from fourleaf.model.topologies.kubernetes import known_nodes
 
     live = where == LIVE
     nodes = known_nodes(live_inventory(reach) if live else _inventory(open_files([where])))
@@ -62,7 +62,7 @@ def nodes_of(where: str, reach: Reach) -> list[KnownNode]:
 
 def matched(one: Description, nodes: Sequence[KnownNode]) -> tuple[Description, Match]:
     """`one` with the names of `nodes`, and what matched; nodes without GPUs are not missed."""
-    from model.topologies.matching import match_names, renamed
+    from fourleaf.model.topologies.matching import match_names, renamed
 
     match = match_names([p.node for p in one.positions], [node.name for node in nodes])
     with_gpus = {node.name for node in nodes if node.has_gpus} or {node.name for node in nodes}
@@ -71,9 +71,9 @@ def matched(one: Description, nodes: Sequence[KnownNode]) -> tuple[Description, 
 
 
 def _inventory(sources: Sequence[Source]) -> Inventory:
-    from model.problems import BadInput
-    from model.readers.inventory import Inventory
-    from model.readers.report import Report
+    from fourleaf.model.problems import BadInput
+    from fourleaf.model.readers.inventory import Inventory
+    from fourleaf.model.readers.report import Report
 
     report = Report()
     inventory = Inventory(report)
@@ -90,11 +90,11 @@ async def _observe(reach: Reach) -> list[Body]:
 
 async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
     """All nodes of `cluster`, and the scheduler's config where there is one. Raises `BadInput`."""
-    from k8s_bridge.cluster.errors import ClusterError, NotFound
-    from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
-    from k8s_bridge.cluster.protocol import Target
-    from model.config import CONFIG_MAP
-    from model.problems import BadInput
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
+    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.model.config import CONFIG_MAP
+    from fourleaf.model.problems import BadInput
 
     try:
         listing = await cluster.list(NODES)

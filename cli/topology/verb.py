@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
-from cli.options import ConfigNamespace, Context, Kubeconfig
-from cli.topology.options import (
+from fourleaf.cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig
+from fourleaf.cli.topology.options import (
     CheckFormat,
     FabricFormat,
     From,
@@ -22,9 +22,9 @@ from cli.topology.options import (
 )
 
 if TYPE_CHECKING:
-    from model.topologies.description import Description
-    from model.topologies.findings import Finding
-    from model.topologies.matching import Match
+    from fourleaf.model.topologies.description import Description
+    from fourleaf.model.topologies.findings import Finding
+    from fourleaf.model.topologies.matching import Match
 
 app = typer.Typer(help="Import, check and apply descriptions of the fabric.", no_args_is_help=True)
 
@@ -48,8 +48,8 @@ def import_(
 
     Exit code: 0 read, 2 bad input, 3 hosts or nodes that do not match (with --nodes).
     """
-    from cli.live import Reach
-    from cli.topology.show import (
+    from fourleaf.cli.live import Reach
+    from fourleaf.cli.topology.show import (
         fabric_document,
         fabric_lines,
         finding_lines,
@@ -58,8 +58,8 @@ def import_(
         write_csv,
         write_labels,
     )
-    from cli.topology.source import description_of, matched, nodes_of
-    from model.topologies.check import check_description
+    from fourleaf.cli.topology.source import description_of, matched, nodes_of
+    from fourleaf.model.topologies.check import check_description
 
     one = description_of(source, from_)
     found = check_description(one)
@@ -97,11 +97,11 @@ def check(
 
     Exit code: 0 nothing, 2 bad input, 3 findings; notes alone are nothing.
     """
-    from cli.live import Reach
-    from cli.topology.show import finding_lines, finding_list, show_all
-    from cli.topology.source import description_of, live_description
-    from model.config import API_VERSION
-    from model.topologies.check import check_description
+    from fourleaf.cli.live import Reach
+    from fourleaf.cli.topology.show import finding_lines, finding_list, show_all
+    from fourleaf.cli.topology.source import description_of, live_description
+    from fourleaf.model.config import API_VERSION
+    from fourleaf.model.topologies.check import check_description
 
     reach = Reach(kubeconfig, context, config_namespace)
     one = description_of(source, from_) if source else live_description(reach)
@@ -150,8 +150,8 @@ def apply(
     Exit code: 0 done or nothing to do, 2 bad input or not confirmed, 3 hosts or nodes that do
     not match; those that match are labelled.
     """
-    from cli.live import Reach
-    from cli.topology.applying import (
+    from fourleaf.cli.live import Reach
+    from fourleaf.cli.topology.applying import (
         diff_document,
         diff_lines,
         put_labels,
@@ -159,11 +159,11 @@ def apply(
         rival_lines,
         target_levels,
     )
-    from cli.topology.show import finding_lines, match_lines, show_all
-    from cli.topology.source import description_of, live_inventory, matched
-    from model.readers.config import read_config
-    from model.topologies.kubernetes import known_nodes
-    from model.topologies.labelling import difference, wanted_labels
+    from fourleaf.cli.topology.show import finding_lines, match_lines, show_all
+    from fourleaf.cli.topology.source import description_of, live_inventory, matched
+    from fourleaf.model.readers.config import read_config
+    from fourleaf.model.topologies.kubernetes import known_nodes
+    from fourleaf.model.topologies.labelling import difference, wanted_labels
 
     described = description_of(source, from_)
     if prune:
@@ -208,6 +208,6 @@ def _summary(one: Description, found: tuple[Finding, ...]) -> str:
 
 
 def _write(document: dict[str, Any], as_json: bool) -> None:
-    from cli.text import json_text, yaml_text
+    from fourleaf.cli.text import json_text, yaml_text
 
     write(json_text(document) if as_json else yaml_text(document))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from dashboard.views.holders import Holder, held_by
-from dashboard.views.marks import Marks, letters, style
-from dashboard.views.view import View
-from dashboard.world.sight import Sight
-from model.fabric import AdjacencyKind, Fabric, Leaf
-from model.gang import GangKey
-from model.node import Node
-from model.reasons_text import counted
-from model.snapshot import RunningPod, Snapshot
-from model.validator.uplinks import running_demand, uplink_of
+from fourleaf.dashboard.views.holders import Holder, held_by
+from fourleaf.dashboard.views.marks import Marks, letters, style
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
+from fourleaf.model.gang import GangKey
+from fourleaf.model.node import Node
+from fourleaf.model.reasons_text import counted
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.validator.uplinks import running_demand, uplink_of
 
 WIDEST = 16
 """Parts of a node's bar at most; nodes with more GPUs are drawn to scale."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from dashboard.views.view import View
-from dashboard.world.sight import Sight
-from k8s_bridge.ledger.pods import pod_seen
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.plan import Placement, Waiting
-from model.reasons_json import reason_document
-from model.said import said
-from model.snapshot import Snapshot
-from model.validator import score
-from model.weights import SCALE, weights_of
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.k8s_bridge.ledger.pods import pod_seen
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Waiting
+from fourleaf.model.reasons_json import reason_document
+from fourleaf.model.said import said
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import score
+from fourleaf.model.weights import SCALE, weights_of
 
 
 class PodLine(View):

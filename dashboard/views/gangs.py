@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from dashboard.views.marks import Marks, letters, style
-from dashboard.views.view import View
-from dashboard.world.sight import Sight
-from model.gang import GangKey
+from fourleaf.dashboard.views.marks import Marks, letters, style
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.gang import GangKey
 
 
 class GangLine(View):

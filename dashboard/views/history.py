@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dashboard.views.view import View
-from dashboard.world.sight import History
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.world.sight import History
 
 
 class RecordView(View):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.gang import GangKey
-from model.node import Node
-from model.snapshot import RunningPod
+from fourleaf.model.gang import GangKey
+from fourleaf.model.node import Node
+from fourleaf.model.snapshot import RunningPod
 
 Holder = GangKey | str | None
 """Who holds a GPU: a gang of ours, any other pod, or nobody."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from model.gang import GangKey
+from fourleaf.model.gang import GangKey
 
 COLOURS = 8
 """Hues of the style sheet, told apart by colour-blind eyes."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dashboard.views.fabric import STATES, state_of
-from dashboard.views.holders import held_by
-from dashboard.views.view import View
-from dashboard.world.sight import Sight
-from model.resources import free_devices
+from fourleaf.dashboard.views.fabric import STATES, state_of
+from fourleaf.dashboard.views.holders import held_by
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.resources import free_devices
 
 MOST_PODS = 500
 """Pods that are listed."""

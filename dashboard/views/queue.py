@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dashboard.views.view import View
-from dashboard.world.sight import Sight
-from model.documents.queue import NOT_SEEN, queue_entry
-from model.gang import GangKey
-from model.plan import Plan
-from model.reasons_json import reason_document
-from model.starts import Start
-from solver.units import gang_order
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.documents.queue import NOT_SEEN, queue_entry
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.reasons_json import reason_document
+from fourleaf.model.starts import Start
+from fourleaf.solver.units import gang_order
 
 
 class StartView(View):

@@ -9,10 +9,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 
-from dashboard.asking import BusyError
-from dashboard.hub import FullError
-from dashboard.web.drawing import Drawing
-from model.problems import BadInput, Problem, shown
+from fourleaf.dashboard.asking import BusyError
+from fourleaf.dashboard.hub import FullError
+from fourleaf.dashboard.web.drawing import Drawing
+from fourleaf.model.problems import BadInput, Problem, shown
 
 MOST = 50
 """Problems that are told."""

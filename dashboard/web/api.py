@@ -7,20 +7,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from dashboard.board import Board
-from dashboard.cycles import CyclesView
-from dashboard.following import Follower
-from dashboard.hub import Hub
-from dashboard.previewing import DefragQuestion, DrainQuestion
-from dashboard.trying import Question, TriedView
-from dashboard.views.fabric import FabricView
-from dashboard.views.gang import ElsewhereView, GangView
-from dashboard.views.gangs import GangsView
-from dashboard.views.history import HistoryView
-from dashboard.views.node import NodeView
-from dashboard.views.queue import QueueView
-from dashboard.web.answers import Missing
-from model.gang import GangKey
+from fourleaf.dashboard.board import Board
+from fourleaf.dashboard.cycles import CyclesView
+from fourleaf.dashboard.following import Follower
+from fourleaf.dashboard.hub import Hub
+from fourleaf.dashboard.previewing import DefragQuestion, DrainQuestion
+from fourleaf.dashboard.trying import Question, TriedView
+from fourleaf.dashboard.views.fabric import FabricView
+from fourleaf.dashboard.views.gang import ElsewhereView, GangView
+from fourleaf.dashboard.views.gangs import GangsView
+from fourleaf.dashboard.views.history import HistoryView
+from fourleaf.dashboard.views.node import NodeView
+from fourleaf.dashboard.views.queue import QueueView
+from fourleaf.dashboard.web.answers import Missing
+from fourleaf.model.gang import GangKey
 
 PREFIX = "/api/v1"
 Named = Annotated[str, Query(min_length=1, max_length=253)]

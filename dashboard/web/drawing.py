@@ -11,9 +11,9 @@ from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from dashboard.cycles import SHOWN
-from dashboard.views.fabric import STATES, LeafCell, key_of, words
-from model.reasons_text import counted
+from fourleaf.dashboard.cycles import SHOWN
+from fourleaf.dashboard.views.fabric import STATES, LeafCell, key_of, words
+from fourleaf.model.reasons_text import counted
 
 HERE = Path(__file__).parents[1]
 TEMPLATES = HERE / "templates"

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import orjson
 from starlette.requests import cookie_parser
 
-from dashboard.web.access import COOKIE, Access
+from fourleaf.dashboard.web.access import COOKIE, Access
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

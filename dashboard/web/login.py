@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from dashboard.web.access import COOKIE, LASTS, Token
-from dashboard.web.drawing import Drawing
+from fourleaf.dashboard.web.access import COOKIE, LASTS, Token
+from fourleaf.dashboard.web.drawing import Drawing
 
 LONGEST = 8192
 """Bytes of the form."""

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from dashboard.board import Board
-from dashboard.previewing import DefragQuestion, DrainQuestion
-from dashboard.trying import LONGEST, Question
-from dashboard.web.api import Named, Space, no_gang, no_node
-from dashboard.web.drawing import Drawing
-from model.gang import GangKey
+from fourleaf.dashboard.board import Board
+from fourleaf.dashboard.previewing import DefragQuestion, DrainQuestion
+from fourleaf.dashboard.trying import LONGEST, Question
+from fourleaf.dashboard.web.api import Named, Space, no_gang, no_node
+from fourleaf.dashboard.web.drawing import Drawing
+from fourleaf.model.gang import GangKey
 
 Part = Annotated[str, Query(max_length=16)]
 

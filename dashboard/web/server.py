@@ -12,7 +12,7 @@ from typing import Self
 
 import uvicorn
 
-from dashboard.web.guard import App
+from fourleaf.dashboard.web.guard import App
 
 CONNECTIONS = 512
 LEAVE = 2

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from dashboard.world.records import events_of, records_of
-from dashboard.world.sight import Body, History, Sight
-from model.gang import GangKey
-from model.problems import BadInput, Problem, Severity
-from model.readers import Source, read
-from model.readers.beside import read_beside
-from model.readers.jsontext import BadText
-from model.readers.sources import documents
-from model.snapshot import Snapshot
+from fourleaf.dashboard.world.records import events_of, records_of
+from fourleaf.dashboard.world.sight import Body, History, Sight
+from fourleaf.model.gang import GangKey
+from fourleaf.model.problems import BadInput, Problem, Severity
+from fourleaf.model.readers import Source, read
+from fourleaf.model.readers.beside import read_beside
+from fourleaf.model.readers.jsontext import BadText
+from fourleaf.model.readers.sources import documents
+from fourleaf.model.snapshot import Snapshot
 
 
 class FileWorld:

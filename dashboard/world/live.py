@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from dashboard.world.records import events_of, records_of
-from dashboard.world.sight import History, Sight
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, NotFound
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS, Kind
-from k8s_bridge.cluster.protocol import Cluster
-from k8s_bridge.following import ConfigFollower
-from k8s_bridge.ledger.names import GANGS, PAGES
-from k8s_bridge.observed import Observed
-from k8s_bridge.reflect import Change, Reflectors, Subject
-from k8s_bridge.scheduler import STALE, SUBJECTS
-from model.gang import GangKey
-from model.readers import Source
-from model.readers.beside import read_beside, without_idle_owners
-from model.snapshot import Snapshot
+from fourleaf.dashboard.world.records import events_of, records_of
+from fourleaf.dashboard.world.sight import History, Sight
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.following import ConfigFollower
+from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.reflect import Change, Reflectors, Subject
+from fourleaf.k8s_bridge.scheduler import STALE, SUBJECTS
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers import Source
+from fourleaf.model.readers.beside import read_beside, without_idle_owners
+from fourleaf.model.snapshot import Snapshot
 
 
 class LiveWorld:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dashboard.world.sight import Body, Happening, Record
-from k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
-from k8s_bridge.ledger.names import GANG, PAGE, RECORD
-from k8s_bridge.ledger.records import Member
-from model.gang import GangKey
+from fourleaf.dashboard.world.sight import Body, Happening, Record
+from fourleaf.k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
+from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.model.gang import GangKey
 
 MOST_EVENTS = 50
 """The newest that are shown."""

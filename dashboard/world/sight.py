@@ -6,11 +6,11 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from model.gang import GangKey
-from model.problems import Problem
-from model.readers.sources import Source
-from model.snapshot import Snapshot
-from model.standing import StandingGang
+from fourleaf.model.gang import GangKey
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.sources import Source
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
 
 Body = Mapping[str, Any]
 Stands = Callable[[Container[str], bool], Sequence[StandingGang]]

@@ -8,8 +8,8 @@ from typing import Any, get_args, get_type_hints
 
 from typer.main import get_command
 
-from cli.main import app
 from docs.reference.markdown import code, table
+from fourleaf.cli.main import app
 
 FILE = "cli.md"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs.reference.markdown import code, table
 from docs.reference.schema import fields
-from model.crds.definitions import definitions
+from fourleaf.model.crds.definitions import definitions
 
 FILE = "crds.md"
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from docs.reference.markdown import code, table
-from k8s_bridge.config_watch import DEFRAGMENT
-from k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
-from k8s_bridge.relocation.repairing import DRAIN
-from model.crds.claim import CLAIM
-from model.devices.held import DEVICES
-from model.gang import Strategy
-from model.readers import wishes
-from model.readers.device_map import DEVICE_MAP
-from model.readers.nodes import FAILURE_RATE, GPU_RESOURCE_LABEL
-from model.standing import RepairPolicy
-from model.topology import PRESETS
-from webhook.names import DEFAULT_SCHEDULER, ENFORCE
-from webhook.tls.bundles import GENERATION
+from fourleaf.k8s_bridge.config_watch import DEFRAGMENT
+from fourleaf.k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
+from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.gang import Strategy
+from fourleaf.model.readers import wishes
+from fourleaf.model.readers.device_map import DEVICE_MAP
+from fourleaf.model.readers.nodes import FAILURE_RATE, GPU_RESOURCE_LABEL
+from fourleaf.model.standing import RepairPolicy
+from fourleaf.model.topology import PRESETS
+from fourleaf.webhook.names import DEFAULT_SCHEDULER, ENFORCE
+from fourleaf.webhook.tls.bundles import GENERATION
 
 FILE = "annotations.md"
 

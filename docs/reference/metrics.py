@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry
 
-from agent.metrics import AgentMetrics
 from docs.reference.markdown import code, table
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.metrics import Metrics
-from webhook.metrics import Metrics as WebhookMetrics
+from fourleaf.agent.metrics import AgentMetrics
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.webhook.metrics import Metrics as WebhookMetrics
 
 FILE = "metrics.md"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from docs.reference.markdown import code, table
-from model.reasons import Reason, ReasonKind
-from model.reasons_text import cause
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons_text import cause
 
 FILE = "reasons.md"
 ADVICE: dict[ReasonKind, str] = {

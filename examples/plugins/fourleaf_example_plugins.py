@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.fabric import Leaf
-from model.gang import Gang, Role
-from model.node import Node
-from model.resources import Resources
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
 
 WINDOW = "example.com/maintenance"
 TEMPERATURE = "example.com/inlet-celsius"

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.kinds import Kind
 
 Body = dict[str, Any]
 """An object as the API sends it, in part or whole."""

@@ -15,9 +15,9 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from k8s_bridge.cluster import shapes
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.cluster import shapes
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import (
     DEPLOYMENTS,
     JOB_SETS,
     JOBS,
@@ -30,7 +30,7 @@ from k8s_bridge.cluster.kinds import (
     STATEFUL_SETS,
     Kind,
 )
-from k8s_bridge.cluster.protocol import Body, Event
+from fourleaf.k8s_bridge.cluster.protocol import Body, Event
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 

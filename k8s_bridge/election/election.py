@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import structlog
 
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.cluster.protocol import Body, Cluster, Target
-from k8s_bridge.election.gate import Gate, NotLeader
-from k8s_bridge.election.lease import LeaderLease, lease_body, read_lease
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.election.gate import Gate, NotLeader
+from fourleaf.k8s_bridge.election.lease import LeaderLease, lease_body, read_lease
 
 
 @dataclass(frozen=True, slots=True)

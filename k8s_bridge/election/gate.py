@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Binding, Body, Cluster, Event, Listing, Target
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Cluster, Event, Listing, Target
 
 
 class NotLeader(Exception):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.fence import epoch_read
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.fence import epoch_read
 
 LONGEST = 60
 """Seconds that a Lease of ours may hold, by the command's own limit."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import structlog
 
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.fence import check_epoch
-from k8s_bridge.ledger.records import GangLease, Page
-from k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
-from k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.fence import check_epoch
+from fourleaf.k8s_bridge.ledger.records import GangLease, Page
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
+from fourleaf.k8s_bridge.ledger.writes import Records
 
 
 async def page_again(records: Records, book: Book, epoch: int, name: str) -> Page | None:

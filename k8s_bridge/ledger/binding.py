@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import (
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import (
     Ambiguous,
     ClusterError,
     Conflict,
@@ -16,9 +16,9 @@ from k8s_bridge.cluster.errors import (
     Refused,
     Throttled,
 )
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.protocol import Binding, Cluster, Target
-from k8s_bridge.ledger.claims import (
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Cluster, Target
+from fourleaf.k8s_bridge.ledger.claims import (
     Allocator,
     Drivers,
     Impossible,
@@ -26,12 +26,12 @@ from k8s_bridge.ledger.claims import (
     Revoked,
     Stands,
 )
-from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.names import COMMIT
-from k8s_bridge.ledger.passing import Refusing
-from k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
-from k8s_bridge.ledger.records import Member
-from model.devices.held import DEVICES, devices_text
+from fourleaf.k8s_bridge.ledger.concurrent import together
+from fourleaf.k8s_bridge.ledger.names import COMMIT
+from fourleaf.k8s_bridge.ledger.passing import Refusing
+from fourleaf.k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.model.devices.held import DEVICES, devices_text
 
 
 class Bound(StrEnum):

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from k8s_bridge.ledger.names import page_name
-from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from k8s_bridge.ledger.sealed import SealedRecords
-from k8s_bridge.ledger.unreadable import Sealed
-from model.gang import GangKey
+from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from fourleaf.k8s_bridge.ledger.sealed import SealedRecords
+from fourleaf.k8s_bridge.ledger.unreadable import Sealed
+from fourleaf.model.gang import GangKey
 
 
 @dataclass(frozen=True, slots=True)

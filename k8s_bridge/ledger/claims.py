@@ -13,16 +13,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.chance import chance
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Refused, Throttled
-from k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
-from k8s_bridge.cluster.protocol import Body, Cluster, Target
-from k8s_bridge.ledger.names import COMMIT, FENCE
-from k8s_bridge.ledger.passing import Refusing
-from k8s_bridge.ledger.records import ClaimAllocation, Member
-from model.devices.names import DeviceName
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.chance import chance
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
+from fourleaf.k8s_bridge.ledger.passing import Refusing
+from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
+from fourleaf.model.devices.names import DeviceName
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
 """What the resource claim controller takes off once a claim holds nothing any more."""

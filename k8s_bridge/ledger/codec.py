@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import orjson
 
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.formats import first, second
-from k8s_bridge.ledger.formats.envelope import (
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.formats import first, second
+from fourleaf.k8s_bridge.ledger.formats.envelope import (
     LARGEST,
     Annotations,
     format_of,
@@ -18,9 +18,9 @@ from k8s_bridge.ledger.formats.envelope import (
     name_of,
     sealed,
 )
-from k8s_bridge.ledger.names import GANG, PAGE, page_name
-from k8s_bridge.ledger.records import Entry, GangLease, Page
-from k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
+from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, page_name
+from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Page
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
 
 RESERVE = 10 * 1024
 """Bytes of a page that no new entry takes: entries grow when their commits roll back."""

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from k8s_bridge.chance import chance
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
-from k8s_bridge.ledger.again import lease_again, page_again
-from k8s_bridge.ledger.binding import DryRun
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import entry_size, room_on
-from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.names import gang_lease_name
-from k8s_bridge.ledger.pods import Pods
-from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from k8s_bridge.ledger.tidy import tidied
-from k8s_bridge.ledger.unreadable import BadRecord
-from k8s_bridge.ledger.writes import Records
-from model.gang import GangKey
+from fourleaf.k8s_bridge.chance import chance
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.ledger.again import lease_again, page_again
+from fourleaf.k8s_bridge.ledger.binding import DryRun
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.codec import entry_size, room_on
+from fourleaf.k8s_bridge.ledger.concurrent import together
+from fourleaf.k8s_bridge.ledger.names import gang_lease_name
+from fourleaf.k8s_bridge.ledger.pods import Pods
+from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from fourleaf.k8s_bridge.ledger.tidy import tidied
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord
+from fourleaf.k8s_bridge.ledger.writes import Records
+from fourleaf.model.gang import GangKey
 
 
 @dataclass(frozen=True, slots=True)

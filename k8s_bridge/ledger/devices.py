@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.pods import Pods, is_gone
-from k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.pods import Pods, is_gone
+from fourleaf.k8s_bridge.ledger.records import Member
 
 Numbers = Callable[[Member], tuple[int, ...]]
 """The devices of a member by their numbers."""

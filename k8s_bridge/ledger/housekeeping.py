@@ -10,25 +10,25 @@ from typing import Protocol
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
-from k8s_bridge.cluster.protocol import Body, Cluster
-from k8s_bridge.ledger.again import lease_again, page_again
-from k8s_bridge.ledger.binding import Answer, Binder, Bound
-from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.fence import Fenced, check_epoch
-from k8s_bridge.ledger.letting_go import LettingGo
-from k8s_bridge.ledger.names import GANG, GANGS, PAGE, page_name
-from k8s_bridge.ledger.pages import abandoned, missing, relaid
-from k8s_bridge.ledger.pods import Pods
-from k8s_bridge.ledger.records import GangLease, Member, Page, Phase
-from k8s_bridge.ledger.standing import stands
-from k8s_bridge.ledger.steps import Action, next_step
-from k8s_bridge.ledger.takeover import find
-from k8s_bridge.ledger.tidy import is_settled, tidied
-from k8s_bridge.ledger.unreadable import BadRecord
-from k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+from fourleaf.k8s_bridge.ledger.again import lease_again, page_again
+from fourleaf.k8s_bridge.ledger.binding import Answer, Binder, Bound
+from fourleaf.k8s_bridge.ledger.book import Book, Commit
+from fourleaf.k8s_bridge.ledger.concurrent import together
+from fourleaf.k8s_bridge.ledger.fence import Fenced, check_epoch
+from fourleaf.k8s_bridge.ledger.letting_go import LettingGo
+from fourleaf.k8s_bridge.ledger.names import GANG, GANGS, PAGE, page_name
+from fourleaf.k8s_bridge.ledger.pages import abandoned, missing, relaid
+from fourleaf.k8s_bridge.ledger.pods import Pods
+from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Page, Phase
+from fourleaf.k8s_bridge.ledger.standing import stands
+from fourleaf.k8s_bridge.ledger.steps import Action, next_step
+from fourleaf.k8s_bridge.ledger.takeover import find
+from fourleaf.k8s_bridge.ledger.tidy import is_settled, tidied
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord
+from fourleaf.k8s_bridge.ledger.writes import Records
 
 AT_A_TIME = 50
 """Pages that are written in another format in one go: commits wait meanwhile."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.unreadable import Sealed
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.unreadable import Sealed
 
 
 class Written(Protocol):

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.protocol import Body, Cluster
-from k8s_bridge.ledger.claims import Allocator
-from k8s_bridge.ledger.names import FENCE
-from k8s_bridge.ledger.pods import Pods, is_bound
-from k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+from fourleaf.k8s_bridge.ledger.claims import Allocator
+from fourleaf.k8s_bridge.ledger.names import FENCE
+from fourleaf.k8s_bridge.ledger.pods import Pods, is_bound
+from fourleaf.k8s_bridge.ledger.records import Member
 
 CLAIMED = "/claims"
 """Ends the fence of a pod whose claims have yet to be freed."""

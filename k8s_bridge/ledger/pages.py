@@ -11,15 +11,15 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import entry_size
-from k8s_bridge.ledger.names import page_name
-from k8s_bridge.ledger.pods import Pods, is_gone
-from k8s_bridge.ledger.records import Entry, Member, Page
-from k8s_bridge.ledger.tidy import is_settled, tidied
-from model.fabric import Fabric
-from model.gang import GangKey
-from model.node import Node
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.codec import entry_size
+from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.pods import Pods, is_gone
+from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page
+from fourleaf.k8s_bridge.ledger.tidy import is_settled, tidied
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import GangKey
+from fourleaf.model.node import Node
 
 POD_BYTES = 400
 """What a pod takes on a page, with a name of the usual length."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import Refused
 
 FOR_GOOD = 5.0
 """Seconds that a server must forbid a write before that counts: one that has just started

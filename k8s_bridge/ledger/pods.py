@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.names import COMMIT, FENCE
-from k8s_bridge.ledger.records import Member
-from model.devices.held import DEVICES, devices_in
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.model.devices.held import DEVICES, devices_in
+from fourleaf.model.gang import GangKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from k8s_bridge.cluster.protocol import Target
-from model.devices.names import DeviceName
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.gang import GangKey
 
 
 class Phase(StrEnum):

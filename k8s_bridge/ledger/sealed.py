@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from k8s_bridge.ledger.names import PAGE
-from k8s_bridge.ledger.unreadable import Sealed
-from model.gang import GangKey
+from fourleaf.k8s_bridge.ledger.names import PAGE
+from fourleaf.k8s_bridge.ledger.unreadable import Sealed
+from fourleaf.model.gang import GangKey
 
 
 class SealedRecords:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import structlog
 
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.fence import check_epoch
-from k8s_bridge.ledger.records import Phase
-from k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
-from k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.fence import check_epoch
+from fourleaf.k8s_bridge.ledger.records import Phase
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
+from fourleaf.k8s_bridge.ledger.writes import Records
 
 
 async def stands(records: Records, book: Book, epoch: int, name: str) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.pods import Pods, is_bound, is_gone
-from k8s_bridge.ledger.records import Member, Phase
-from k8s_bridge.ledger.tidy import is_out
+from fourleaf.k8s_bridge.ledger.book import Book, Commit
+from fourleaf.k8s_bridge.ledger.pods import Pods, is_bound, is_gone
+from fourleaf.k8s_bridge.ledger.records import Member, Phase
+from fourleaf.k8s_bridge.ledger.tidy import is_out
 
 
 class Action(Enum):

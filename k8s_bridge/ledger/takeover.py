@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from k8s_bridge.cluster.errors import Conflict, NotFound
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.again import lease_again, page_again
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.ledger.names import GANGS, PAGES, page_name
-from k8s_bridge.ledger.records import GangLease, Page, Phase
-from k8s_bridge.ledger.unreadable import BadRecord, Sealed, SealedRecord
-from k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.cluster.errors import Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.again import lease_again, page_again
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.concurrent import together
+from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES, page_name
+from fourleaf.k8s_bridge.ledger.records import GangLease, Page, Phase
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord, Sealed, SealedRecord
+from fourleaf.k8s_bridge.ledger.writes import Records
 
 _Record = TypeVar("_Record", Page, GangLease)
 

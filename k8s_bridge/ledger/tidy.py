@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.pods import Pods, is_bound, is_bound_by_another, is_elsewhere, is_gone
-from k8s_bridge.ledger.records import Entry, Member, Page, Phase
+from fourleaf.k8s_bridge.ledger.book import Book, Commit
+from fourleaf.k8s_bridge.ledger.pods import (
+    Pods,
+    is_bound,
+    is_bound_by_another,
+    is_elsewhere,
+    is_gone,
+)
+from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page, Phase
 
 
 def is_settled(commit: Commit, pods: Pods) -> bool:

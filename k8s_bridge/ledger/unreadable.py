@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.gang import GangKey
+from fourleaf.model.gang import GangKey
 
 
 class BadRecord(Exception):

@@ -11,20 +11,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import (
-    Ambiguous,
-    Conflict,
-    NotFound,
-    Throttled,
-)
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.cluster.protocol import Body, Cluster, Target
-from k8s_bridge.ledger.codec import KNOWN, gang_body, page_body, read_gang, read_page
-from k8s_bridge.ledger.formats.envelope import OLDEST
-from k8s_bridge.ledger.names import page_name
-from k8s_bridge.ledger.records import GangLease, Page
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.ledger.codec import KNOWN, gang_body, page_body, read_gang, read_page
+from fourleaf.k8s_bridge.ledger.formats.envelope import OLDEST
+from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.records import GangLease, Page
 
 Record = TypeVar("Record", Page, GangLease)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import LEASES, Kind
-from k8s_bridge.cluster.protocol import Body, Cluster
-from k8s_bridge.node_health.beats import Beats
-from k8s_bridge.reflect import Absent, Change, Put, Reflectors, Removed, Replaced, Subject
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+from fourleaf.k8s_bridge.node_health.beats import Beats
+from fourleaf.k8s_bridge.reflect import Absent, Change, Put, Reflectors, Removed, Replaced, Subject
 
 NAMESPACE = "kube-node-lease"
 

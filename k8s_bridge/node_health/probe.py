@@ -11,7 +11,7 @@ import errno
 from dataclasses import dataclass
 from typing import Protocol
 
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.protocol import Body
 
 KUBELET_PORT = 10250
 PATIENCE = 1.0

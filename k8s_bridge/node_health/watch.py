@@ -9,17 +9,24 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.keepsake import Keepsake
-from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.node_health.beats import Beats
-from k8s_bridge.node_health.failures import Failures
-from k8s_bridge.node_health.judge import Judgement, Limits, Signs, Verdict, is_suspect, judge
-from k8s_bridge.node_health.probe import Prober, door_of
-from k8s_bridge.observed import Observed
-from model.fabric import Fabric
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.keepsake import Keepsake
+from fourleaf.k8s_bridge.ledger.concurrent import together
+from fourleaf.k8s_bridge.node_health.beats import Beats
+from fourleaf.k8s_bridge.node_health.failures import Failures
+from fourleaf.k8s_bridge.node_health.judge import (
+    Judgement,
+    Limits,
+    Signs,
+    Verdict,
+    is_suspect,
+    judge,
+)
+from fourleaf.k8s_bridge.node_health.probe import Prober, door_of
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.model.fabric import Fabric
 
 EVERY = 1.0
 """Seconds between two looks."""

@@ -1,11 +1,11 @@
 """A copy of the cluster's objects, kept as new as the cluster lets us."""
 
-from k8s_bridge.reflect.changes import Absent, Change, Put, Removed, Replaced
-from k8s_bridge.reflect.health import Health, Pulse, State
-from k8s_bridge.reflect.patience import Patience
-from k8s_bridge.reflect.reflector import reflect
-from k8s_bridge.reflect.reflectors import Reflectors
-from k8s_bridge.reflect.subject import Subject
+from fourleaf.k8s_bridge.reflect.changes import Absent, Change, Put, Removed, Replaced
+from fourleaf.k8s_bridge.reflect.health import Health, Pulse, State
+from fourleaf.k8s_bridge.reflect.patience import Patience
+from fourleaf.k8s_bridge.reflect.reflector import reflect
+from fourleaf.k8s_bridge.reflect.reflectors import Reflectors
+from fourleaf.k8s_bridge.reflect.subject import Subject
 
 __all__ = [
     "Absent",

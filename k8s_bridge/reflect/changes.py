@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body
 
 
 @dataclass(frozen=True, slots=True)

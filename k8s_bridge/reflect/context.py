@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import structlog
 
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.protocol import Cluster
-from k8s_bridge.reflect.health import Pulse
-from k8s_bridge.reflect.patience import Patience, about
-from k8s_bridge.reflect.subject import Subject
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.reflect.health import Pulse
+from fourleaf.k8s_bridge.reflect.patience import Patience, about
+from fourleaf.k8s_bridge.reflect.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)

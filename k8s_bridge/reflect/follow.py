@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from k8s_bridge.cluster.errors import ClusterError, Gone, NotFound, Refused
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Event
-from k8s_bridge.reflect.context import Context
-from k8s_bridge.reflect.stream import stream
-from k8s_bridge.reflect.versions import Seen, version_of
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone, NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Event
+from fourleaf.k8s_bridge.reflect.context import Context
+from fourleaf.k8s_bridge.reflect.stream import stream
+from fourleaf.k8s_bridge.reflect.versions import Seen, version_of
 
 
 async def follow(context: Context, kind: Kind, seen: Seen) -> AsyncGenerator[Event]:

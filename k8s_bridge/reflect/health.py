@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import Kind
 
 
 class State(StrEnum):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.errors import ClusterError, NotFound, Refused
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Listing
-from k8s_bridge.reflect.context import Context
-from k8s_bridge.reflect.versions import Seen, number
-from k8s_bridge.reflect.watchdog import Watchdog
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Listing
+from fourleaf.k8s_bridge.reflect.context import Context
+from fourleaf.k8s_bridge.reflect.versions import Seen, number
+from fourleaf.k8s_bridge.reflect.watchdog import Watchdog
 
 
 async def list_anew(context: Context, kind: Kind, seen: Seen, cached: bool) -> Listing:

@@ -8,13 +8,13 @@ from contextlib import aclosing
 
 import structlog
 
-from k8s_bridge.cluster.errors import Gone, Refused
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.reflect.changes import Put, Removed, Replaced
-from k8s_bridge.reflect.context import Context
-from k8s_bridge.reflect.follow import follow
-from k8s_bridge.reflect.lists import list_anew
-from k8s_bridge.reflect.versions import Seen
+from fourleaf.k8s_bridge.cluster.errors import Gone, Refused
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.reflect.changes import Put, Removed, Replaced
+from fourleaf.k8s_bridge.reflect.context import Context
+from fourleaf.k8s_bridge.reflect.follow import follow
+from fourleaf.k8s_bridge.reflect.lists import list_anew
+from fourleaf.k8s_bridge.reflect.versions import Seen
 
 FORBIDDEN = 403
 """The status of what only a person can allow, unless the server has just started."""

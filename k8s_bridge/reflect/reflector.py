@@ -9,19 +9,19 @@ from contextlib import aclosing
 
 import structlog
 
-from k8s_bridge.backoff import Backoff
-from k8s_bridge.chance import chance as source
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Cluster
-from k8s_bridge.reflect.changes import Absent, Change
-from k8s_bridge.reflect.context import Context
-from k8s_bridge.reflect.health import Pulse
-from k8s_bridge.reflect.mirror import mirror
-from k8s_bridge.reflect.patience import Patience
-from k8s_bridge.reflect.subject import Subject, subject_of
-from k8s_bridge.reflect.versions import Seen
+from fourleaf.k8s_bridge.backoff import Backoff
+from fourleaf.k8s_bridge.chance import chance as source
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import NotFound
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.reflect.changes import Absent, Change
+from fourleaf.k8s_bridge.reflect.context import Context
+from fourleaf.k8s_bridge.reflect.health import Pulse
+from fourleaf.k8s_bridge.reflect.mirror import mirror
+from fourleaf.k8s_bridge.reflect.patience import Patience
+from fourleaf.k8s_bridge.reflect.subject import Subject, subject_of
+from fourleaf.k8s_bridge.reflect.versions import Seen
 
 
 async def reflect(

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from types import TracebackType
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Cluster
-from k8s_bridge.reflect.changes import Absent, Change, Replaced
-from k8s_bridge.reflect.health import Health, Pulse
-from k8s_bridge.reflect.patience import Patience
-from k8s_bridge.reflect.reflector import reflect
-from k8s_bridge.reflect.subject import Subject, subject_of
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.reflect.changes import Absent, Change, Replaced
+from fourleaf.k8s_bridge.reflect.health import Health, Pulse
+from fourleaf.k8s_bridge.reflect.patience import Patience
+from fourleaf.k8s_bridge.reflect.reflector import reflect
+from fourleaf.k8s_bridge.reflect.subject import Subject, subject_of
 
 OnChange = Callable[[Kind, Change], None]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Event
-from k8s_bridge.reflect.context import Context
-from k8s_bridge.reflect.watchdog import Watchdog
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Event
+from fourleaf.k8s_bridge.reflect.context import Context
+from fourleaf.k8s_bridge.reflect.watchdog import Watchdog
 
 
 async def stream(context: Context, kind: Kind, version: int) -> AsyncGenerator[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)

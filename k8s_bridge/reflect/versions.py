@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body
 
 
 def number(kind: Kind, version: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from types import TracebackType
 from typing import TypeVar
 
-from k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.clock import Clock
 
 T = TypeVar("T")
 

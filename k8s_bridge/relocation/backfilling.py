@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from k8s_bridge.relocation.crowding import crowded_gangs
-from k8s_bridge.relocation.keeping import is_kept
-from k8s_bridge.relocation.records import Purpose
-from k8s_bridge.relocation.scene import Scene
-from model.plan import Plan
-from model.snapshot import RunningPod, Snapshot
+from fourleaf.k8s_bridge.relocation.crowding import crowded_gangs
+from fourleaf.k8s_bridge.relocation.keeping import is_kept
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import RunningPod, Snapshot
 
 
 def backfill(snapshot: Snapshot, plan: Plan, scene: Scene) -> Snapshot | None:

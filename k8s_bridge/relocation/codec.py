@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from functools import partial
 
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.codec import KNOWN, read_as
-from k8s_bridge.ledger.formats.envelope import (
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.codec import KNOWN, read_as
+from fourleaf.k8s_bridge.ledger.formats.envelope import (
     Strict,
     epoch_of,
     lease_body,
@@ -21,11 +21,11 @@ from k8s_bridge.ledger.formats.envelope import (
     said_in,
     version_of,
 )
-from k8s_bridge.ledger.names import CONTENT, RECORD
-from k8s_bridge.ledger.unreadable import BadRecord
-from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
-from model.gang import GangKey
-from model.resources import Resources
+from fourleaf.k8s_bridge.ledger.names import CONTENT, RECORD
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.model.gang import GangKey
+from fourleaf.model.resources import Resources
 
 RELOCATION = "relocation"
 RELOCATIONS = f"{RECORD}={RELOCATION}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from k8s_bridge.relocation.scene import Scene
-from model.gang import Gang, GangKey
-from model.plan import Plan
-from model.reasons import ReasonKind
-from solver.units import gang_order
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.solver.units import gang_order
 
 CROWDED = frozenset(
     {

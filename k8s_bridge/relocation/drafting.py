@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.ledger.pods import PodSeen
-from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
-from k8s_bridge.relocation.scene import Scene
-from model.gang import Gang, GangKey
-from model.plan import Move, Placement
-from model.relocation import DefragPlan, PreemptionPlan, RepairPlan
-from model.standing import StandingGang
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Move, Placement
+from fourleaf.model.relocation import DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.standing import StandingGang
 
 
 def repairs(

@@ -8,19 +8,19 @@ from datetime import UTC, datetime
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.drafting import moved, starting
-from k8s_bridge.relocation.keeping import charged
-from k8s_bridge.relocation.moves import Moves
-from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.records import Purpose, Relocation
-from k8s_bridge.relocation.scene import Scene
-from k8s_bridge.relocation.shelf import Shelf
-from model.gang import GangKey
-from model.recovery import Defragmentation
-from model.relocation import Budget, DefragPlan
-from model.standing import StandingGang
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.relocation.drafting import moved, starting
+from fourleaf.k8s_bridge.relocation.keeping import charged
+from fourleaf.k8s_bridge.relocation.moves import Moves
+from fourleaf.k8s_bridge.relocation.planner import Planner
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.model.gang import GangKey
+from fourleaf.model.recovery import Defragmentation
+from fourleaf.model.relocation import Budget, DefragPlan
+from fourleaf.model.standing import StandingGang
 
 LATELY = 60.0
 """Seconds for which a request counts: whoever takes over later must not heed it once more."""

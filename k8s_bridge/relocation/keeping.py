@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from k8s_bridge.relocation.progress import progress
-from k8s_bridge.relocation.records import Purpose, Relocation
-from k8s_bridge.relocation.scene import Scene
-from model.gang import Gang, GangKey, Hold
-from model.plan import Placement
-from model.reasons import ReasonKind
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
+from fourleaf.k8s_bridge.relocation.progress import progress
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.model.gang import Gang, GangKey, Hold
+from fourleaf.model.plan import Placement
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
 
 _DETAIL = {
     Purpose.PREEMPTION: "pods of lower priority make room for it",

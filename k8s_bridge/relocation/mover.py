@@ -8,16 +8,16 @@ from typing import Protocol
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
-from k8s_bridge.cluster.protocol import Cluster, Target
-from k8s_bridge.ledger.concurrent import together
-from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.progress import progress
-from k8s_bridge.relocation.records import Leaver, Relocation
-from k8s_bridge.relocation.scene import Scene
-from k8s_bridge.relocation.shelf import Shelf
-from model.gang import GangKey
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
+from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.ledger.concurrent import together
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.relocation.progress import progress
+from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.model.gang import GangKey
 
 AGAIN = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""

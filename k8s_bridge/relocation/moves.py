@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from pydantic import TypeAdapter, ValidationError
 
-from k8s_bridge.keepsake import Keepsake
-from model.gang import GangKey
+from fourleaf.k8s_bridge.keepsake import Keepsake
+from fourleaf.model.gang import GangKey
 
 MOVES = "fourleaf-moves"
 """The Lease that keeps them."""

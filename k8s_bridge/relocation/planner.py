@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from model.gang import GangKey
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
-from model.snapshot import Snapshot
-from model.starts import Start
+from fourleaf.model.gang import GangKey
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
 
 
 class Planner(Protocol):

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.crowding import crowded_now
-from k8s_bridge.relocation.drafting import preempting
-from k8s_bridge.relocation.keeping import charged
-from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.records import Purpose
-from k8s_bridge.relocation.scene import Scene
-from k8s_bridge.relocation.shelf import Shelf
-from model.gang import Gang, GangKey
-from model.plan import Plan
-from model.relocation import PreemptionPlan
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.relocation.crowding import crowded_now
+from fourleaf.k8s_bridge.relocation.drafting import preempting
+from fourleaf.k8s_bridge.relocation.keeping import charged
+from fourleaf.k8s_bridge.relocation.planner import Planner
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.relocation import PreemptionPlan
 
 NOBODY = 2**31
 """A priority that nobody exceeds."""

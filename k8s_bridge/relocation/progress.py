@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
-from k8s_bridge.relocation.scene import Scene
-from model.gang import Gang
-from model.plan import Placement
-from model.readers.pods import NO_INDEX
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Placement
+from fourleaf.model.readers.pods import NO_INDEX
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from k8s_bridge.cluster.protocol import Target
-from model.gang import GangKey
-from model.resources import Resources
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.gang import GangKey
+from fourleaf.model.resources import Resources
 
 
 class Purpose(StrEnum):

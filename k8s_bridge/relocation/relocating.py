@@ -7,30 +7,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.protocol import Cluster
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.tidy import is_settled
-from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.backfilling import backfill
-from k8s_bridge.relocation.crowding import CROWDED, crowded_gangs
-from k8s_bridge.relocation.gathering import Gathering
-from k8s_bridge.relocation.keeping import charged, kept, placements
-from k8s_bridge.relocation.mover import Mover, Told
-from k8s_bridge.relocation.moves import Moves
-from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.preempting import Preempting
-from k8s_bridge.relocation.records import Purpose
-from k8s_bridge.relocation.repairing import Repairing
-from k8s_bridge.relocation.reserving import Reserving
-from k8s_bridge.relocation.scene import Scene
-from k8s_bridge.relocation.shelf import Shelf
-from k8s_bridge.wanting import Kept
-from model.gang import GangKey
-from model.plan import Placement, Plan
-from model.readers.live import LiveReading
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.tidy import is_settled
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.relocation.backfilling import backfill
+from fourleaf.k8s_bridge.relocation.crowding import CROWDED, crowded_gangs
+from fourleaf.k8s_bridge.relocation.gathering import Gathering
+from fourleaf.k8s_bridge.relocation.keeping import charged, kept, placements
+from fourleaf.k8s_bridge.relocation.mover import Mover, Told
+from fourleaf.k8s_bridge.relocation.moves import Moves
+from fourleaf.k8s_bridge.relocation.planner import Planner
+from fourleaf.k8s_bridge.relocation.preempting import Preempting
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.repairing import Repairing
+from fourleaf.k8s_bridge.relocation.reserving import Reserving
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.k8s_bridge.wanting import Kept
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.readers.live import LiveReading
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
 
 EVERY = 0.25
 """Seconds between two steps."""

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.drafting import repairs
-from k8s_bridge.relocation.keeping import charged
-from k8s_bridge.relocation.mover import Told
-from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.scene import Scene
-from k8s_bridge.relocation.shelf import Shelf
-from k8s_bridge.telling.words import told
-from model.gang import Gang, GangKey
-from model.reasons import Reason, ReasonKind
-from model.relocation import RepairPlan
-from model.standing import StandingGang
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.relocation.drafting import repairs
+from fourleaf.k8s_bridge.relocation.keeping import charged
+from fourleaf.k8s_bridge.relocation.mover import Told
+from fourleaf.k8s_bridge.relocation.planner import Planner
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.k8s_bridge.telling.words import told
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.standing import StandingGang
 
 DRAIN = "topology.scheduler/drain"
 """Annotation of a node that is to be emptied; `true`."""

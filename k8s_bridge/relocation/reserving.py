@@ -16,19 +16,19 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.crowding import crowded_now
-from k8s_bridge.relocation.drafting import reserving
-from k8s_bridge.relocation.keeping import charged
-from k8s_bridge.relocation.planner import Planner
-from k8s_bridge.relocation.records import Purpose, Relocation
-from k8s_bridge.relocation.scene import Scene
-from k8s_bridge.relocation.shelf import Shelf
-from model.gang import Gang, GangKey
-from model.plan import Placement, Plan
-from model.snapshot import Snapshot
-from model.standing import StandingGang
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.relocation.crowding import crowded_now
+from fourleaf.k8s_bridge.relocation.drafting import reserving
+from fourleaf.k8s_bridge.relocation.keeping import charged
+from fourleaf.k8s_bridge.relocation.planner import Planner
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
 
 AGAIN = 30.0
 """Seconds after which a gang for which there was no place to keep is tried again."""

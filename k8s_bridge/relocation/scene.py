@@ -7,14 +7,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.ledger.pods import PodSeen
-from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.records import Relocation, Seat
-from model.gang import Gang, GangKey
-from model.readers.live import LiveReading
-from model.readers.pods import rank_of
-from model.resources import Resources, given_back, minus, total
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.readers.live import LiveReading
+from fourleaf.model.readers.pods import rank_of
+from fourleaf.model.resources import Resources, given_back, minus, total
 
 
 @dataclass(frozen=True)

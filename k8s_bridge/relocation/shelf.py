@@ -7,22 +7,22 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.fence import check_epoch, epoch_read
-from k8s_bridge.ledger.names import page_name
-from k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
-from k8s_bridge.ledger.writes import Records
-from k8s_bridge.relocation.codec import (
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.fence import check_epoch, epoch_read
+from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord, SealedRecord
+from fourleaf.k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.relocation.codec import (
     RELOCATION,
     RELOCATIONS,
     read_relocation,
     relocation_body,
     relocation_name,
 )
-from k8s_bridge.relocation.records import Relocation
-from model.gang import GangKey
+from fourleaf.k8s_bridge.relocation.records import Relocation
+from fourleaf.model.gang import GangKey
 
 
 @dataclass(slots=True, eq=False)

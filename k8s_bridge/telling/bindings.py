@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.telling.tells import EventTell, Regarding
-from k8s_bridge.telling.words import clipped
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.model.gang import GangKey
 
 _NAMED = 8
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.clock import Clock
 
 
 class Bucket:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from k8s_bridge.cluster.kinds import GPU_CLAIMS
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.telling.facts import Facts
-from k8s_bridge.telling.groups.conditions import replaced
-from k8s_bridge.telling.tells import StatusTell, target_of
-from model.readers.claims import fault_of
-from model.snapshot import RunningPod
+from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.telling.facts import Facts
+from fourleaf.k8s_bridge.telling.groups.conditions import replaced
+from fourleaf.k8s_bridge.telling.tells import StatusTell, target_of
+from fourleaf.model.readers.claims import fault_of
+from fourleaf.model.snapshot import RunningPod
 
 MOST = 1024
 """Pods that a status lists by name; it counts all."""

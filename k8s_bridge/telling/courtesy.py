@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.clock import Clock
 
 LONGEST = 5.0
 """Seconds that tells wait at most while binding goes on and on."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from k8s_bridge.cycle import Report
-from model.config import API_VERSION
-from model.documents.plan import stage_document
-from model.plan import Plan, Stage
+from fourleaf.k8s_bridge.cycle import Report
+from fourleaf.model.config import API_VERSION
+from fourleaf.model.documents.plan import stage_document
+from fourleaf.model.plan import Plan, Stage
 
 KEPT = 256
 """How many cycles are remembered."""

@@ -9,14 +9,14 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, Conflict
-from k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
-from k8s_bridge.cluster.protocol import Body, Cluster
-from k8s_bridge.election.gate import NotLeader
-from k8s_bridge.telling.lane import Counts, Lane, Pace, never
-from k8s_bridge.telling.series import CONTROLLER, NewEvent, Series
-from k8s_bridge.telling.tells import EventTell, StatusTell, Tell
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+from fourleaf.k8s_bridge.election.gate import NotLeader
+from fourleaf.k8s_bridge.telling.lane import Counts, Lane, Pace, never
+from fourleaf.k8s_bridge.telling.series import CONTROLLER, NewEvent, Series
+from fourleaf.k8s_bridge.telling.tells import EventTell, StatusTell, Tell
 
 EVENT_PACE = Pace(waiting=5_000, rate=25.0, burst=250.0)
 """10,000 bound pods take their events about seven minutes, or lose some; binding comes first."""

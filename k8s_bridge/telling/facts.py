@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.protocol import Body
-from model.gang import GangKey
-from model.plan import Plan
-from model.problems import Problem
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.problems import Problem
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
 
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
 """Kind -> (namespace, name) -> object, as watched. Nobody changes them."""

@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
-from k8s_bridge.election.gate import NotLeader
-from k8s_bridge.telling.bucket import Bucket
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
+from fourleaf.k8s_bridge.election.gate import NotLeader
+from fourleaf.k8s_bridge.telling.bucket import Bucket
 
 T = TypeVar("T")
 

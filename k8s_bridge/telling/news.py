@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from k8s_bridge.telling.claims import what_of_claims
-from k8s_bridge.telling.facts import Facts, Told
-from k8s_bridge.telling.groups.statuses import what_of_groups
-from k8s_bridge.telling.problems import what_is_wrong
-from k8s_bridge.telling.tells import Tell
-from k8s_bridge.telling.waiting import what_waits
+from fourleaf.k8s_bridge.telling.claims import what_of_claims
+from fourleaf.k8s_bridge.telling.facts import Facts, Told
+from fourleaf.k8s_bridge.telling.groups.statuses import what_of_groups
+from fourleaf.k8s_bridge.telling.problems import what_is_wrong
+from fourleaf.k8s_bridge.telling.tells import Tell
+from fourleaf.k8s_bridge.telling.waiting import what_waits
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.node_health.judge import Cause, Judgement, Verdict
-from k8s_bridge.telling.facts import Objects
-from k8s_bridge.telling.tells import EventTell, Regarding
-from k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.node_health.judge import Cause, Judgement, Verdict
+from fourleaf.k8s_bridge.telling.facts import Objects
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.k8s_bridge.telling.words import clipped
 
 _ACTION = "Watching"
 _CAUSES = {

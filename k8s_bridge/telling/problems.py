@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster import kinds
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.config_watch import ConfigState
-from k8s_bridge.telling.facts import Facts, Objects, Told
-from k8s_bridge.telling.tells import EventTell, Regarding, Tell
-from k8s_bridge.telling.words import clipped, complaint
-from model.problems import Problem
+from fourleaf.k8s_bridge.cluster import kinds
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.config_watch import ConfigState
+from fourleaf.k8s_bridge.telling.facts import Facts, Objects, Told
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding, Tell
+from fourleaf.k8s_bridge.telling.words import clipped, complaint
+from fourleaf.model.problems import Problem
 
 
 def what_is_wrong(before: Told, facts: Facts) -> tuple[list[Tell], frozenset[Problem]]:

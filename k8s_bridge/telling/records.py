@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.ledger.unreadable import Sealed
-from k8s_bridge.telling.tells import EventTell, Regarding
-from k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.ledger.unreadable import Sealed
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.k8s_bridge.telling.words import clipped
 
 
 def what_is_sealed(namespace: str, records: Iterable[Sealed]) -> list[EventTell]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.relocation.records import Leaver, Relocation
-from k8s_bridge.telling.tells import EventTell, Regarding
-from k8s_bridge.telling.words import clipped
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.model.gang import GangKey
 
 _ACTION = "Relocating"
 

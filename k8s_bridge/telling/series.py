@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from k8s_bridge.cluster.kinds import EVENTS
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.telling.tells import EventTell, Regarding
-from k8s_bridge.telling.words import clipped, microsecond
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.k8s_bridge.telling.words import clipped, microsecond
 
 CONTROLLER = "topology-aware-scheduler"
 """Who reports; kubectl shows it in the column From."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from k8s_bridge.ledger.in_use import LedgerUse
-from model.config import API_VERSION
-from model.gang import GangKey
-from model.problems import Problem
-from model.reasons import Reason
-from model.reasons_json import reason_document
+from fourleaf.k8s_bridge.ledger.in_use import LedgerUse
+from fourleaf.model.config import API_VERSION
+from fourleaf.model.gang import GangKey
+from fourleaf.model.problems import Problem
+from fourleaf.model.reasons import Reason
+from fourleaf.model.reasons_json import reason_document
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
 
 @dataclass(frozen=True, slots=True)

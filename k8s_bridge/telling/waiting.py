@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.telling.facts import Facts, Said, Told
-from k8s_bridge.telling.tells import EventTell, Regarding, StatusTell, Tell, target_of
-from k8s_bridge.telling.words import clipped, second, told
-from model.gang import Gang, GangKey
-from model.reasons import ReasonKind
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.telling.facts import Facts, Said, Told
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding, StatusTell, Tell, target_of
+from fourleaf.k8s_bridge.telling.words import clipped, second, told
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.reasons import ReasonKind
 
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from model.problems import Problem
-from model.reasons import Reason
-from model.reasons_text import sentence
+from fourleaf.model.problems import Problem
+from fourleaf.model.reasons import Reason
+from fourleaf.model.reasons_text import sentence
 
 MOST_BYTES = 1024
 """How long the note of an event may be; conditions keep to it too."""

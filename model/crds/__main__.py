@@ -1,11 +1,11 @@
-"""Write the CRDs as YAML: `python -m model.crds deploy/crds`."""
+"""Write the CRDs as YAML: `python -m fourleaf.model.crds deploy/crds`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from model.crds.definitions import rendered
+from fourleaf.model.crds.definitions import rendered
 
 
 def main(folder: Path) -> None:

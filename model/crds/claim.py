@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from model.crds.api import Condition, Number, Part
-from model.quantity import in_bytes
+from fourleaf.model.crds.api import Condition, Number, Part
+from fourleaf.model.quantity import in_bytes
 
 CLAIM = "gpu.scheduling/claim"
 """Annotation of a pod, or of its owner: the name of its claim."""

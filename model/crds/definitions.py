@@ -7,10 +7,10 @@ from typing import Any
 import yaml
 from pydantic import BaseModel
 
-from model.crds.api import GROUP, VERSION
-from model.crds.claim import ClaimSpec, ClaimStatus
-from model.crds.node_status import NodeDevices
-from model.crds.structural import Schema, structural
+from fourleaf.model.crds.api import GROUP, VERSION
+from fourleaf.model.crds.claim import ClaimSpec, ClaimStatus
+from fourleaf.model.crds.node_status import NodeDevices
+from fourleaf.model.crds.structural import Schema, structural
 
 Body = dict[str, Any]
 
@@ -22,7 +22,8 @@ def definitions() -> list[Body]:
 
 def rendered() -> dict[str, str]:
     """File name -> the CRD as YAML, as it stands in `deploy/crds`."""
-    head = "# Generated from the models by `python -m model.crds deploy/crds`; not to be edited.\n"
+    command = "python -m fourleaf.model.crds deploy/crds"
+    head = f"# Generated from the models by `{command}`; not to be edited.\n"
     return {
         f"{one['spec']['names']['plural']}.yaml": head + yaml.safe_dump(one, sort_keys=False)
         for one in definitions()

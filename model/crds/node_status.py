@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from model.crds.api import Condition, Number, Part
-from model.crds.claim import MOST_DEVICES
+from fourleaf.model.crds.api import Condition, Number, Part
+from fourleaf.model.crds.claim import MOST_DEVICES
 
 FORMAT = 1
 """The format of an inventory that this version writes and reads."""

@@ -12,8 +12,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 
-from model.devices.demand import DeviceDemand
-from model.devices.layout import DeviceLayout, bits, numbers
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.layout import DeviceLayout, bits, numbers
 
 MOST_SETS = 4096
 """Sets of devices that are looked at for one pod."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from model.crds.claim import MOST_DEVICES
-from model.devices.choice import Ask, assign, packs
-from model.devices.demand import DeviceDemand
-from model.devices.layout import DeviceLayout, bits, numbers, unknown_layout
+from fourleaf.model.crds.claim import MOST_DEVICES
+from fourleaf.model.devices.choice import Ask, assign, packs
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.layout import DeviceLayout, bits, numbers, unknown_layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model.devices.choice import Ask
-from model.devices.free import FreeDevices
+from fourleaf.model.devices.choice import Ask
+from fourleaf.model.devices.free import FreeDevices
 
 Seat = tuple[str, Ask]
 """A node, and what a pod there asks for."""

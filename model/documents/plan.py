@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from model.config import API_VERSION
-from model.devices.shares import shares
-from model.gang import GangKey
-from model.plan import Plan, PlanStatus, Stage, Waiting
-from model.reasons_json import reason_document
-from model.resources import Resources
-from model.snapshot import Snapshot
+from fourleaf.model.config import API_VERSION
+from fourleaf.model.devices.shares import shares
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Stage, Waiting
+from fourleaf.model.reasons_json import reason_document
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
 
 NOTHING = Resources()
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from model.gang import Gang
-from model.said import said
-from model.starts import Start
+from fourleaf.model.gang import Gang
+from fourleaf.model.said import said
+from fourleaf.model.starts import Start
 
 Document = dict[str, Any]
 NOT_SEEN = "no scheduler has said why yet"

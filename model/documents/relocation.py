@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.config import API_VERSION
-from model.documents.plan import stage_document, waiting_document
-from model.gang import GangKey
-from model.plan import Move
-from model.previews.defrag import Gathered
-from model.previews.drain import Drained
-from model.relocation import DefragPlan, FreeRoom, RepairPlan
+from fourleaf.model.config import API_VERSION
+from fourleaf.model.documents.plan import stage_document, waiting_document
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move
+from fourleaf.model.previews.defrag import Gathered
+from fourleaf.model.previews.drain import Drained
+from fourleaf.model.relocation import DefragPlan, FreeRoom, RepairPlan
 
 Document = dict[str, Any]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from model.maps.ground import Ground, MapNode
-from model.maps.stated import StatedMap
-from model.problems import Problem
-from model.readers.device_map import Pin
-from model.readers.report import Report
+from fourleaf.model.maps.ground import Ground, MapNode
+from fourleaf.model.maps.stated import StatedMap
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.device_map import Pin
+from fourleaf.model.readers.report import Report
 
 FIX = "`fourleaf map fix` puts a ready node of its pool in its place."
 AGENT = "See what the agent of the node reports: kubectl describe gns."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from model.maps.ground import Ground, MapNode
-from model.readers.device_map import Pin
+from fourleaf.model.maps.ground import Ground, MapNode
+from fourleaf.model.readers.device_map import Pin
 
 
 @dataclass(frozen=True, slots=True)

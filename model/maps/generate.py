@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.maps.ground import Ground
-from model.readers.device_map import Pin
+from fourleaf.model.maps.ground import Ground
+from fourleaf.model.readers.device_map import Pin
 
 
 @dataclass(frozen=True, slots=True)

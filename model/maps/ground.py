@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from model.config import Spec
-from model.devices.layout import numbers
-from model.maps.provider import Provider, cluster_provider, pool_in, pool_of
-from model.readers.config import read_config
-from model.readers.device_map import DEVICE_MAP
-from model.readers.device_nodes import doubt_twins
-from model.readers.inventory import Inventory
-from model.readers.nodes import NodeRead, read_nodes, with_devices
-from model.readers.owners import Owners
-from model.readers.pods import Requests, read_pod
-from model.topology import natural_key
+from fourleaf.model.config import Spec
+from fourleaf.model.devices.layout import numbers
+from fourleaf.model.maps.provider import Provider, cluster_provider, pool_in, pool_of
+from fourleaf.model.readers.config import read_config
+from fourleaf.model.readers.device_map import DEVICE_MAP
+from fourleaf.model.readers.device_nodes import doubt_twins
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.nodes import NodeRead, read_nodes, with_devices
+from fourleaf.model.readers.owners import Owners
+from fourleaf.model.readers.pods import Requests, read_pod
+from fourleaf.model.topology import natural_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from model.readers.device_map import DEVICE_MAP, BadLine, Pin, parse_map
-from model.readers.inventory import Inventory
-from model.readers.manifest import Body, Manifest
-from model.readers.owners import Owners
-from model.readers.wishes import field_of
+from fourleaf.model.readers.device_map import DEVICE_MAP, BadLine, Pin, parse_map
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.owners import Owners
+from fourleaf.model.readers.wishes import field_of
 
 CARRIERS = (
     ("apps", "StatefulSet"),

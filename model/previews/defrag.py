@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.gang import GangKey
-from model.previews.drain import Standing
-from model.relocation import DefragPlan
-from model.standing import StandingGang
+from fourleaf.model.gang import GangKey
+from fourleaf.model.previews.drain import Standing
+from fourleaf.model.relocation import DefragPlan
+from fourleaf.model.standing import StandingGang
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from model.gang import GangKey
-from model.plan import Move
-from model.relocation import RepairPlan
-from model.snapshot import Snapshot
-from model.standing import RepairPolicy, StandingGang
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
 
 
 class Standing(Protocol):

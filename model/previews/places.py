@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from model.fabric import Fabric
-from model.problems import BadInput, Problem, Severity
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.problems import BadInput, Problem, Severity
 
 NEAR_NAMES = 3
 

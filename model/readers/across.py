@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from model.fabric import Fabric
-from model.gang import Hold
-from model.readers.gangs import Draft
-from model.readers.groups import Dialect
-from model.readers.neighbours import Neighbours
-from model.readers.report import Report
-from model.readers.spread import keep_apart
-from model.readers.wishes import PREFERRED_DOMAIN, field_of, stated
-from model.reasons import ReasonKind
-from model.topology import NaturalKey, natural_key
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Hold
+from fourleaf.model.readers.gangs import Draft
+from fourleaf.model.readers.groups import Dialect
+from fourleaf.model.readers.neighbours import Neighbours
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.spread import keep_apart
+from fourleaf.model.readers.wishes import PREFERRED_DOMAIN, field_of, stated
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.topology import NaturalKey, natural_key
 
 
 def side_by_side(

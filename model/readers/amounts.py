@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import orjson
 
-from model.quantity import count, in_bytes, millicores
-from model.readers.manifest import Body, Manifest
-from model.resources import PORT_PREFIX, Resources
+from fourleaf.model.quantity import count, in_bytes, millicores
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.resources import PORT_PREFIX, Resources
 
 Amounts = dict[str, int]
 

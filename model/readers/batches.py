@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from model.readers.groups import JOB_SET_NAME, LWS_GROUP, LWS_NAME, RAY_CLUSTER
-from model.readers.manifest import EMPTY, Body, Manifest
-from model.readers.pod_index import JOB_INDEX, WORKER_INDEX
-from model.readers.pods import JOBSET_JOB_INDEX, RAY_NODE_TYPE
-from model.readers.sizes import job_parallelism, job_succeeded, ray_workers, spec_of
+from fourleaf.model.readers.groups import JOB_SET_NAME, LWS_GROUP, LWS_NAME, RAY_CLUSTER
+from fourleaf.model.readers.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.pod_index import JOB_INDEX, WORKER_INDEX
+from fourleaf.model.readers.pods import JOBSET_JOB_INDEX, RAY_NODE_TYPE
+from fourleaf.model.readers.sizes import job_parallelism, job_succeeded, ray_workers, spec_of
 
 MAX_PODS = 100_000
 """Pods that one input may expand to."""

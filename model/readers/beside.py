@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from model.config import CONFIG_MAP, KINDS, SchedulerConfig
-from model.problems import BadInput
-from model.readers.expansion import Expansion
-from model.readers.inventory import KNOWN, Inventory
-from model.readers.owners import Owners
-from model.readers.pods import read_pod
-from model.readers.reading import Reading, read
-from model.readers.report import Report
-from model.readers.sources import Source
-from model.snapshot import DEFAULTS
+from fourleaf.model.config import CONFIG_MAP, KINDS, SchedulerConfig
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers.expansion import Expansion
+from fourleaf.model.readers.inventory import KNOWN, Inventory
+from fourleaf.model.readers.owners import Owners
+from fourleaf.model.readers.pods import read_pod
+from fourleaf.model.readers.reading import Reading, read
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sources import Source
+from fourleaf.model.snapshot import DEFAULTS
 
 Body = dict[str, Any]
 Identity = tuple[str, str, str, str]

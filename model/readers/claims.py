@@ -7,13 +7,13 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from model.crds.api import GROUP
-from model.crds.claim import CLAIM, ClaimSpec, GpuClaim, Mode, Policy
-from model.devices.demand import DeviceDemand
-from model.quantity import in_bytes
-from model.readers.manifest import Body, Manifest
-from model.readers.pods import Pod
-from model.readers.wishes import field_of, stated
+from fourleaf.model.crds.api import GROUP
+from fourleaf.model.crds.claim import CLAIM, ClaimSpec, GpuClaim, Mode, Policy
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.quantity import in_bytes
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.wishes import field_of, stated
 
 KIND = "GpuClaim"
 

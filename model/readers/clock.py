@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from model.readers.manifest import Manifest
+from fourleaf.model.readers.manifest import Manifest
 
 
 @lru_cache(maxsize=4096)

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
-from model.config_values import ADVICE
-from model.readers import jsontext, yamltext
-from model.readers.inventory import Inventory
-from model.readers.manifest import Body, Manifest
-from model.readers.report import Report
-from model.readers.wishes import MOVE_COST
+from fourleaf.model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
+from fourleaf.model.config_values import ADVICE
+from fourleaf.model.readers import jsontext, yamltext
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.wishes import MOVE_COST
 
 BUILT_IN = "built-in defaults"
 IN_FORCE = "config in force"

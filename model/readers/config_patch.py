@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig, Spec
-from model.problems import BadInput, Problem, Severity, shown
-from model.readers.config import read_config
-from model.readers.inventory import Inventory
-from model.readers.jsontext import BadText
-from model.readers.report import Report
-from model.readers.sources import Source, documents
+from fourleaf.model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig, Spec
+from fourleaf.model.problems import BadInput, Problem, Severity, shown
+from fourleaf.model.readers.config import read_config
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.jsontext import BadText
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sources import Source, documents
 
 WEIGHTS = "scoringWeights"
 SECTIONS = frozenset(field.alias or name for name, field in Spec.model_fields.items())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from model.constraint import HOSTNAME, NodeConstraint, Operator, Requirement, Toleration
-from model.readers.manifest import EMPTY, Body, Manifest
-from model.readers.selector import LabelSelector, read_selector
+from fourleaf.model.constraint import HOSTNAME, NodeConstraint, Operator, Requirement, Toleration
+from fourleaf.model.readers.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.selector import LabelSelector, read_selector
 
 _OPERATORS = tuple(str(operator) for operator in Operator)
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from model.devices.demand import DeviceDemand
-from model.readers.manifest import Manifest
-from model.readers.pods import Pod
-from model.readers.wishes import field_of, stated
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.wishes import field_of, stated
 
 DEVICE_MAP = "gpu-scheduling-map"
 _LINE = re.compile(

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from model.crds.api import GROUP
-from model.crds.node_status import FORMAT, GpuNodeStatus, NodeDevices
-from model.devices.free import FreeDevices
-from model.devices.layout import Device, bits, layout_of
-from model.readers.manifest import Manifest
-from model.readers.report import Report
+from fourleaf.model.crds.api import GROUP
+from fourleaf.model.crds.node_status import FORMAT, GpuNodeStatus, NodeDevices
+from fourleaf.model.devices.free import FreeDevices
+from fourleaf.model.devices.layout import Device, bits, layout_of
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.report import Report
 
 STATUS = (GROUP, "GpuNodeStatus")
 _ADVICE = "See what the agent of the node reports; it publishes anew when that changes."

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from model.quantity import BadQuantity, seconds
-from model.readers.clock import started_at
-from model.readers.pods import Pod
-from model.readers.sizes import spec_of
-from model.readers.wishes import DURATION, stated
+from fourleaf.model.quantity import BadQuantity, seconds
+from fourleaf.model.readers.clock import started_at
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.sizes import spec_of
+from fourleaf.model.readers.wishes import DURATION, stated
 
 _DEADLINE = "activeDeadlineSeconds"
 

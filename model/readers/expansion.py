@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from model.config import Spec
-from model.readers.amounts import pod_amounts
-from model.readers.batches import MAX_PODS, Batch, batches
-from model.readers.clock import created_at
-from model.readers.groups import JOB_SET_NAME, LWS_NAME, RAY_CLUSTER
-from model.readers.manifest import Manifest
-from model.readers.objectnames import NAME_ADVICE, is_name
-from model.readers.owners import Chain, OwnerRef, Owners, owner_ref
-from model.readers.pods import DEFAULT_SCHEDULER, Pod, read_pod
-from model.readers.report import Report
-from model.readers.sizes import spec_of
-from model.readers.wishes import PREFIX
+from fourleaf.model.config import Spec
+from fourleaf.model.readers.amounts import pod_amounts
+from fourleaf.model.readers.batches import MAX_PODS, Batch, batches
+from fourleaf.model.readers.clock import created_at
+from fourleaf.model.readers.groups import JOB_SET_NAME, LWS_NAME, RAY_CLUSTER
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.objectnames import NAME_ADVICE, is_name
+from fourleaf.model.readers.owners import Chain, OwnerRef, Owners, owner_ref
+from fourleaf.model.readers.pods import DEFAULT_SCHEDULER, Pod, read_pod
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sizes import spec_of
+from fourleaf.model.readers.wishes import PREFIX
 
 _EXPANDED = ("Job", "JobSet", "LeaderWorkerSet", "RayCluster", "Deployment", "StatefulSet")
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.config import Spec
-from model.fabric import Fabric
-from model.node import Node
-from model.quantity import mbits
-from model.readers.config import ConfigRead
-from model.readers.device_nodes import doubt_twins
-from model.readers.nodes import GPU_RESOURCE_LABEL, NodeRead, mixed_gpu_names, with_devices
-from model.readers.objectnames import LABEL_ADVICE, is_label
-from model.readers.report import Report
-from model.topology import (
+from fourleaf.model.config import Spec
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.node import Node
+from fourleaf.model.quantity import mbits
+from fourleaf.model.readers.config import ConfigRead
+from fourleaf.model.readers.device_nodes import doubt_twins
+from fourleaf.model.readers.nodes import GPU_RESOURCE_LABEL, NodeRead, mixed_gpu_names, with_devices
+from fourleaf.model.readers.objectnames import LABEL_ADVICE, is_label
+from fourleaf.model.readers.report import Report
+from fourleaf.model.topology import (
     PRESETS,
     Levels,
     Place,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-from model.config import Spec
-from model.constraint import NodeConstraint
-from model.gang import Gang, GangKey, Hold, Role, Strategy
-from model.readers.durations import duration_of
-from model.readers.holds import (
+from fourleaf.model.config import Spec
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy
+from fourleaf.model.readers.durations import duration_of
+from fourleaf.model.readers.holds import (
     hold_of,
     invalid,
     refuse_disagreement,
@@ -18,13 +18,13 @@ from model.readers.holds import (
     refuse_surplus,
     share_gpus,
 )
-from model.readers.manifest import Manifest
-from model.readers.naming import Identity, Names, key_of_one
-from model.readers.pods import Pod, Rank
-from model.readers.sizes import Need, Sizes
-from model.reasons import ReasonKind
-from model.resources import Resources
-from model.standing import RepairPolicy, StandingGang
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.naming import Identity, Names, key_of_one
+from fourleaf.model.readers.pods import Pod, Rank
+from fourleaf.model.readers.sizes import Need, Sizes
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.standing import RepairPolicy, StandingGang
 
 
 @dataclass(slots=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from enum import StrEnum
 
-from model.readers.device_map import DEVICE_MAP
-from model.readers.pod_index import JOB_INDEX
-from model.readers.pods import Pod
-from model.readers.wishes import GANG, field_of
+from fourleaf.model.readers.device_map import DEVICE_MAP
+from fourleaf.model.readers.pod_index import JOB_INDEX
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.wishes import GANG, field_of
 
 
 class Dialect(StrEnum):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.gang import Hold
-from model.readers.groups import Dialect
-from model.readers.pods import Pod
-from model.readers.sizes import Need, unsupported
-from model.readers.wishes import GANG, GANG_SIZE, GPU_COUNT, Wishes, field_of, stated
-from model.reasons import ReasonKind
+from fourleaf.model.gang import Hold
+from fourleaf.model.readers.groups import Dialect
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.sizes import Need, unsupported
+from fourleaf.model.readers.wishes import GANG, GANG_SIZE, GPU_COUNT, Wishes, field_of, stated
+from fourleaf.model.reasons import ReasonKind
 
 REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
 """Asks for one domain of a level that the pods name, where here the rules of the config count."""

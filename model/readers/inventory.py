@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from model.config import CONFIG_MAP, KINDS, Metadata
-from model.readers.dra.api import CLAIM, DEVICE_CLASS, SLICE, TEMPLATE
-from model.readers.jsontext import BadText
-from model.readers.manifest import EMPTY, Body, Manifest
-from model.readers.objectnames import NAME_ADVICE, is_name
-from model.readers.report import Report
-from model.readers.sources import Source, documents
-from model.readers.strangers import Stranger, strangers_in
+from fourleaf.model.config import CONFIG_MAP, KINDS, Metadata
+from fourleaf.model.readers.dra.api import CLAIM, DEVICE_CLASS, SLICE, TEMPLATE
+from fourleaf.model.readers.jsontext import BadText
+from fourleaf.model.readers.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.objectnames import NAME_ADVICE, is_name
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sources import Source, documents
+from fourleaf.model.readers.strangers import Stranger, strangers_in
 
 CLUSTER_SCOPED = frozenset(
     {"Node", "PriorityClass", "GpuNodeStatus", "ResourceSlice", "DeviceClass", "Topology"}

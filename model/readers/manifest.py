@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from model.quantity import BadQuantity
-from model.readers.report import Report
+from fourleaf.model.quantity import BadQuantity
+from fourleaf.model.readers.report import Report
 
 Body = dict[str, Any]
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from model.config import Spec
-from model.crds.claim import CLAIM
-from model.readers.claims import apply_claim
-from model.readers.constraints import warn_about_volumes
-from model.readers.device_map import DEVICE_MAP, apply_maps
-from model.readers.dra.pods import Claimables, apply_claims, refuse_shared_claims
-from model.readers.durations import ends_of
-from model.readers.gangs import Draft, Gangs, by_rank
-from model.readers.groups import Dialect, membership
-from model.readers.naming import Identity, Names, key_of_one
-from model.readers.objects import Objects
-from model.readers.pods import Pod, Requests
-from model.readers.priorities import Priorities
-from model.readers.report import Report
-from model.readers.sizes import Sizes
-from model.resources import counted
-from model.snapshot import RunningPod
-from model.standing import StandingGang
+from fourleaf.model.config import Spec
+from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.readers.claims import apply_claim
+from fourleaf.model.readers.constraints import warn_about_volumes
+from fourleaf.model.readers.device_map import DEVICE_MAP, apply_maps
+from fourleaf.model.readers.dra.pods import Claimables, apply_claims, refuse_shared_claims
+from fourleaf.model.readers.durations import ends_of
+from fourleaf.model.readers.gangs import Draft, Gangs, by_rank
+from fourleaf.model.readers.groups import Dialect, membership
+from fourleaf.model.readers.naming import Identity, Names, key_of_one
+from fourleaf.model.readers.objects import Objects
+from fourleaf.model.readers.pods import Pod, Requests
+from fourleaf.model.readers.priorities import Priorities
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sizes import Sizes
+from fourleaf.model.resources import counted
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.model.standing import StandingGang
 
 _CLAIMS = "spec.resourceClaims"
 

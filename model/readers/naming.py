@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from model.gang import GangKey
-from model.readers.groups import Dialect
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.groups import Dialect
 
 Identity = tuple[str, Dialect, str]
 """Namespace, dialect and name that the pods of a gang agree in."""

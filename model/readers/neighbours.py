@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
-from model.readers.pods import Pod
-from model.readers.selector import LabelSelector
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.selector import LabelSelector
 
 _INDEXES = 16
 """Label keys that pods are indexed by at once, for each namespace."""

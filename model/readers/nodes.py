@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 
-from model.config import SchedulerConfig, Spec
-from model.node import Node, Taint
-from model.quantity import BadQuantity, mbits
-from model.readers.amounts import amounts, as_offer, gpu_resource
-from model.readers.device_nodes import STATUS, DevicesRead, Host, read_devices
-from model.readers.dra.devices import Claimable
-from model.readers.dra.published import Published, published
-from model.readers.manifest import Body, Manifest
-from model.readers.objects import Objects
-from model.readers.wishes import BANDWIDTH, PREFIX, field_of
+from fourleaf.model.config import SchedulerConfig, Spec
+from fourleaf.model.node import Node, Taint
+from fourleaf.model.quantity import BadQuantity, mbits
+from fourleaf.model.readers.amounts import amounts, as_offer, gpu_resource
+from fourleaf.model.readers.device_nodes import STATUS, DevicesRead, Host, read_devices
+from fourleaf.model.readers.dra.devices import Claimable
+from fourleaf.model.readers.dra.published import Published, published
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.objects import Objects
+from fourleaf.model.readers.wishes import BANDWIDTH, PREFIX, field_of
 
 FAILURE_RATE = PREFIX + "failure-rate"
 GPU_RESOURCE_LABEL = PREFIX + "gpu-resource"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from model.readers.manifest import Manifest
+from fourleaf.model.readers.manifest import Manifest
 
 
 class Objects(Protocol):

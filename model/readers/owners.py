@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from model.readers.manifest import EMPTY, Body, Manifest
-from model.readers.objects import Objects
-from model.readers.wishes import Layer
+from fourleaf.model.readers.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.objects import Objects
+from fourleaf.model.readers.wishes import Layer
 
 OWNER_KINDS = (
     ("batch", "Job"),

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from model.config import Spec
-from model.constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
-from model.devices.held import DEVICES, devices_in
-from model.readers.amounts import Amounts, RequestReader, as_request, gpu_resource
-from model.readers.clock import created_at
-from model.readers.constraints import Wants, narrowed, read_wants
-from model.readers.dra.claims import ClaimAsk
-from model.readers.manifest import Body, Manifest
-from model.readers.nodes import GPU_RESOURCE_LABEL
-from model.readers.owners import Chain, Owners
-from model.readers.pod_index import index_of, whole_number
-from model.readers.report import Report
-from model.readers.wishes import NO_WISHES, Layer, Wishes, read_wishes
-from model.resources import Resources
-from model.topology import NaturalKey, natural_key
+from fourleaf.model.config import Spec
+from fourleaf.model.constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
+from fourleaf.model.devices.held import DEVICES, devices_in
+from fourleaf.model.readers.amounts import Amounts, RequestReader, as_request, gpu_resource
+from fourleaf.model.readers.clock import created_at
+from fourleaf.model.readers.constraints import Wants, narrowed, read_wants
+from fourleaf.model.readers.dra.claims import ClaimAsk
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.nodes import GPU_RESOURCE_LABEL
+from fourleaf.model.readers.owners import Chain, Owners
+from fourleaf.model.readers.pod_index import index_of, whole_number
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.wishes import NO_WISHES, Layer, Wishes, read_wishes
+from fourleaf.model.resources import Resources
+from fourleaf.model.topology import NaturalKey, natural_key
 
 DEFAULT_SCHEDULER = "default-scheduler"
 JOBSET_JOB_INDEX = "jobset.sigs.k8s.io/job-global-index"

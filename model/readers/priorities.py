@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.readers.manifest import MAX_INT32, Body, Manifest
-from model.readers.objects import Objects
+from fourleaf.model.readers.manifest import MAX_INT32, Body, Manifest
+from fourleaf.model.readers.objects import Objects
 
 SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """Classes that every cluster has."""

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from model.config import SchedulerConfig
-from model.problems import BadInput, Problem
-from model.readers.across import side_by_side
-from model.readers.clock import created_at
-from model.readers.config import in_force, read_config
-from model.readers.dra.api import CLAIM
-from model.readers.dra.holders import Places, holders
-from model.readers.dra.pods import Claimables
-from model.readers.dra.published import published
-from model.readers.expansion import Expansion
-from model.readers.fabric import read_fabric
-from model.readers.inventory import Inventory
-from model.readers.manifest import Body
-from model.readers.members import GangRead, Situation, all_that_stand, grouped, read_gang
-from model.readers.naming import Identity, Names
-from model.readers.neighbours import Neighbours
-from model.readers.nodes import mixed_gpu_names, read_nodes
-from model.readers.owners import Owners
-from model.readers.pods import Pod, Requests, own_owners, read_pod
-from model.readers.priorities import Priorities
-from model.readers.report import Report
-from model.readers.sizes import Sizes
-from model.readers.sources import Source, without_collection
-from model.readers.strangers import warn_of
-from model.snapshot import Snapshot
-from model.standing import StandingGang
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.problems import BadInput, Problem
+from fourleaf.model.readers.across import side_by_side
+from fourleaf.model.readers.clock import created_at
+from fourleaf.model.readers.config import in_force, read_config
+from fourleaf.model.readers.dra.api import CLAIM
+from fourleaf.model.readers.dra.holders import Places, holders
+from fourleaf.model.readers.dra.pods import Claimables
+from fourleaf.model.readers.dra.published import published
+from fourleaf.model.readers.expansion import Expansion
+from fourleaf.model.readers.fabric import read_fabric
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.manifest import Body
+from fourleaf.model.readers.members import GangRead, Situation, all_that_stand, grouped, read_gang
+from fourleaf.model.readers.naming import Identity, Names
+from fourleaf.model.readers.neighbours import Neighbours
+from fourleaf.model.readers.nodes import mixed_gpu_names, read_nodes
+from fourleaf.model.readers.owners import Owners
+from fourleaf.model.readers.pods import Pod, Requests, own_owners, read_pod
+from fourleaf.model.readers.priorities import Priorities
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sizes import Sizes
+from fourleaf.model.readers.sources import Source, without_collection
+from fourleaf.model.readers.strangers import warn_of
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.problems import Problem, Severity, shown
+from fourleaf.model.problems import Problem, Severity, shown
 
 
 class Report:

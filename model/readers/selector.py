@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model.readers.manifest import Manifest
+from fourleaf.model.readers.manifest import Manifest
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.gang import Hold
-from model.readers.groups import KUEUE_TOTAL, LWS_SIZE, Dialect
-from model.readers.manifest import Body, Manifest
-from model.readers.objects import Objects
-from model.readers.pods import Pod
-from model.readers.priorities import Priorities
-from model.readers.wishes import (
+from fourleaf.model.gang import Hold
+from fourleaf.model.readers.groups import KUEUE_TOTAL, LWS_SIZE, Dialect
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.objects import Objects
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.priorities import Priorities
+from fourleaf.model.readers.wishes import (
     GANG_SIZE,
     POLICY,
     PREFERRED_DOMAIN,
@@ -19,7 +19,7 @@ from model.readers.wishes import (
     stated,
     whole_number,
 )
-from model.reasons import ReasonKind
+from fourleaf.model.reasons import ReasonKind
 
 POD_GROUPS = {
     Dialect.NATIVE: "scheduling.k8s.io",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from model.problems import Problem, Severity
-from model.readers import jsontext, yamltext
-from model.readers.jsontext import BadText
+from fourleaf.model.problems import Problem, Severity
+from fourleaf.model.readers import jsontext, yamltext
+from fourleaf.model.readers.jsontext import BadText
 
 MAX_BYTES = 160 * 2**20
 """The largest file that is read; 10,000 pods with all their fields take about 120 MiB."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from model.constraint import NODE_NAME_FIELD, Operator, Requirement
-from model.gang import Gang, Hold
-from model.readers.constraints import HostSpread, narrowed
-from model.readers.gangs import Draft
-from model.readers.neighbours import Neighbours
-from model.readers.pods import Pod
-from model.reasons import ReasonKind
+from fourleaf.model.constraint import NODE_NAME_FIELD, Operator, Requirement
+from fourleaf.model.gang import Gang, Hold
+from fourleaf.model.readers.constraints import HostSpread, narrowed
+from fourleaf.model.readers.gangs import Draft
+from fourleaf.model.readers.neighbours import Neighbours
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.reasons import ReasonKind
 
 
 def keep_apart(drafts: Sequence[Draft], running: Neighbours) -> None:

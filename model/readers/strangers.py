@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from model.readers.manifest import Body
-from model.readers.owners import OwnerRef
-from model.readers.report import Report
+from fourleaf.model.readers.manifest import Body
+from fourleaf.model.readers.owners import OwnerRef
+from fourleaf.model.readers.report import Report
 
 MOST_LOOKED_AT = 2000
 """Objects and lists in one spec that are searched; that of a PyTorchJob has some dozens."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from model.gang import Strategy, TopologyPolicy
-from model.quantity import BadQuantity, mbits, seconds
-from model.readers.manifest import Manifest
-from model.standing import RepairPolicy
+from fourleaf.model.gang import Strategy, TopologyPolicy
+from fourleaf.model.quantity import BadQuantity, mbits, seconds
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.standing import RepairPolicy
 
 PREFIX = "topology.scheduler/"
 GPU_COUNT = PREFIX + "gpu-count"

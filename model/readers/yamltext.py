@@ -11,8 +11,8 @@ from typing import Any
 import ryaml
 import yaml
 
-from model.readers.jsontext import BadText
-from model.readers.yamlparts import parse_in_parts
+from fourleaf.model.readers.jsontext import BadText
+from fourleaf.model.readers.yamlparts import parse_in_parts
 
 _loads_all: Callable[[str], list[Any]] = vars(ryaml)["loads_all"]
 _Invalid: type[ValueError] = vars(ryaml)["InvalidYamlError"]

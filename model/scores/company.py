@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.plan import Plan
-from model.snapshot import Snapshot
-from model.validator.books import room_breaches, taken_by, uplink_breaches
-from model.validator.devices import device_breaches
-from model.validator.facts import facts_of
-from model.validator.phantoms import phantom_breaches
-from model.validator.recompute import NOTHING
-from model.validator.seats import seat_breaches
-from model.validator.standing import Placed, stand
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.books import room_breaches, taken_by, uplink_breaches
+from fourleaf.model.validator.devices import device_breaches
+from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.phantoms import phantom_breaches
+from fourleaf.model.validator.recompute import NOTHING
+from fourleaf.model.validator.seats import seat_breaches
+from fourleaf.model.validator.standing import Placed, stand
 
 
 class Company:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.plan import Placement, Plan, Waiting
-from model.scores.company import Company
-from model.scores.decision import Decision, Ground, decide
-from model.scores.terms import Scorer, shared_points
-from model.snapshot import Snapshot
-from model.validator.recompute import NOTHING
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Plan, Waiting
+from fourleaf.model.scores.company import Company
+from fourleaf.model.scores.decision import Decision, Ground, decide
+from fourleaf.model.scores.terms import Scorer, shared_points
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.recompute import NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.gang import GangKey
-from model.scores.company import Company
-from model.scores.terms import GangScore
+from fourleaf.model.gang import GangKey
+from fourleaf.model.scores.company import Company
+from fourleaf.model.scores.terms import GangScore
 
 
 class Ground(StrEnum):

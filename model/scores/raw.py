@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from model.config import BUILT_IN_TERMS
-from model.resources import Resources
-from model.snapshot import Snapshot
-from model.validator.recompute import BANDWIDTH
-from model.validator.standing import Placed
-from model.validator.uplinks import demand, uplink_of
-from model.weights import SCALE
+from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.recompute import BANDWIDTH
+from fourleaf.model.validator.standing import Placed
+from fourleaf.model.validator.uplinks import demand, uplink_of
+from fourleaf.model.weights import SCALE
 
 Raw = Mapping[str, int]
 """Amounts by name; which names, `raw_of` says."""

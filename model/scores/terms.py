@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from model.config import BUILT_IN_TERMS
-from model.extensions import Extensions
-from model.gang import Gang
-from model.plan import Plan
-from model.scores.raw import Raw, raw_of
-from model.snapshot import Snapshot
-from model.validator.facts import facts_of
-from model.validator.recompute import BANDWIDTH, NOTHING, points
-from model.validator.standing import Placed, stand
-from model.weights import SCALE, milli, weights_of
+from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Plan
+from fourleaf.model.scores.raw import Raw, raw_of
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.recompute import BANDWIDTH, NOTHING, points
+from fourleaf.model.validator.standing import Placed, stand
+from fourleaf.model.weights import SCALE, milli, weights_of
 
 Pods = Sequence[tuple[str, str]]
 """(pod, node) of the members that are valued."""

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from model.topologies.description import Description
-from model.topologies.findings import NOTES, Finding, FindingKind, finding
-from model.topology import natural_key
+from fourleaf.model.topologies.description import Description
+from fourleaf.model.topologies.findings import NOTES, Finding, FindingKind, finding
+from fourleaf.model.topology import natural_key
 
 SMALL_GANG = 4
 """Nodes of the gang that `LEAF_TOO_SMALL` is about."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import csv
 
-from model.topologies.description import Description, Format, Position, in_order
-from model.topologies.findings import FindingKind, finding
-from model.topologies.text import MAX_NODES, Text
+from fourleaf.model.topologies.description import Description, Format, Position, in_order
+from fourleaf.model.topologies.findings import FindingKind, finding
+from fourleaf.model.topologies.text import MAX_NODES, Text
 
 COLUMNS = {
     "node": ("node", "host", "hostname", "name", "ip"),

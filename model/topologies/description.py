@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.topologies.findings import Finding, FindingKind
-from model.topology import natural_key
+from fourleaf.model.topologies.findings import Finding, FindingKind
+from fourleaf.model.topology import natural_key
 
 
 class Format(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.topology import natural_key
+from fourleaf.model.topology import natural_key
 
 NAMED = 8
 """How many names a finding keeps; its count says how many there are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.topologies.findings import Finding, FindingKind
+from fourleaf.model.topologies.findings import Finding, FindingKind
 
 CUT_OFF_ADVICE = (
     "Discover the fabric again and give the whole output, up to its last line; hosts without a "

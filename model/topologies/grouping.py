@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from model.topology import natural_key
+from fourleaf.model.topology import natural_key
 
 _TOKENS = re.compile(r"[0-9]+|[A-Za-z]+|[^0-9A-Za-z]+")
 _Key = TypeVar("_Key", bound=Hashable)

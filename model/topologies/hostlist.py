@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from model.topologies.text import MAX_NODES
+from fourleaf.model.topologies.text import MAX_NODES
 
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 _PARTS = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from model.config import Topology
-from model.problems import BadInput, Problem, Severity
-from model.readers.config import read_config
-from model.readers.inventory import Inventory
-from model.readers.manifest import Manifest
-from model.readers.sources import Source
-from model.topologies.description import Description, Format, Position, in_order
-from model.topologies.findings import FindingKind, finding
-from model.topologies.known import KnownNode
-from model.topology import ONLY_SPINE, Levels, TopologyError, choose_levels, levels_of, place_of
+from fourleaf.model.config import Topology
+from fourleaf.model.problems import BadInput, Problem, Severity
+from fourleaf.model.readers.config import read_config
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.sources import Source
+from fourleaf.model.topologies.description import Description, Format, Position, in_order
+from fourleaf.model.topologies.findings import FindingKind, finding
+from fourleaf.model.topologies.known import KnownNode
+from fourleaf.model.topology import (
+    ONLY_SPINE,
+    Levels,
+    TopologyError,
+    choose_levels,
+    levels_of,
+    place_of,
+)
 
 KUEUE = "kueue.x-k8s.io"
 _ACCELERATORS = (

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from model.topologies.description import Position
-from model.topologies.known import KnownNode
-from model.topology import PLAIN, PRESETS, Levels, levels_of, natural_key
+from fourleaf.model.topologies.description import Position
+from fourleaf.model.topologies.known import KnownNode
+from fourleaf.model.topology import PLAIN, PRESETS, Levels, levels_of, natural_key
 
 WRITABLE = (PLAIN, "topograph", "nvidia-legacy")
 """Presets whose labels are ours to write; those of clouds belong to the cloud."""

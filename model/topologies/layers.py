@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from model.topologies.description import Position, in_order
-from model.topologies.grouping import Unions, group_names, grouped
-from model.topology import natural_key
+from fourleaf.model.topologies.description import Position, in_order
+from fourleaf.model.topologies.grouping import Unions, group_names, grouped
+from fourleaf.model.topology import natural_key
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from model.topologies.description import Description, in_order
-from model.topology import natural_key
+from fourleaf.model.topologies.description import Description, in_order
+from fourleaf.model.topology import natural_key
 
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-f:]*:[0-9a-f:]*")
 

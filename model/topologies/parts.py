@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from model.readers import jsontext, yamltext
-from model.readers.jsontext import BadText
-from model.topologies.text import Text
+from fourleaf.model.readers import jsontext, yamltext
+from fourleaf.model.readers.jsontext import BadText
+from fourleaf.model.topologies.text import Text
 
 Body = dict[str, Any]
 

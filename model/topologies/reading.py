@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from model.problems import BadInput
-from model.readers.inventory import Inventory
-from model.readers.report import Report
-from model.readers.sources import Source
-from model.topologies.csv_rows import COLUMNS, read_csv
-from model.topologies.description import Description, Format
-from model.topologies.ib.reader import read_ibnetdiscover
-from model.topologies.kubernetes import read_kubernetes
-from model.topologies.slurm_conf import read_slurm_conf
-from model.topologies.slurm_yaml import read_slurm_yaml
-from model.topologies.text import Text, text_of
-from model.topologies.topograph import read_topograph
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sources import Source
+from fourleaf.model.topologies.csv_rows import COLUMNS, read_csv
+from fourleaf.model.topologies.description import Description, Format
+from fourleaf.model.topologies.ib.reader import read_ibnetdiscover
+from fourleaf.model.topologies.kubernetes import read_kubernetes
+from fourleaf.model.topologies.slurm_conf import read_slurm_conf
+from fourleaf.model.topologies.slurm_yaml import read_slurm_yaml
+from fourleaf.model.topologies.text import Text, text_of
+from fourleaf.model.topologies.topograph import read_topograph
 
 READERS: Mapping[Format, Callable[[Text], Description]] = {
     Format.IBNETDISCOVER: read_ibnetdiscover,

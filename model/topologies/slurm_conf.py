@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from model.topologies.description import Description, Format
-from model.topologies.findings import Finding, FindingKind
-from model.topologies.text import Text
-from model.topologies.tree import Tree
+from fourleaf.model.topologies.description import Description, Format
+from fourleaf.model.topologies.findings import Finding, FindingKind
+from fourleaf.model.topologies.text import Text
+from fourleaf.model.topologies.tree import Tree
 
 _PAIR = re.compile(r"([A-Za-z]+)\s*=\s*(\"[^\"]*\"|[^\s\"]+)\s*")
 _ALIAS = re.compile(r"#\s*([^\s=#]+)=([^\s=#]+)\s*")

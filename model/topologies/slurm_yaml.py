@@ -6,11 +6,11 @@ else the first that is not flat.
 
 from __future__ import annotations
 
-from model.topologies.description import Description, Format
-from model.topologies.findings import Finding, FindingKind
-from model.topologies.parts import Body, documents, items, mapping, string
-from model.topologies.text import Text
-from model.topologies.tree import Tree
+from fourleaf.model.topologies.description import Description, Format
+from fourleaf.model.topologies.findings import Finding, FindingKind
+from fourleaf.model.topologies.parts import Body, documents, items, mapping, string
+from fourleaf.model.topologies.text import Text
+from fourleaf.model.topologies.tree import Tree
 
 
 def read_slurm_yaml(text: Text) -> Description:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.topologies.findings import Finding, FindingKind, finding
+from fourleaf.model.topologies.findings import Finding, FindingKind, finding
 
 
 class Stands:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from model.problems import BadInput
-from model.readers.report import Report
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers.report import Report
 
 MAX_NODES = 200_000
 """The largest fabric that is read, in nodes."""

@@ -12,14 +12,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from model.topologies.description import Description, Format, Position
-from model.topologies.grouping import in_circle
-from model.topologies.layers import Layers
-from model.topologies.parts import Body, documents, items, mapping, string
-from model.topologies.stands import Stands
-from model.topologies.text import Text
-from model.topologies.tree import Tree
-from model.topology import natural_key
+from fourleaf.model.topologies.description import Description, Format, Position
+from fourleaf.model.topologies.grouping import in_circle
+from fourleaf.model.topologies.layers import Layers
+from fourleaf.model.topologies.parts import Body, documents, items, mapping, string
+from fourleaf.model.topologies.stands import Stands
+from fourleaf.model.topologies.text import Text
+from fourleaf.model.topologies.tree import Tree
+from fourleaf.model.topology import natural_key
 
 _DOMAIN = "accelerator.topograph.run/domain"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.topologies.description import Description, Format
-from model.topologies.findings import Finding, FindingKind, finding
-from model.topologies.grouping import in_circle
-from model.topologies.hostlist import BadHostlist, expand
-from model.topologies.layers import Layers
-from model.topologies.stands import Stands
-from model.topologies.text import MAX_NODES, Text
+from fourleaf.model.topologies.description import Description, Format
+from fourleaf.model.topologies.findings import Finding, FindingKind, finding
+from fourleaf.model.topologies.grouping import in_circle
+from fourleaf.model.topologies.hostlist import BadHostlist, expand
+from fourleaf.model.topologies.layers import Layers
+from fourleaf.model.topologies.stands import Stands
+from fourleaf.model.topologies.text import MAX_NODES, Text
 
 NODES = "Nodes"
 EVERY = "ALL"

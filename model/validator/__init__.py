@@ -4,12 +4,12 @@ It shares no code with the solver: it checks given locations against the rules i
 listing legal ones, and recomputes every number from the snapshot.
 """
 
-from model.validator.breach import Breach, Law
-from model.validator.check import validate
-from model.validator.defrag import defrag_breaches
-from model.validator.preemption import preemption_breaches
-from model.validator.recompute import objective, score, who_values
-from model.validator.repair import repair_breaches
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.check import validate
+from fourleaf.model.validator.defrag import defrag_breaches
+from fourleaf.model.validator.preemption import preemption_breaches
+from fourleaf.model.validator.recompute import objective, score, who_values
+from fourleaf.model.validator.repair import repair_breaches
 
 __all__ = [
     "Breach",

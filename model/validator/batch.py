@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from model.gang import GangKey
-from model.snapshot import Snapshot
+from fourleaf.model.gang import GangKey
+from fourleaf.model.snapshot import Snapshot
 
 
 def batch_of(snapshot: Snapshot) -> frozenset[GangKey]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from model.gang import GangKey
-from model.resources import PORT_PREFIX, Resources, plus
-from model.snapshot import Snapshot
-from model.validator.breach import Breach, Law
-from model.validator.room import times
-from model.validator.standing import Placed
-from model.validator.uplinks import demand, running_demand, uplink_of
+from fourleaf.model.gang import GangKey
+from fourleaf.model.resources import PORT_PREFIX, Resources, plus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.room import times
+from fourleaf.model.validator.standing import Placed
+from fourleaf.model.validator.uplinks import demand, running_demand, uplink_of
 
 
 def taken_by(placed: list[Placed]) -> dict[str, Resources]:

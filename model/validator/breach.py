@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.gang import GangKey
+from fourleaf.model.gang import GangKey
 
 
 class Law(StrEnum):

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from model.config import Spec
-from model.extensions import Extensions
-from model.gang import Gang, GangKey, Strategy
-from model.plan import Plan
-from model.snapshot import Snapshot
-from model.validator.batch import batch_of
-from model.validator.books import (
-    quota_breaches,
-    room_breaches,
-    taken_by,
-    uplink_breaches,
-)
-from model.validator.breach import Breach, Law
-from model.validator.devices import device_breaches
-from model.validator.facts import facts_of
-from model.validator.phantoms import phantom_breaches
-from model.validator.recompute import NOTHING, points
-from model.validator.seats import member_breaches, seat_breaches
-from model.validator.standing import Placed, stand
-from model.validator.terms import term_breaches
-from model.weights import weights_of
+from fourleaf.model.config import Spec
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey, Strategy
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.batch import batch_of
+from fourleaf.model.validator.books import quota_breaches, room_breaches, taken_by, uplink_breaches
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.devices import device_breaches
+from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.phantoms import phantom_breaches
+from fourleaf.model.validator.recompute import NOTHING, points
+from fourleaf.model.validator.seats import member_breaches, seat_breaches
+from fourleaf.model.validator.standing import Placed, stand
+from fourleaf.model.validator.terms import term_breaches
+from fourleaf.model.weights import weights_of
 
 
 def validate(

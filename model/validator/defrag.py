@@ -6,26 +6,26 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from model.extensions import Extensions
-from model.free_room import free_room
-from model.gang import Gang, GangKey
-from model.plan import Placement
-from model.relocation import Budget, DefragPlan
-from model.snapshot import Snapshot
-from model.validator.batch import batch_of
-from model.validator.books import quota_breaches
-from model.validator.breach import Breach, Law
-from model.validator.moved import (
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.free_room import free_room
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement
+from fourleaf.model.relocation import Budget, DefragPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.batch import batch_of
+from fourleaf.model.validator.books import quota_breaches
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.moved import (
     Moved,
     cost_of,
     move_breaches,
     place_breaches,
     standing_of,
 )
-from model.validator.recompute import NOTHING, points
-from model.validator.seats import member_breaches
-from model.validator.terms import term_breaches
-from model.weights import weights_of
+from fourleaf.model.validator.recompute import NOTHING, points
+from fourleaf.model.validator.seats import member_breaches
+from fourleaf.model.validator.terms import term_breaches
+from fourleaf.model.weights import weights_of
 
 
 def defrag_breaches(

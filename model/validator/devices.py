@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from model.devices.demand import DeviceDemand
-from model.devices.layout import Device
-from model.devices.layout import numbers as numbers_in
-from model.node import Node
-from model.resources import Resources
-from model.snapshot import Snapshot
-from model.validator.breach import Breach, Law
-from model.validator.standing import Placed
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.layout import Device
+from fourleaf.model.devices.layout import numbers as numbers_in
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.standing import Placed
 
 Wish = tuple[int, DeviceDemand]
 

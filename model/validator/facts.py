@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import weakref
 
-from model.config import Spec
-from model.extensions import Extensions
-from model.fabric import Fabric
-from model.gang import Gang
-from model.validator.kind import Ground, Kind, kind_of, phantom_kind
-from model.validator.locations import Locations
-from model.validator.paths import Paths
-from model.validator.room import Room
+from fourleaf.model.config import Spec
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang
+from fourleaf.model.validator.kind import Ground, Kind, kind_of, phantom_kind
+from fourleaf.model.validator.locations import Locations
+from fourleaf.model.validator.paths import Paths
+from fourleaf.model.validator.room import Room
 
 MOST_KINDS = 4096
 """How many kinds of gangs are kept per fabric before the facts start afresh."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.config import Spec
-from model.constraint import NodeConstraint
-from model.extensions import Extensions, Rule
-from model.gang import Gang, TopologyPolicy
-from model.quantity import mbits
-from model.resources import Resources
+from fourleaf.model.config import Spec
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.extensions import Extensions, Rule
+from fourleaf.model.gang import Gang, TopologyPolicy
+from fourleaf.model.quantity import mbits
+from fourleaf.model.resources import Resources
 
 Counts = tuple[int, ...]
 """Pods per role, in rank order."""

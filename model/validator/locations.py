@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from model.validator.kind import Counts, Kind
-from model.validator.paths import Paths, less
-from model.validator.room import Room
+from fourleaf.model.validator.kind import Counts, Kind
+from fourleaf.model.validator.paths import Paths, less
+from fourleaf.model.validator.room import Room
 
 
 class Locations:

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.plan import Move, Placement
-from model.snapshot import Snapshot
-from model.standing import StandingGang
-from model.validator.books import room_breaches, taken_by, uplink_breaches
-from model.validator.breach import Breach, Law
-from model.validator.facts import facts_of
-from model.validator.seats import seat_breaches
-from model.validator.standing import Placed, stand
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Move, Placement
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
+from fourleaf.model.validator.books import room_breaches, taken_by, uplink_breaches
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.seats import seat_breaches
+from fourleaf.model.validator.standing import Placed, stand
 
 PodKey = tuple[str, str]
 """Namespace and name."""

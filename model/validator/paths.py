@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 
-from model.fabric import AdjacencyKind, Fabric
-from model.validator.kind import Counts
-from model.validator.room import Room
+from fourleaf.model.fabric import AdjacencyKind, Fabric
+from fourleaf.model.validator.kind import Counts
+from fourleaf.model.validator.room import Room
 
 
 class Paths:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from model.mix import likely_gangs
-from model.plan import Phantom, Plan
-from model.resources import Resources, plus
-from model.snapshot import Snapshot
-from model.validator.books import over
-from model.validator.breach import Breach, Law
-from model.validator.facts import FabricFacts
-from model.validator.kind import Counts
-from model.validator.locations import Locations
+from fourleaf.model.mix import likely_gangs
+from fourleaf.model.plan import Phantom, Plan
+from fourleaf.model.resources import Resources, plus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.books import over
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.facts import FabricFacts
+from fourleaf.model.validator.kind import Counts
+from fourleaf.model.validator.locations import Locations
 
 
 def phantom_breaches(

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from model.extensions import Extensions
-from model.gang import Gang
-from model.relocation import PreemptionPlan
-from model.snapshot import Snapshot
-from model.validator.books import quota_breaches
-from model.validator.breach import Breach, Law
-from model.validator.moved import Moved, live, place_breaches, standing_of
-from model.validator.recompute import NOTHING, points
-from model.validator.seats import member_breaches
-from model.validator.terms import term_breaches
-from model.weights import weights_of
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.relocation import PreemptionPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.books import quota_breaches
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.moved import Moved, live, place_breaches, standing_of
+from fourleaf.model.validator.recompute import NOTHING, points
+from fourleaf.model.validator.seats import member_breaches
+from fourleaf.model.validator.terms import term_breaches
+from fourleaf.model.weights import weights_of
 
 
 def preemption_breaches(

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from model.config import BUILT_IN_TERMS
-from model.extensions import Extensions
-from model.gang import Gang, Strategy
-from model.mix import likely_gangs
-from model.plan import Plan
-from model.resources import Resources
-from model.snapshot import Snapshot
-from model.validator.devices import links_granted
-from model.validator.facts import facts_of
-from model.validator.standing import Placed, stand
-from model.validator.uplinks import demand, uplink_of
-from model.weights import SCALE, age_step, milli, placed_value, weights_of
+from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, Strategy
+from fourleaf.model.mix import likely_gangs
+from fourleaf.model.plan import Plan
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.devices import links_granted
+from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.standing import Placed, stand
+from fourleaf.model.validator.uplinks import demand, uplink_of
+from fourleaf.model.weights import SCALE, age_step, milli, placed_value, weights_of
 
 BANDWIDTH = "bandwidth"
 """The name under which the bandwidth penalty stands among the terms; its points are negative."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from model.extensions import Extensions
-from model.gang import GangKey
-from model.relocation import RepairPlan
-from model.snapshot import Snapshot
-from model.standing import RepairPolicy, StandingGang
-from model.validator.breach import Breach, Law
-from model.validator.moved import (
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import GangKey
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.moved import (
     Moved,
     cost_of,
     live,
@@ -19,7 +19,7 @@ from model.validator.moved import (
     place_breaches,
     standing_of,
 )
-from model.validator.recompute import NOTHING
+from fourleaf.model.validator.recompute import NOTHING
 
 ACTIVE = (RepairPolicy.PATCH, RepairPolicy.SHIFT, RepairPolicy.MOVE)
 """Policies under which lost members are placed anew."""

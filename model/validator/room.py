@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from model.fabric import Fabric
-from model.node import Node
-from model.resources import Resources, fits, minus
-from model.validator.kind import Counts, Ground
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.validator.kind import Counts, Ground
 
 Spot = tuple[Resources, Counts]
 """An empty node: what it offers, and how many pods of each role it holds (0: not eligible)."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from model.fabric import Fabric
-from model.gang import Gang
-from model.plan import Placement
-from model.snapshot import Snapshot
-from model.validator.breach import Breach, Law
-from model.validator.kind import Ground
-from model.validator.standing import Placed
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Placement
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.kind import Ground
+from fourleaf.model.validator.standing import Placed
 
 
 def member_breaches(snapshot: Snapshot, gang: Gang, placement: Placement) -> list[Breach]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from model.fabric import Fabric
-from model.gang import Gang
-from model.validator.kind import Counts
-from model.validator.locations import Locations
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang
+from fourleaf.model.validator.kind import Counts
+from fourleaf.model.validator.locations import Locations
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.plan import Placement
-from model.validator.breach import Breach, Law
+from fourleaf.model.plan import Placement
+from fourleaf.model.validator.breach import Breach, Law
 
 
 def term_breaches(placement: Placement, earned: dict[str, int]) -> Iterator[Breach]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from model.config import API_VERSION
-from simulator.measures.summary import summarise
-from simulator.options import Options
-from simulator.record import Record
+from fourleaf.model.config import API_VERSION
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.options import Options
+from fourleaf.simulator.record import Record
 
 
 def document(runs: Sequence[tuple[Record, Options]]) -> dict[str, Any]:

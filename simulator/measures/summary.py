@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from simulator.measures.quantiles import quantile
-from simulator.record import GangRecord, Record
+from fourleaf.simulator.measures.quantiles import quantile
+from fourleaf.simulator.record import GangRecord, Record
 
 HOUR = 3600
 GPU_HOUR = 1000 * HOUR

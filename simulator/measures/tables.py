@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.fabric import Fabric
-from simulator.measures.summary import HOUR, Summary
-from simulator.record import Record
-from simulator.trace import Trace
+from fourleaf.model.fabric import Fabric
+from fourleaf.simulator.measures.summary import HOUR, Summary
+from fourleaf.simulator.record import Record
+from fourleaf.simulator.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from simulator.measures.summary import HOUR, Summary, summarise
-from simulator.record import Record
+from fourleaf.simulator.measures.summary import HOUR, Summary, summarise
+from fourleaf.simulator.record import Record
 
 COLOURS = ("#0f766e", "#c2410c", "#6d28d9", "#a16207", "#475569", "#be185d", "#1d4ed8")
 """For the runs in their order."""

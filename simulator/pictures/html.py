@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simulator.measures.tables import Table
+from fourleaf.simulator.measures.tables import Table
 
 INCHES = (7.0, 3.4)
 """Width and height of one chart."""

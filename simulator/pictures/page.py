@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from simulator.measures.tables import Table
-from simulator.pictures.charts import CHARTS, Chart, Run
-from simulator.pictures.html import document, section, svg
+from fourleaf.simulator.measures.tables import Table
+from fourleaf.simulator.pictures.charts import CHARTS, Chart, Run
+from fourleaf.simulator.pictures.html import document, section, svg
 
 
 def page(title: str, note: str, tables: Sequence[Table], runs: Sequence[Run]) -> str:

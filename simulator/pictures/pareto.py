@@ -11,11 +11,11 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simulator.measures.summary import HOUR
-from simulator.measures.tables import Table, duration
-from simulator.pictures.charts import COLOURS
-from simulator.pictures.html import INCHES, document, section, svg
-from simulator.tuning.objectives import OBJECTIVES, Direction, Objective
+from fourleaf.simulator.measures.summary import HOUR
+from fourleaf.simulator.measures.tables import Table, duration
+from fourleaf.simulator.pictures.charts import COLOURS
+from fourleaf.simulator.pictures.html import INCHES, document, section, svg
+from fourleaf.simulator.tuning.objectives import OBJECTIVES, Direction, Objective
 
 FRONT, CHOSEN, OTHER = COLOURS[0], COLOURS[1], COLOURS[4]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from simulator.pictures.charts import CHARTS, Run
-from simulator.pictures.html import INCHES
+from fourleaf.simulator.pictures.charts import CHARTS, Run
+from fourleaf.simulator.pictures.html import INCHES
 
 COLUMNS = 2
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from model.gang import GangKey
-from model.plan import Placement, Plan
-from model.snapshot import Snapshot
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from model.gang import Gang, GangKey
-from model.plan import Placement, Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.snapshot import Snapshot
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.snapshot import Snapshot
 
 NOT_FOUND = Reason(ReasonKind.NO_FREE_CAPACITY)
 """What a baseline says of every gang that it does not place."""

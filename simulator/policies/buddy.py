@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.fabric import AdjacencyKind, Fabric
-from model.plan import Plan
-from model.snapshot import Snapshot
-from simulator.policies.one_by_one import OneByOne, arrival
-from solver.greedy import Books
-from solver.locations import Location
-from solver.scorer import Scorer
-from solver.view import View
+from fourleaf.model.fabric import AdjacencyKind, Fabric
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.simulator.policies.one_by_one import OneByOne, arrival
+from fourleaf.solver.greedy import Books
+from fourleaf.solver.locations import Location
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.view import View
 
 
 class Cells(Books):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.policies.protocol import Policy
+from fourleaf.simulator.policies.protocol import Policy
 
 NAMES = ("cpsat", "greedy", "buddy", "first-fit", "spread")
 """In the order of tables: ours, then the baselines that know leaves, then the one that does not."""
@@ -14,23 +14,23 @@ def policy(name: str, seed: int) -> Policy:
     Raises `ValueError` for a name that nobody has.
     """
     if name == "cpsat":
-        from simulator.policies.cpsat import CpSat
+        from fourleaf.simulator.policies.cpsat import CpSat
 
         return CpSat()
     if name == "greedy":
-        from simulator.policies.greedy import Greedy
+        from fourleaf.simulator.policies.greedy import Greedy
 
         return Greedy()
     if name == "buddy":
-        from simulator.policies.buddy import Buddy
+        from fourleaf.simulator.policies.buddy import Buddy
 
         return Buddy()
     if name == "first-fit":
-        from simulator.policies.first_fit import FirstFit
+        from fourleaf.simulator.policies.first_fit import FirstFit
 
         return FirstFit()
     if name == "spread":
-        from simulator.policies.spread import Spread
+        from fourleaf.simulator.policies.spread import Spread
 
         return Spread(seed)
     raise ValueError(f"'{name}' is no policy; there are {', '.join(NAMES)}")

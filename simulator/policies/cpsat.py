@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.extensions import Extensions
-from model.gang import Gang
-from model.plan import Plan
-from model.relocation import Budget, DefragPlan, RepairPlan
-from model.snapshot import Snapshot
-from model.starts import Start
-from model.validator import Breach
-from solver.asking import ask_start
-from solver.client import SolverClient
-from solver.steps import own_steps
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Plan
+from fourleaf.model.relocation import Budget, DefragPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.model.validator import Breach
+from fourleaf.solver.asking import ask_start
+from fourleaf.solver.client import SolverClient
+from fourleaf.solver.steps import own_steps
 
 
 class CpSat:

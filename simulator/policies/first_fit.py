@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.policies.one_by_one import OneByOne, arrival
-from solver.greedy import Books
-from solver.locations import Location
+from fourleaf.simulator.policies.one_by_one import OneByOne, arrival
+from fourleaf.solver.greedy import Books
+from fourleaf.solver.locations import Location
 
 
 class FirstPlace(Books):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.gang import Gang
-from model.snapshot import Snapshot
-from model.weights import age_step, placed_value
-from simulator.policies.one_by_one import OneByOne
+from fourleaf.model.gang import Gang
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.weights import age_step, placed_value
+from fourleaf.simulator.policies.one_by_one import OneByOne
 
 
 def by_value(snapshot: Snapshot, gang: Gang) -> tuple[int, int, float, str]:
@@ -15,7 +15,7 @@ def by_value(snapshot: Snapshot, gang: Gang) -> tuple[int, int, float, str]:
 
 
 class Greedy(OneByOne):
-    """As `solver.greedy`: each gang at the place whose leaves have the fewest GPUs free."""
+    """Like the solver's `greedy`: each gang at the place whose leaves have the fewest GPUs free."""
 
     def __init__(self) -> None:
         super().__init__(by_value)

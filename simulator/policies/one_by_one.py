@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from model.extensions import Extensions
-from model.gang import Gang
-from model.plan import Plan
-from model.snapshot import Snapshot
-from model.starts import Start
-from simulator.policies.alone import Alone
-from simulator.policies.answers import plan_of
-from solver.greedy import Books
-from solver.scorer import Scorer
-from solver.selection import select
-from solver.starting import earliest_start
-from solver.timeline import Timeline
-from solver.units import Unit, factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.simulator.policies.alone import Alone
+from fourleaf.simulator.policies.answers import plan_of
+from fourleaf.solver.greedy import Books
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.selection import select
+from fourleaf.solver.starting import earliest_start
+from fourleaf.solver.timeline import Timeline
+from fourleaf.solver.units import Unit, factory_for
+from fourleaf.solver.view import View
 
 NO_EXTENSIONS = Extensions()
 Order = Callable[[Snapshot, Gang], Any]

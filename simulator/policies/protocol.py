@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from model.gang import Gang
-from model.plan import Plan
-from model.snapshot import Snapshot
-from model.starts import Start
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
 
 
 class Policy(Protocol):

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import random
 
-from model.gang import Gang
-from model.node import Node
-from model.plan import Plan
-from model.resources import Resources, fits, minus
-from model.snapshot import Snapshot
-from model.starts import Start
-from simulator.policies.alone import Alone
-from simulator.policies.answers import plan_of
-from simulator.policies.one_by_one import arrival
-from solver.selection import select
-from solver.starting import earliest_start
-from solver.timeline import Timeline
+from fourleaf.model.gang import Gang
+from fourleaf.model.node import Node
+from fourleaf.model.plan import Plan
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.simulator.policies.alone import Alone
+from fourleaf.simulator.policies.answers import plan_of
+from fourleaf.simulator.policies.one_by_one import arrival
+from fourleaf.solver.selection import select
+from fourleaf.solver.starting import earliest_start
+from fourleaf.solver.timeline import Timeline
 
 POINTS = 100
 """The most points of a node, as in the scheduler framework."""

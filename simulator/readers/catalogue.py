@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.fabric import Fabric
-from simulator.readers import lingjun, openb_nodes
-from simulator.readers.kalos import Kalos
-from simulator.readers.openb_pods import OpenbPods
-from simulator.readers.philly import Philly
-from simulator.readers.protocol import TraceReader
-from simulator.shape import Shape
+from fourleaf.model.fabric import Fabric
+from fourleaf.simulator.readers import lingjun, openb_nodes
+from fourleaf.simulator.readers.kalos import Kalos
+from fourleaf.simulator.readers.openb_pods import OpenbPods
+from fourleaf.simulator.readers.philly import Philly
+from fourleaf.simulator.readers.protocol import TraceReader
+from fourleaf.simulator.shape import Shape
 
 TRACES: Mapping[str, TraceReader] = {"kalos": Kalos(), "philly": Philly(), "openb": OpenbPods()}
 FABRICS = ("lingjun", "openb", "regular")

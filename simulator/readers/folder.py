@@ -10,7 +10,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 VARIABLE = "TOPOLOGY_DATA_DIR"
-DEFAULT = Path(__file__).parents[3] / "shared" / "data"
+DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 """Beside the checkout."""
 
 

@@ -8,8 +8,8 @@ invented, and nothing here reads them.
 
 from __future__ import annotations
 
-from simulator.readers.folder import read
-from simulator.trace import Job, Trace, by_arrival
+from fourleaf.simulator.readers.folder import read
+from fourleaf.simulator.trace import Job, Trace, by_arrival
 
 FILE = "kalos_converted_319jobs.csv"
 ITERATION = 0.5

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from model.topology import natural_key
-from simulator.readers.folder import read
-from simulator.shape import Shape, tiled
+from fourleaf.model.topology import natural_key
+from fourleaf.simulator.readers.folder import read
+from fourleaf.simulator.shape import Shape, tiled
 
 FILE = "lingjun_topo.csv"
 

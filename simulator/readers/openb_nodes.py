@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.fabric import Fabric, Leaf
-from model.node import Node
-from model.resources import Resources
-from simulator.readers.folder import read
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
+from fourleaf.simulator.readers.folder import read
 
 FILE = "openb_node_list_gpu_node.csv"
 MIB = 2**20

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.readers.folder import read
-from simulator.trace import WHOLE, Job, Trace, by_arrival
+from fourleaf.simulator.readers.folder import read
+from fourleaf.simulator.trace import WHOLE, Job, Trace, by_arrival
 
 FILE = "openb_pod_list_default.csv"
 MIB = 2**20

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from simulator.readers.folder import read
-from simulator.trace import Job, Trace, by_arrival
+from fourleaf.simulator.readers.folder import read
+from fourleaf.simulator.trace import Job, Trace, by_arrival
 
 FILE = "philly_sia.csv"
 NODE = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from simulator.trace import Trace
+from fourleaf.simulator.trace import Trace
 
 
 class TraceReader(Protocol):

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.gang import Gang, GangKey, Role
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from simulator.trace import FOREVER, Job, Resident, Trace
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.simulator.trace import FOREVER, Job, Resident, Trace
 
 
 def trace_of(snapshot: Snapshot, duration: int) -> Trace:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from model.gang import GangKey
-from model.snapshot import Snapshot
-from model.standing import RepairPolicy, StandingGang
-from simulator.failing import Outage
-from simulator.inspecting import note
-from simulator.options import Recovery
-from simulator.policies.cpsat import CpSat
-from simulator.policies.protocol import Policy
-from simulator.recovery.patch import Patch
-from simulator.recovery.protocol import Rescue, Rescuer
-from simulator.recovery.repair import Repair
-from simulator.recovery.restart import Restart
-from simulator.running import FULL, Running
-from simulator.world import World
-from solver.greedy import greedy_plan
+from fourleaf.model.gang import GangKey
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
+from fourleaf.simulator.failing import Outage
+from fourleaf.simulator.inspecting import note
+from fourleaf.simulator.options import Recovery
+from fourleaf.simulator.policies.cpsat import CpSat
+from fourleaf.simulator.policies.protocol import Policy
+from fourleaf.simulator.recovery.patch import Patch
+from fourleaf.simulator.recovery.protocol import Rescue, Rescuer
+from fourleaf.simulator.recovery.repair import Repair
+from fourleaf.simulator.recovery.restart import Restart
+from fourleaf.simulator.running import FULL, Running
+from fourleaf.simulator.world import World
+from fourleaf.solver.greedy import greedy_plan
 
 
 def rescuer(recovery: Recovery, policy: Policy, solver: CpSat | None) -> Rescuer:

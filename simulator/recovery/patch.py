@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from model.plan import Plan
-from model.snapshot import Snapshot
-from simulator.inspecting import found
-from simulator.recovery.protocol import Rescue
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.simulator.inspecting import found
+from fourleaf.simulator.recovery.protocol import Rescue
 
 
 class Patch:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from model.gang import GangKey
-from model.snapshot import Snapshot
-from model.validator import Breach
+from fourleaf.model.gang import GangKey
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import Breach
 
 
 @dataclass(frozen=True, slots=True)

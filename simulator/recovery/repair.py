@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from model.gang import GangKey
-from model.snapshot import Snapshot
-from model.validator import repair_breaches
-from simulator.policies.cpsat import CpSat
-from simulator.recovery.protocol import Rescue
+from fourleaf.model.gang import GangKey
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import repair_breaches
+from fourleaf.simulator.policies.cpsat import CpSat
+from fourleaf.simulator.recovery.protocol import Rescue
 
 
 class Repair:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.snapshot import Snapshot
-from simulator.recovery.protocol import Rescue
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.simulator.recovery.protocol import Rescue
 
 
 class Restart:

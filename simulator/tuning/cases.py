@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from model.fabric import Fabric
-from model.readers import open_paths, read
-from simulator.readers.catalogue import TRACES, fabric
-from simulator.readers.snapshot import trace_of
-from simulator.trace import DAY, Trace
-from simulator.tuning.task import Task
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.readers import open_paths, read
+from fourleaf.simulator.readers.catalogue import TRACES, fabric
+from fourleaf.simulator.readers.snapshot import trace_of
+from fourleaf.simulator.trace import DAY, Trace
+from fourleaf.simulator.tuning.task import Task
 
 
 class TooLittle(ValueError):

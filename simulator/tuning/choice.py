@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from simulator.tuning.evaluate import Evaluation
-from simulator.tuning.knobs import Settings, settings_of
-from simulator.tuning.objectives import OBJECTIVES
-from simulator.tuning.study import CASES, UNPROVEN, settings_of_trial
-from simulator.tuning.task import Task
+from fourleaf.simulator.tuning.evaluate import Evaluation
+from fourleaf.simulator.tuning.knobs import Settings, settings_of
+from fourleaf.simulator.tuning.objectives import OBJECTIVES
+from fourleaf.simulator.tuning.study import CASES, UNPROVEN, settings_of_trial
+from fourleaf.simulator.tuning.task import Task
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from simulator.tuning.ending import whole
-from simulator.tuning.pulse import WORKER, name_of
-from simulator.tuning.study import enqueue_default, is_default
-from simulator.tuning.task import Task
+from fourleaf.simulator.tuning.ending import whole
+from fourleaf.simulator.tuning.pulse import WORKER, name_of
+from fourleaf.simulator.tuning.study import enqueue_default, is_default
+from fourleaf.simulator.tuning.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

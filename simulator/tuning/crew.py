@@ -8,13 +8,13 @@ from multiprocessing import get_context
 from multiprocessing.context import SpawnProcess
 from typing import TYPE_CHECKING
 
-from simulator.tuning.claims import fail
-from simulator.tuning.ending import end_with_parent, orderly
-from simulator.tuning.pulse import Watch
-from simulator.tuning.storage import open_storage
-from simulator.tuning.study import finished, open_study
-from simulator.tuning.task import Task
-from simulator.tuning.worker import POLL, Listen, work
+from fourleaf.simulator.tuning.claims import fail
+from fourleaf.simulator.tuning.ending import end_with_parent, orderly
+from fourleaf.simulator.tuning.pulse import Watch
+from fourleaf.simulator.tuning.storage import open_storage
+from fourleaf.simulator.tuning.study import finished, open_study
+from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.worker import POLL, Listen, work
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.config import API_VERSION
-from simulator.tuning.choice import Candidate, Compared
-from simulator.tuning.verdict import Verdict, sentence
+from fourleaf.model.config import API_VERSION
+from fourleaf.simulator.tuning.choice import Candidate, Compared
+from fourleaf.simulator.tuning.verdict import Verdict, sentence
 
 
 def document(verdict: Verdict) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from simulator.measures.summary import summarise
-from simulator.options import Backfill, Options
-from simulator.replay import replay
-from simulator.tuning.cases import Case
-from simulator.tuning.knobs import Settings, applied
-from simulator.tuning.objectives import OBJECTIVES
-from simulator.tuning.task import Task
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.options import Backfill, Options
+from fourleaf.simulator.replay import replay
+from fourleaf.simulator.tuning.cases import Case
+from fourleaf.simulator.tuning.knobs import Settings, applied
+from fourleaf.simulator.tuning.objectives import OBJECTIVES
+from fourleaf.simulator.tuning.task import Task
 
 
 @dataclass(frozen=True, slots=True)

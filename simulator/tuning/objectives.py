@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from simulator.measures.summary import Summary
-from simulator.measures.tables import duration, percent
+from fourleaf.simulator.measures.summary import Summary
+from fourleaf.simulator.measures.tables import duration, percent
 
 
 class Direction(StrEnum):

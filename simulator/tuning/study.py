@@ -10,9 +10,9 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from simulator.tuning.knobs import Settings, settings_of
-from simulator.tuning.objectives import OBJECTIVES
-from simulator.tuning.task import Task
+from fourleaf.simulator.tuning.knobs import Settings, settings_of
+from fourleaf.simulator.tuning.objectives import OBJECTIVES
+from fourleaf.simulator.tuning.task import Task
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from simulator.measures.tables import Table
-from simulator.pictures.pareto import Point
-from simulator.tuning.choice import Compared, compared
-from simulator.tuning.knobs import KNOBS
-from simulator.tuning.objectives import OBJECTIVES
-from simulator.tuning.verdict import Verdict
+from fourleaf.simulator.measures.tables import Table
+from fourleaf.simulator.pictures.pareto import Point
+from fourleaf.simulator.tuning.choice import Compared, compared
+from fourleaf.simulator.tuning.knobs import KNOBS
+from fourleaf.simulator.tuning.objectives import OBJECTIVES
+from fourleaf.simulator.tuning.verdict import Verdict
 
 MOST = 12
 """Trials of the front that are listed."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from model.config import SchedulerConfig
-from simulator.trace import Sizes
-from simulator.tuning import knobs, objectives
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.simulator.trace import Sizes
+from fourleaf.simulator.tuning import knobs, objectives
 
 
 class Task(BaseModel):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from simulator.tuning.cases import Split
-from simulator.tuning.choice import (
+from fourleaf.simulator.tuning.cases import Split
+from fourleaf.simulator.tuning.choice import (
     Candidate,
     Compared,
     candidates,
@@ -15,11 +15,11 @@ from simulator.tuning.choice import (
     compared,
     default_of,
 )
-from simulator.tuning.evaluate import Evaluation
-from simulator.tuning.knobs import Settings, settings_of
-from simulator.tuning.objectives import OBJECTIVES
-from simulator.tuning.study import finished, front
-from simulator.tuning.task import Task
+from fourleaf.simulator.tuning.evaluate import Evaluation
+from fourleaf.simulator.tuning.knobs import Settings, settings_of
+from fourleaf.simulator.tuning.objectives import OBJECTIVES
+from fourleaf.simulator.tuning.study import finished, front
+from fourleaf.simulator.tuning.task import Task
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -6,22 +6,15 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from simulator.tuning.cases import split_of
-from simulator.tuning.claims import claim, complete, fail
-from simulator.tuning.ending import orderly
-from simulator.tuning.evaluate import Evaluation, evaluate
-from simulator.tuning.knobs import Settings, settings_of, suggested
-from simulator.tuning.pulse import Watch, beating
-from simulator.tuning.storage import open_storage
-from simulator.tuning.study import (
-    CASES,
-    SETTINGS,
-    UNPROVEN,
-    finished,
-    open_study,
-    sampler,
-)
-from simulator.tuning.task import Task
+from fourleaf.simulator.tuning.cases import split_of
+from fourleaf.simulator.tuning.claims import claim, complete, fail
+from fourleaf.simulator.tuning.ending import orderly
+from fourleaf.simulator.tuning.evaluate import Evaluation, evaluate
+from fourleaf.simulator.tuning.knobs import Settings, settings_of, suggested
+from fourleaf.simulator.tuning.pulse import Watch, beating
+from fourleaf.simulator.tuning.storage import open_storage
+from fourleaf.simulator.tuning.study import CASES, SETTINGS, UNPROVEN, finished, open_study, sampler
+from fourleaf.simulator.tuning.task import Task
 
 if TYPE_CHECKING:
     from optuna import Study, Trial

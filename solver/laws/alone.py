@@ -9,7 +9,7 @@ to one gang or is shared, and only after that to which, and cuts have fewer term
 
 from __future__ import annotations
 
-from solver.program import UNBOUNDED, Program
+from fourleaf.solver.program import UNBOUNDED, Program
 
 
 def add_alone(program: Program) -> None:

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from solver.layout import Layout
-from solver.program import Terms
-from solver.variables import UnitVariables
+from fourleaf.solver.layout import Layout
+from fourleaf.solver.program import Terms
+from fourleaf.solver.variables import UnitVariables
 
 
 def add_blocks(layout: Layout) -> None:

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from model.resources import PORT_PREFIX, Resources
-from solver.bins import Bin
-from solver.laws.claim import Claim
-from solver.laws.devices import add_devices
-from solver.program import UNBOUNDED, Program, Terms
-from solver.view import View
+from fourleaf.model.resources import PORT_PREFIX, Resources
+from fourleaf.solver.bins import Bin
+from fourleaf.solver.laws.claim import Claim
+from fourleaf.solver.laws.devices import add_devices
+from fourleaf.solver.program import UNBOUNDED, Program, Terms
+from fourleaf.solver.view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.resources import Resources
-from solver.program import Terms
+from fourleaf.model.resources import Resources
+from fourleaf.solver.program import Terms
 
 
 @dataclass(slots=True)

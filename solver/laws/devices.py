@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model.devices.choice import Ask
-from model.devices.free import FreeDevices
-from model.resources import free_devices
-from solver.bins import Bin
-from solver.laws.claim import Claim
-from solver.program import Program, Terms
-from solver.view import View
+from fourleaf.model.devices.choice import Ask
+from fourleaf.model.devices.free import FreeDevices
+from fourleaf.model.resources import free_devices
+from fourleaf.solver.bins import Bin
+from fourleaf.solver.laws.claim import Claim
+from fourleaf.solver.program import Program, Terms
+from fourleaf.solver.view import View
 
 MOST_PATTERNS = 512
 """Patterns of a node that are looked at; with more, some mixes that would fit are passed over."""

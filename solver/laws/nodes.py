@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from solver.bins import Bin
-from solver.program import Program, Terms
-from solver.variables import UnitVariables
-from solver.view import View
+from fourleaf.solver.bins import Bin
+from fourleaf.solver.program import Program, Terms
+from fourleaf.solver.variables import UnitVariables
+from fourleaf.solver.view import View
 
 
 def add_node_laws(program: Program, view: View, variables: UnitVariables) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from model.gang import Gang
-from model.snapshot import Snapshot
-from solver.program import Program, Terms
-from solver.view import View
+from fourleaf.model.gang import Gang
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.program import Program, Terms
+from fourleaf.solver.view import View
 
 
 def new_gpus(gang: Gang) -> int:

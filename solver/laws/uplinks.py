@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from solver.layout import Layout
-from solver.program import UNBOUNDED, Program, Terms
-from solver.scorer import Scorer
-from solver.variables import UnitVariables
-from solver.view import View
+from fourleaf.solver.layout import Layout
+from fourleaf.solver.program import UNBOUNDED, Program, Terms
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.variables import UnitVariables
+from fourleaf.solver.view import View
 
 
 def running_demand(view: View) -> dict[object, dict[int, int]]:

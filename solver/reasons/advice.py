@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.constraint import NodeConstraint
-from model.gang import Gang, Role
-from model.node import Node, Taint
-from model.resources import Resources, capacity_of, fits
-from solver.ground import Ground
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node, Taint
+from fourleaf.model.resources import Resources, capacity_of, fits
+from fourleaf.solver.ground import Ground
 
 MOST_NAMED = 3
 GIB = 1 << 30

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.gang import Gang
-from model.reasons import Reason, ReasonKind
-from solver.reasons.inquiry import Inquiry
-from solver.units import gang_order
+from fourleaf.model.gang import Gang
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.solver.reasons.inquiry import Inquiry
+from fourleaf.solver.units import gang_order
 
 
 def not_considered(inquiry: Inquiry, gang: Gang) -> Reason | None:

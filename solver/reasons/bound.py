@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.gang import Gang
-from model.reasons import Reason, ReasonKind
-from solver.locations import Takes
-from solver.reasons import advice
-from solver.reasons.inquiry import Inquiry
-from solver.reasons.size import PREFERRED
-from solver.units import Unit
+from fourleaf.model.gang import Gang
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.solver.locations import Takes
+from fourleaf.solver.reasons import advice
+from fourleaf.solver.reasons.inquiry import Inquiry
+from fourleaf.solver.reasons.size import PREFERRED
+from fourleaf.solver.units import Unit
 
 
 def bound_elsewhere(inquiry: Inquiry, unit: Unit, as_preferred: Unit | None) -> Reason | None:

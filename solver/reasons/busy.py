@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from model.gang import Gang, GangKey, TopologyPolicy
-from model.reasons import NearMiss, Reason, ReasonKind
-from model.resources import PORT_PREFIX, Resources, counted, fits
-from solver.reasons.inquiry import Inquiry
-from solver.reasons.obstacles import Obstacles, shares_nodes
-from solver.reasons.reach import Reach, Reached, Spot, spots_of
-from solver.reasons.shares import uplink_full, waiting_steps
-from solver.reasons.standing import NO_LIMIT
-from solver.units import Unit
+from fourleaf.model.gang import Gang, GangKey, TopologyPolicy
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.resources import PORT_PREFIX, Resources, counted, fits
+from fourleaf.solver.reasons.inquiry import Inquiry
+from fourleaf.solver.reasons.obstacles import Obstacles, shares_nodes
+from fourleaf.solver.reasons.reach import Reach, Reached, Spot, spots_of
+from fourleaf.solver.reasons.shares import uplink_full, waiting_steps
+from fourleaf.solver.reasons.standing import NO_LIMIT
+from fourleaf.solver.units import Unit
 
 MOST_RIVALS = 3
 PREFERRED_NOW = "topology-policy Preferred would place it now"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from model.gang import Gang, GangKey
-from model.plan import Plan
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from solver.ground import Ground
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.solver.ground import Ground
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from model.extensions import Extensions
-from model.gang import Gang
-from model.plan import Placement, Plan
-from model.resources import Resources, minus
-from model.snapshot import Snapshot
-from solver.ground import Ground
-from solver.laws.quota import new_gpus, quota_left
-from solver.reasons.holders import Holders, requests_of
-from solver.reasons.standing import Standing
-from solver.scorer import Scorer
-from solver.selection import Selection, select
-from solver.units import UnitFactory, factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.resources import Resources, minus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.ground import Ground
+from fourleaf.solver.laws.quota import new_gpus, quota_left
+from fourleaf.solver.reasons.holders import Holders, requests_of
+from fourleaf.solver.reasons.standing import Standing
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.selection import Selection, select
+from fourleaf.solver.units import UnitFactory, factory_for
+from fourleaf.solver.view import View
 
 
 class Inquiry:

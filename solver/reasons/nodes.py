@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from model.gang import Gang, Role
-from model.node import Node
-from model.reasons import Reason, ReasonKind
-from model.resources import counted, fits
-from solver.ground import Ground
-from solver.reasons import advice
-from solver.units import Unit
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.resources import counted, fits
+from fourleaf.solver.ground import Ground
+from fourleaf.solver.reasons import advice
+from fourleaf.solver.units import Unit
 
 CORDONED = "cordoned"
 NOT_READY = "notReady"

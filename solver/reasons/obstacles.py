@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from model.reasons import NearMiss
-from model.resources import Resources, fits, plus
-from solver.kinds import Kind
-from solver.reasons.holders import Holder
-from solver.reasons.inquiry import Inquiry
-from solver.reasons.reach import Part, Reach, Reached
-from solver.reasons.standing import seated
-from solver.units import Unit
+from fourleaf.model.reasons import NearMiss
+from fourleaf.model.resources import Resources, fits, plus
+from fourleaf.solver.kinds import Kind
+from fourleaf.solver.reasons.holders import Holder
+from fourleaf.solver.reasons.inquiry import Inquiry
+from fourleaf.solver.reasons.reach import Part, Reach, Reached
+from fourleaf.solver.reasons.standing import seated
+from fourleaf.solver.units import Unit
 
 MOST_SHOWN = 4
 """So many holders are shown for one leaf."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from model.resources import Resources
-from solver.kinds import Counts
-from solver.locations import Takes
-from solver.reasons.standing import Standing, seated
-from solver.units import Unit
+from fourleaf.model.resources import Resources
+from fourleaf.solver.kinds import Counts
+from fourleaf.solver.locations import Takes
+from fourleaf.solver.reasons.standing import Standing, seated
+from fourleaf.solver.units import Unit
 
 MOST_TIES = 64
 """So many equally near places are compared by who stands in the way."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.gang import Gang
-from model.reasons import NearMiss, Reason, ReasonKind
-from solver.laws.quota import new_gpus
-from solver.laws.uplinks import running_demand
-from solver.locations import Takes
-from solver.reasons.inquiry import Inquiry
-from solver.reasons.obstacles import MOST_SHOWN, ending
-from solver.reasons.reach import Reach, Spot
-from solver.units import Unit
+from fourleaf.model.gang import Gang
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.solver.laws.quota import new_gpus
+from fourleaf.solver.laws.uplinks import running_demand
+from fourleaf.solver.locations import Takes
+from fourleaf.solver.reasons.inquiry import Inquiry
+from fourleaf.solver.reasons.obstacles import MOST_SHOWN, ending
+from fourleaf.solver.reasons.reach import Reach, Spot
+from fourleaf.solver.units import Unit
 
 
 def quota_exceeded(inquiry: Inquiry, gang: Gang) -> Reason | None:

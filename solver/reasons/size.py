@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from model.config import Spec, TopologyConstraints
-from model.fabric import Fabric
-from model.gang import Gang, TopologyPolicy
-from model.reasons import Reason, ReasonKind
-from solver.ground import Ground
-from solver.kinds import Counts, Kind
-from solver.reasons import advice
-from solver.reasons.inquiry import Inquiry
-from solver.reasons.obstacles import shares_nodes
-from solver.units import Unit, UnitFactory
+from fourleaf.model.config import Spec, TopologyConstraints
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, TopologyPolicy
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.solver.ground import Ground
+from fourleaf.solver.kinds import Counts, Kind
+from fourleaf.solver.reasons import advice
+from fourleaf.solver.reasons.inquiry import Inquiry
+from fourleaf.solver.reasons.obstacles import shares_nodes
+from fourleaf.solver.units import Unit, UnitFactory
 
 PREFERRED = "set topology-policy Preferred"
 

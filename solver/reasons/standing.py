@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from model.resources import Resources, fits, minus
-from solver.greedy import Books
-from solver.kinds import Counts, Kind
-from solver.locations import Takes
-from solver.scorer import Scorer
-from solver.units import Unit
-from solver.view import View
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.solver.greedy import Books
+from fourleaf.solver.kinds import Counts, Kind
+from fourleaf.solver.locations import Takes
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.units import Unit
+from fourleaf.solver.view import View
 
 NO_LIMIT = 1 << 60
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from model.gang import Gang
-from model.mix import LikelyGang
-from solver.relocation.movers import Mover
-from solver.units import Unit, UnitFactory
-from solver.view import View
+from fourleaf.model.gang import Gang
+from fourleaf.model.mix import LikelyGang
+from fourleaf.solver.relocation.movers import Mover
+from fourleaf.solver.units import Unit, UnitFactory
+from fourleaf.solver.view import View
 
 
 @dataclass(frozen=True, slots=True, eq=False)

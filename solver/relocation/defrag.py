@@ -10,27 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from model.extensions import Extensions
-from model.free_room import free_room
-from model.gang import Gang
-from model.mix import likely_gangs
-from model.plan import Move, PlanStatus, Stage, Waiting
-from model.reasons import Reason, ReasonKind
-from model.relocation import Budget, DefragPlan
-from model.snapshot import Snapshot
-from model.weights import age_step, placed_value
-from solver.clock import Clock
-from solver.laws.quota import left_of_quotas, new_gpus
-from solver.phantoms import phantom_units
-from solver.program import Terms
-from solver.relocation.cast import Cast
-from solver.relocation.movers import Reach, mover, without
-from solver.relocation.relocation import Relocation
-from solver.relocation.settle import moves_of, settle, tasks_of
-from solver.relocation.turns import Goal, Turn, reach
-from solver.selection import select
-from solver.units import factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.free_room import free_room
+from fourleaf.model.gang import Gang
+from fourleaf.model.mix import likely_gangs
+from fourleaf.model.plan import Move, PlanStatus, Stage, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import Budget, DefragPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.weights import age_step, placed_value
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.laws.quota import left_of_quotas, new_gpus
+from fourleaf.solver.phantoms import phantom_units
+from fourleaf.solver.program import Terms
+from fourleaf.solver.relocation.cast import Cast
+from fourleaf.solver.relocation.movers import Reach, mover, without
+from fourleaf.solver.relocation.relocation import Relocation
+from fourleaf.solver.relocation.settle import moves_of, settle, tasks_of
+from fourleaf.solver.relocation.turns import Goal, Turn, reach
+from fourleaf.solver.selection import select
+from fourleaf.solver.units import factory_for
+from fourleaf.solver.view import View
 
 NO_EXTENSIONS = Extensions()
 FOR_WAITING = Turn(

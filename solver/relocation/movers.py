@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from model.gang import Gang, GangKey, Role
-from model.snapshot import RunningPod, Snapshot
-from model.standing import StandingGang
-from solver.ground import Ground
-from solver.residents import Resident
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import StandingGang
+from fourleaf.solver.ground import Ground
+from fourleaf.solver.residents import Resident
 
 
 class Reach(Enum):

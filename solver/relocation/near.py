@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from solver.kinds import Counts
-from solver.locations import Location
-from solver.relocation.movers import Mover, Reach
-from solver.stand import Stand
-from solver.units import Party, Unit
-from solver.view import View
+from fourleaf.solver.kinds import Counts
+from fourleaf.solver.locations import Location
+from fourleaf.solver.relocation.movers import Mover, Reach
+from fourleaf.solver.stand import Stand
+from fourleaf.solver.units import Party, Unit
+from fourleaf.solver.view import View
 
 
 def plain_leaves(view: View, units: Iterable[Unit]) -> frozenset[int]:

@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 
-from model.gang import GangKey
-from solver.program import Terms
-from solver.relocation.relocation import Relocation
+from fourleaf.model.gang import GangKey
+from fourleaf.solver.program import Terms
+from fourleaf.solver.relocation.relocation import Relocation
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.mix import likely_gangs
-from model.plan import PlanStatus, Stage
-from model.reasons import Reason, ReasonKind
-from model.relocation import PreemptionPlan, Victim
-from model.snapshot import Snapshot
-from model.standing import StandingGang
-from solver.clock import Clock
-from solver.laws.quota import left_of_quotas, new_gpus
-from solver.program import UNBOUNDED
-from solver.relocation.cast import Cast
-from solver.relocation.movers import Mover, Reach, mover, without
-from solver.relocation.relocation import Relocation
-from solver.relocation.settle import settle, tasks_of
-from solver.relocation.turns import Goal, Turn, reach
-from solver.relocation.victims import possible_victims, waiting_gang
-from solver.tiers import GangClass
-from solver.units import factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.mix import likely_gangs
+from fourleaf.model.plan import PlanStatus, Stage
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import PreemptionPlan, Victim
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.laws.quota import left_of_quotas, new_gpus
+from fourleaf.solver.program import UNBOUNDED
+from fourleaf.solver.relocation.cast import Cast
+from fourleaf.solver.relocation.movers import Mover, Reach, mover, without
+from fourleaf.solver.relocation.relocation import Relocation
+from fourleaf.solver.relocation.settle import settle, tasks_of
+from fourleaf.solver.relocation.turns import Goal, Turn, reach
+from fourleaf.solver.relocation.victims import possible_victims, waiting_gang
+from fourleaf.solver.tiers import GangClass
+from fourleaf.solver.units import factory_for
+from fourleaf.solver.view import View
 
 NO_EXTENSIONS = Extensions()
 AMBITION = 0.9

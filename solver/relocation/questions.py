@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from model.extensions import Extensions
-from model.free_room import free_room
-from model.gang import GangKey
-from model.plan import Placement, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
-from model.snapshot import Snapshot
-from model.standing import RepairPolicy, StandingGang
-from model.validator import Breach, defrag_breaches, preemption_breaches, repair_breaches
-from solver.greedy import greedy_plan
-from solver.question import Question
-from solver.relocation.movers import without
-from solver.relocation.reasons import explain_defrag, explain_preemption, explain_repair
-from solver.relocation.victims import waiting_gang
-from solver.tasks import Defragment, Preempt, Repair
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.free_room import free_room
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Placement, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
+from fourleaf.model.validator import Breach, defrag_breaches, preemption_breaches, repair_breaches
+from fourleaf.solver.greedy import greedy_plan
+from fourleaf.solver.question import Question
+from fourleaf.solver.relocation.movers import without
+from fourleaf.solver.relocation.reasons import explain_defrag, explain_preemption, explain_repair
+from fourleaf.solver.relocation.victims import waiting_gang
+from fourleaf.solver.tasks import Defragment, Preempt, Repair
 
 PASSIVE = (RepairPolicy.WAIT, RepairPolicy.RESTART)
 """Policies under which no lost member is placed anew."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.config import SchedulerConfig
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.plan import Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.relocation import DefragPlan, PreemptionPlan, RepairPlan
-from model.snapshot import RunningPod, Snapshot
-from model.standing import RepairPolicy, StandingGang
-from solver.explain import explain
-from solver.relocation.movers import whole, without
-from solver.relocation.victims import possible_victims, waiting_gang
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
+from fourleaf.solver.explain import explain
+from fourleaf.solver.relocation.movers import whole, without
+from fourleaf.solver.relocation.victims import possible_victims, waiting_gang
 
 
 def explain_repair(snapshot: Snapshot, plan: RepairPlan, extensions: Extensions) -> RepairPlan:

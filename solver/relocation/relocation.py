@@ -2,7 +2,7 @@
 
 Movers that stay are residents of the layout. Those that go are counted, together with gangs
 that look for a place, by the same integers per location as in "who". A mover that could keep
-some of its members has a unit of its own beside (`solver.relocation.near`). So
+some of its members has a unit of its own beside (`fourleaf.solver.relocation.near`). So
 
     gangs placed of a party = movers of the party that neither stay nor go in part
                               + applicants of the party that are placed.
@@ -13,19 +13,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 
-from model.gang import Gang
-from solver.decode import PlacedGang, decode, misfits, staying
-from solver.laws.uplinks import add_uplinks
-from solver.layout import Layout
-from solver.program import Program, Terms
-from solver.relocation.cast import Cast
-from solver.relocation.movers import Mover, Reach
-from solver.relocation.near import alone, near_unit, plain_leaves
-from solver.residents import Resident
-from solver.scorer import Scorer
-from solver.tiers import GangClass
-from solver.units import Unit, gang_order
-from solver.variables import UnitVariables
+from fourleaf.model.gang import Gang
+from fourleaf.solver.decode import PlacedGang, decode, misfits, staying
+from fourleaf.solver.laws.uplinks import add_uplinks
+from fourleaf.solver.layout import Layout
+from fourleaf.solver.program import Program, Terms
+from fourleaf.solver.relocation.cast import Cast
+from fourleaf.solver.relocation.movers import Mover, Reach
+from fourleaf.solver.relocation.near import alone, near_unit, plain_leaves
+from fourleaf.solver.residents import Resident
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.tiers import GangClass
+from fourleaf.solver.units import Unit, gang_order
+from fourleaf.solver.variables import UnitVariables
 
 
 class Relocation:

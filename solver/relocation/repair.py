@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.mix import LikelyGang, likely_gangs
-from model.plan import Placement, PlanStatus, Stage, Waiting
-from model.reasons import Reason, ReasonKind
-from model.relocation import RepairPlan
-from model.snapshot import Snapshot
-from model.standing import RepairPolicy, StandingGang
-from solver.clock import Clock
-from solver.relocation.cast import Cast
-from solver.relocation.movers import Mover, Reach, mover, without
-from solver.relocation.settle import Settled, Task, moves_of, settle, tasks_of
-from solver.relocation.turns import Goal, Reached, Turn, reach
-from solver.units import UnitFactory, factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.mix import LikelyGang, likely_gangs
+from fourleaf.model.plan import Placement, PlanStatus, Stage, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.relocation.cast import Cast
+from fourleaf.solver.relocation.movers import Mover, Reach, mover, without
+from fourleaf.solver.relocation.settle import Settled, Task, moves_of, settle, tasks_of
+from fourleaf.solver.relocation.turns import Goal, Reached, Turn, reach
+from fourleaf.solver.units import UnitFactory, factory_for
+from fourleaf.solver.view import View
 
 NO_EXTENSIONS = Extensions()
 AMBITION = 0.9

@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from model.gang import Gang, GangKey
-from model.plan import Move, Placement, Stage
-from model.snapshot import Snapshot
-from solver.assemble import placement_of
-from solver.clock import Clock
-from solver.decode import PlacedGang
-from solver.ground import Ground
-from solver.phantoms import phantom_units
-from solver.relocation.movers import Mover, Reach
-from solver.relocation.turns import Reached
-from solver.scorer import Scorer
-from solver.units import Unit, UnitFactory, gang_order
-from solver.view import View
-from solver.where import ceiling, locate
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Move, Placement, Stage
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.assemble import placement_of
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.decode import PlacedGang
+from fourleaf.solver.ground import Ground
+from fourleaf.solver.phantoms import phantom_units
+from fourleaf.solver.relocation.movers import Mover, Reach
+from fourleaf.solver.relocation.turns import Reached
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.units import Unit, UnitFactory, gang_order
+from fourleaf.solver.view import View
+from fourleaf.solver.where import ceiling, locate
 
 
 @dataclass(frozen=True, slots=True)

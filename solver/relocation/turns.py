@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from model.plan import Stage
-from solver.clock import Clock
-from solver.cpsat import CpSat
-from solver.program import Terms, costs_of
-from solver.relocation.cast import Cast
-from solver.relocation.nearby import found_in, hold, spines_of
-from solver.relocation.relocation import Relocation
-from solver.tiers import GangClass, Tiers
+from fourleaf.model.plan import Stage
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.cpsat import CpSat
+from fourleaf.solver.program import Terms, costs_of
+from fourleaf.solver.relocation.cast import Cast
+from fourleaf.solver.relocation.nearby import found_in, hold, spines_of
+from fourleaf.solver.relocation.relocation import Relocation
+from fourleaf.solver.tiers import GangClass, Tiers
 
 AMBITION = 0.8
 """Of the time, what the first solve of the whole may take."""
@@ -65,7 +65,7 @@ def reach(
     """The best values, goal after goal; `None` where there are none or none were found in time.
 
     `rows` adds what else has to hold. Where the numbers of a leaf cannot be put on its nodes,
-    it is modelled node by node: first with all else held (`solver.relocation.nearby`), and
+    it is modelled node by node: first with all else held (`fourleaf.solver.relocation.nearby`), and
     where that does not reach the bounds, as a whole.
     """
     refined: frozenset[int] = frozenset()

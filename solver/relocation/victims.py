@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.gang import Gang, GangKey
-from model.snapshot import Snapshot
-from model.standing import StandingGang
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
 
 
 def waiting_gang(snapshot: Snapshot, key: GangKey) -> Gang:

@@ -7,7 +7,7 @@ worth 1000 - t: they look for empty leaves.
 
 from __future__ import annotations
 
-from model.gang import Strategy
+from fourleaf.model.gang import Strategy
 
 NAME = "domainUtilization"
 

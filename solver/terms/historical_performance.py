@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.node import Node
+from fourleaf.model.node import Node
 
 NAME = "historicalPerformance"
 

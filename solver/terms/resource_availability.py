@@ -6,7 +6,7 @@ The least over CPU, memory and pod slots (those the node states and offers) of
 
 from __future__ import annotations
 
-from model.resources import Resources
+from fourleaf.model.resources import Resources
 
 NAME = "resourceAvailability"
 

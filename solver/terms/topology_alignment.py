@@ -8,7 +8,7 @@ such links.
 
 from __future__ import annotations
 
-from model.resources import Resources, free_devices
+from fourleaf.model.resources import Resources, free_devices
 
 NAME = "topologyAlignment"
 HALF = 500

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.reading import Fault, Reading
-from model.crds.node_status import Gpu, Link, Process
-from model.devices.held import DEVICES
+from fourleaf.agent.reading import Fault, Reading
+from fourleaf.model.crds.node_status import Gpu, Link, Process
+from fourleaf.model.devices.held import DEVICES
 
 
 def gpus(count: int = 2, **more: Any) -> tuple[Gpu, ...]:

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from agent.agent import Agent, Setting
-from agent.metrics import AgentMetrics
-from agent.reading import Reading
-from k8s_bridge.cluster.errors import Ambiguous, Conflict, Throttled
-from k8s_bridge.cluster.kinds import EVENTS, GPU_NODE_STATUSES, NODES, PODS
-from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
-from k8s_bridge.cluster.memory.actors import add_namespace
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.virtual_clock import VirtualClock
-from model.crds.node_status import NodeDevices
+from fourleaf.agent.agent import Agent, Setting
+from fourleaf.agent.metrics import AgentMetrics
+from fourleaf.agent.reading import Reading
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, GPU_NODE_STATUSES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.crds.node_status import NodeDevices
 from tests.agent.made import failure, pod, process, reading
 from tests.agent.test_publisher import Failing
 

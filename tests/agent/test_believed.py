@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.contradictions import examined
-from agent.inventory import inventory
-from agent.memory import carried_over
-from agent.node import NodeIdentity
-from agent.reading import Reading
-from model.devices.free import FreeDevices
-from model.devices.layout import Device, layout_of
-from model.node import Node
+from fourleaf.agent.contradictions import examined
+from fourleaf.agent.inventory import inventory
+from fourleaf.agent.memory import carried_over
+from fourleaf.agent.node import NodeIdentity
+from fourleaf.agent.reading import Reading
+from fourleaf.model.devices.free import FreeDevices
+from fourleaf.model.devices.layout import Device, layout_of
+from fourleaf.model.node import Node
 from tests.agent.made import failure
 from tests.agent.readers.nvml.fake import SWITCH, FakeGpu, FakeNvml
 from tests.agent.readers.nvml.test_reader import FIRST, SECOND, read

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cgroups import Pods
+from fourleaf.agent.cgroups import Pods
 
 UID = "0f2c6a52-7bd1-4d2e-9a43-1b2c3d4e5f60"
 FLAT = UID.replace("-", "_")

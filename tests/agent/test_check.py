@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from agent import check
-from agent.check import Beat, Seen, line_of, metrics_of, seen_in
+from fourleaf.agent import check
+from fourleaf.agent.check import Beat, Seen, line_of, metrics_of, seen_in
 from tests.controlplane.processes import free_ports
 from tests.controlplane.waiting import eventually
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.contradictions import MOST_LINKS, examined
-from model.crds.node_status import Gpu, Link
+from fourleaf.agent.contradictions import MOST_LINKS, examined
+from fourleaf.model.crds.node_status import Gpu, Link
 from tests.agent.made import failure, gpus, mesh, process, reading
 
 

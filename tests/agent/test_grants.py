@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from agent.grants import CONFIG_HASH, Grants, pod_on_node
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.reflect import Absent, Put, Removed, Replaced
+from fourleaf.agent.grants import CONFIG_HASH, Grants, pod_on_node
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.reflect import Absent, Put, Removed, Replaced
 from tests.agent.made import pod
 
 

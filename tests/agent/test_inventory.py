@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.contradictions import examined
-from agent.inventory import MOST_BYTES, inventory
-from agent.matching import Mismatch
-from agent.node import NodeIdentity
-from agent.reading import Reading
-from model.crds.api import Condition
-from model.crds.node_status import NodeDevices, Process
+from fourleaf.agent.contradictions import examined
+from fourleaf.agent.inventory import MOST_BYTES, inventory
+from fourleaf.agent.matching import Mismatch
+from fourleaf.agent.node import NodeIdentity
+from fourleaf.agent.reading import Reading
+from fourleaf.model.crds.api import Condition
+from fourleaf.model.crds.node_status import NodeDevices, Process
 from tests.agent.made import failure, gpus, reading
 
 NODE = NodeIdentity("n1", "uid-1", "boot-1")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.grants import Grants
-from agent.matching import mismatches
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.reflect import Replaced
-from model.crds.node_status import Process
+from fourleaf.agent.grants import Grants
+from fourleaf.agent.matching import mismatches
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.reflect import Replaced
+from fourleaf.model.crds.node_status import Process
 from tests.agent.made import process
 from tests.agent.test_grants import body
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent.memory import carried_over
-from model.crds.node_status import Gpu
+from fourleaf.agent.memory import carried_over
+from fourleaf.model.crds.node_status import Gpu
 from tests.agent.made import failure, gpus, reading
 
 

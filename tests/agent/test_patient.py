@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from agent.patient import PatientReader
-from agent.reading import Reading
+from fourleaf.agent.patient import PatientReader
+from fourleaf.agent.reading import Reading
 from tests.agent.made import reading
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.pci import address, numa_node
+from fourleaf.agent.pci import address, numa_node
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from agent.contradictions import examined
-from agent.inventory import inventory
-from agent.node import NodeIdentity
-from agent.publisher import MANAGER, Publisher
-from agent.reading import Reading
-from k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict, NotFound, Refused
-from k8s_bridge.cluster.kinds import GPU_NODE_STATUSES
-from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, Request
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.virtual_clock import VirtualClock
-from model.crds.node_status import NodeDevices
+from fourleaf.agent.contradictions import examined
+from fourleaf.agent.inventory import inventory
+from fourleaf.agent.node import NodeIdentity
+from fourleaf.agent.publisher import MANAGER, Publisher
+from fourleaf.agent.reading import Reading
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict, NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, Request
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.crds.node_status import NodeDevices
 from tests.agent.made import gpus, process, reading
 
 HERE = Target("", "n1")

@@ -6,10 +6,10 @@ from typing import Any
 
 import aiohttp
 
-from agent.metrics import AgentMetrics
-from agent.serving import STALE_AFTER, AgentServer
-from k8s_bridge.plain_http import Address
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.agent.metrics import AgentMetrics
+from fourleaf.agent.serving import STALE_AFTER, AgentServer
+from fourleaf.k8s_bridge.plain_http import Address
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 from tests.agent.made import reading
 
 

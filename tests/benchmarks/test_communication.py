@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from benchmarks.communication.figures import HEADER, columns, gathered, verdict
 from benchmarks.replays import Case, Outcome
-from simulator.measures.summary import summarise
-from simulator.options import Communication, Options
-from simulator.replay import replay
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.options import Communication, Options
+from fourleaf.simulator.replay import replay
 from tests.simulator.made import job, leaves, options, trace
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from benchmarks.failures.figures import HEADER, columns, gathered, why
 from benchmarks.replays import Case, Outcome
-from simulator.measures.summary import summarise
-from simulator.options import Failures, Options
-from simulator.replay import replay
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.options import Failures, Options
+from fourleaf.simulator.replay import replay
 from tests.simulator.made import job, leaves, options, trace
 
 

@@ -14,9 +14,9 @@ from benchmarks.results import ran
 from benchmarks.sources import code_of, hashed
 from benchmarks.trace.figures import HEADER, behind, columns, gathered
 from benchmarks.trace.week import Week, line
-from simulator.measures.summary import summarise
-from simulator.options import Options
-from simulator.replay import replay
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.options import Options
+from fourleaf.simulator.replay import replay
 from tests.simulator.made import job, leaves, options, trace
 
 JOBS = trace(job("a", 0, 100, pods=2), job("b", 1, 50, pods=3), job("c", 2, 50))

@@ -6,9 +6,9 @@ import asyncio
 
 from benchmarks.webhook.client import paced
 from benchmarks.webhook.load import pod, review
-from webhook.decide import Door, decide
-from webhook.review import decoded
-from webhook.settings import Settings
+from fourleaf.webhook.decide import Door, decide
+from fourleaf.webhook.review import decoded
+from fourleaf.webhook.settings import Settings
 
 
 def test_the_load_is_changed_and_then_let_in() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.main import app
+from fourleaf.cli.main import app
 
 Run = Callable[..., Result]
 

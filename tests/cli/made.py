@@ -9,14 +9,14 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
-from model.fabric import Fabric, Leaf
-from model.gang import GangKey
-from model.node import Node
-from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
-from model.readers import open_paths, read
-from model.reasons import NearMiss, Reason, ReasonKind
-from model.resources import Resources
-from model.snapshot import Snapshot
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import GangKey
+from fourleaf.model.node import Node
+from fourleaf.model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
+from fourleaf.model.readers import open_paths, read
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GOLDEN = Path(__file__).parent / "golden"

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from cli import completion
-from cli.main import app, make_app
-from model.config import BUILT_IN_TERMS
+from fourleaf.cli import completion
+from fourleaf.cli.main import app, make_app
+from fourleaf.model.config import BUILT_IN_TERMS
 from tests.cli.made import EXAMPLES
 
 Write = Callable[[str, str], Path]

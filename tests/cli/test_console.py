@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from cli import console, progress
-from model.plan import Stage
-from model.problems import PRINTED, Problem, Severity
+from fourleaf.cli import console, progress
+from fourleaf.model.plan import Stage
+from fourleaf.model.problems import PRINTED, Problem, Severity
 
 
 def terminal(monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> io.StringIO:

@@ -64,7 +64,7 @@ def test_a_file_without_nodes(run: Run, tmp_path: Path) -> None:
 
 def test_it_serves_a_snapshot_until_it_is_told_to_stop() -> None:
     """The URL is printed, pages come, SIGTERM ends it with 0 although a page is open."""
-    command = [sys.executable, "-c", "from cli.main import main; main()", "dashboard"]
+    command = [sys.executable, "-c", "from fourleaf.cli.main import main; main()", "dashboard"]
     command += ["--snapshot", EXAMPLES, "--listen", "127.0.0.1:0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

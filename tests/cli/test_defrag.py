@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.defrag import ask
-from cli.live import Reach
-from k8s_bridge.cluster.kinds import CONFIG_MAPS
-from k8s_bridge.cluster.memory import MemoryCluster, actors
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.config_watch import DEFRAGMENT
-from model.config import CONFIG_MAP
-from model.problems import BadInput
+from fourleaf.cli.defrag import ask
+from fourleaf.cli.live import Reach
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.config_watch import DEFRAGMENT
+from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.problems import BadInput
 from tests.cli.conftest import Run
 from tests.cli.test_drain import MOVABLE, cluster, stands
 

@@ -17,21 +17,21 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cli.demo import show
-from cli.demo.check import breaches
-from cli.demo.show import Show, play
-from cli.demo.story import Script
-from cli.demo.twin import Cast, Twin
-from cli.render.glyphs import UNICODE
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.cluster.memory.actors import target
-from k8s_bridge.cluster.protocol import Binding
-from model.gang import GangKey
-from solver.client import SolverClient
+from fourleaf.cli.demo import show
+from fourleaf.cli.demo.check import breaches
+from fourleaf.cli.demo.show import Show, play
+from fourleaf.cli.demo.story import Script
+from fourleaf.cli.demo.twin import Cast, Twin
+from fourleaf.cli.render.glyphs import UNICODE
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.cluster.memory.actors import target
+from fourleaf.k8s_bridge.cluster.protocol import Binding
+from fourleaf.model.gang import GangKey
+from fourleaf.solver.client import SolverClient
 from tests.cli.conftest import Run
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "from cli.main import main; main()", "demo"]
+COMMAND = [sys.executable, "-c", "from fourleaf.cli.main import main; main()", "demo"]
 SHORT = ["--seconds", "6", "--seed", "3", "--nodes", "32"]
 WITHIN = 120
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.drain import mark
-from cli.live import Live, Reach, read_live
-from cli.patching import patch_all
-from k8s_bridge.cluster.errors import Refused
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.cluster.memory import MemoryCluster, actors
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.relocation.repairing import DRAIN
-from model.problems import BadInput
+from fourleaf.cli.drain import mark
+from fourleaf.cli.live import Live, Reach, read_live
+from fourleaf.cli.patching import patch_all
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+from fourleaf.model.problems import BadInput
 from tests.cli.conftest import Run
 from tests.k8s_bridge.relocation.bench import Bench
 

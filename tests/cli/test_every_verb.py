@@ -14,10 +14,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from cli import config
-from cli.main import VERBS, app
-from cli.maps import verb as maps
-from cli.options import OutputFormat
+from fourleaf.cli import config
+from fourleaf.cli.main import VERBS, app
+from fourleaf.cli.maps import verb as maps
+from fourleaf.cli.options import OutputFormat
 from tests.cli.made import EXAMPLES, GOLDEN
 
 NESTED: dict[tuple[str, ...], Callable[..., Any]] = {

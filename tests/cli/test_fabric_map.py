@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cli.render.fabric_map import MAX_ROWS, fabric_map
-from cli.render.glyphs import ASCII, UNICODE, glyphs_for
-from model.gang import GangKey
-from model.plan import Plan, PlanStatus
-from model.snapshot import Snapshot
+from fourleaf.cli.render.fabric_map import MAX_ROWS, fabric_map
+from fourleaf.cli.render.glyphs import ASCII, UNICODE, glyphs_for
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.snapshot import Snapshot
 from tests.cli.made import example, example_plan, fabric, placed
 
 NOTHING = Plan(PlanStatus.OPTIMAL, ())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from cli.live import Reach
-from cli.status import leader_of
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import target
-from k8s_bridge.cluster.protocol import Target
+from fourleaf.cli.live import Reach
+from fourleaf.cli.status import leader_of
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import target
+from fourleaf.k8s_bridge.cluster.protocol import Target
 
 NAME = "fourleaf-scheduler"
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from cli.live import Live, Reach, read_live
-from k8s_bridge.cluster.kinds import (
+from fourleaf.cli.live import Live, Reach, read_live
+from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     JOB_SETS,
     JOBS,
     NATIVE_POD_GROUPS,
     NATIVE_POD_GROUPS_BETA,
 )
-from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
-from model.problems import BadInput
-from model.readers import open_paths
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers import open_paths
 
 Write = Callable[[str, str], Path]
 

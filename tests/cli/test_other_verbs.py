@@ -13,13 +13,13 @@ import pytest
 import yaml
 from typer.testing import Result
 
-from model.config import SchedulerConfig
-from model.documents.plan import to_document
-from model.extensions import ExtensionError
-from model.gang import Strategy
-from model.plan import Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.weights import gang_weights
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.documents.plan import to_document
+from fourleaf.model.extensions import ExtensionError
+from fourleaf.model.gang import Strategy
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.weights import gang_weights
 from tests.cli.made import EXAMPLES, example, example_plan
 
 Run = Callable[..., Result]
@@ -120,7 +120,7 @@ def test_extension_that_cannot_be_loaded_is_bad_input(
     def load() -> None:
         raise ExtensionError("fourleaf.rules: cooling has no allows()")
 
-    monkeypatch.setattr("model.extensions.load", load)
+    monkeypatch.setattr("fourleaf.model.extensions.load", load)
     path = write("plan.json", json.dumps(to_document(example(), example_plan())))
     result = run("validate-plan", "-f", EXAMPLES, "--plan", path)
     assert result.exit_code == 2
@@ -228,17 +228,27 @@ def test_version_and_help(run: Run) -> None:
 
 def test_the_command_never_loads_ortools() -> None:
     """The parent process stays small: OR-tools belongs to the solver process alone."""
-    code = "import sys, cli.main, cli.plan, solver.client; assert 'ortools' not in sys.modules"
+    modules = "fourleaf.cli.main, fourleaf.cli.plan, fourleaf.solver.client"
+    code = f"import sys, {modules}; assert 'ortools' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=EXAMPLES.parent)
 
 
 @pytest.mark.parametrize(
     ("loaded", "heavy"),
     [
-        ("cli.main", {"pydantic", "rich", "yaml", "solver.client", "model.snapshot"}),
         (
-            "cli.main, cli.solving, solver.keeper",
-            {"pydantic", "structlog", "model.fabric", "solver.wire", "solver.client"},
+            "fourleaf.cli.main",
+            {"pydantic", "rich", "yaml", "fourleaf.solver.client", "fourleaf.model.snapshot"},
+        ),
+        (
+            "fourleaf.cli.main, fourleaf.cli.solving, fourleaf.solver.keeper",
+            {
+                "pydantic",
+                "structlog",
+                "fourleaf.model.fabric",
+                "fourleaf.solver.wire",
+                "fourleaf.solver.client",
+            },
         ),
     ],
     ids=["help", "starting the solver process"],
@@ -251,7 +261,13 @@ def test_what_comes_first_loads_nothing_heavy(loaded: str, heavy: set[str]) -> N
 
 def test_terminal_without_unicode_gets_ascii() -> None:
     """With an ASCII locale the command prints ASCII and does not fail."""
-    command = [sys.executable, "-c", "from cli.main import main; main()", "config", "explain"]
+    command = [
+        sys.executable,
+        "-c",
+        "from fourleaf.cli.main import main; main()",
+        "config",
+        "explain",
+    ]
     env = os.environ | {"PYTHONIOENCODING": "ascii"}
     said = subprocess.run(command, check=True, capture_output=True, cwd=EXAMPLES.parent, env=env)
     assert said.stdout.isascii()

@@ -12,11 +12,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.plan_reading import from_document
-from cli.text import json_text, yaml_text
-from model.extensions import Extensions
-from model.validator import validate
+from fourleaf.cli.main import app
+from fourleaf.cli.plan_reading import from_document
+from fourleaf.cli.text import json_text, yaml_text
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.validator import validate
 from tests.cli.made import EXAMPLES, example
 
 Run = Callable[..., Result]

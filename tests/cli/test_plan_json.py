@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.plan_reading import from_document
-from model.documents.plan import Timings, to_document
-from model.gang import GangKey
-from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
-from model.problems import BadInput
-from model.reasons import NearMiss, Reason, ReasonKind
-from model.snapshot import Snapshot
+from fourleaf.cli.plan_reading import from_document
+from fourleaf.model.documents.plan import Timings, to_document
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
+from fourleaf.model.problems import BadInput
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.snapshot import Snapshot
 from tests.cli.made import example, example_plan, unproven
 
 WORDS = st.text("abc-/ é", min_size=1, max_size=8)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from cli.render.gangs import BAR_WIDTH, bars
-from cli.render.glyphs import ASCII, UNICODE, Glyphs
-from cli.render.plan_view import plan_view
-from cli.render.proof import proof_line
-from model.plan import Plan, PlanStatus
+from fourleaf.cli.render.gangs import BAR_WIDTH, bars
+from fourleaf.cli.render.glyphs import ASCII, UNICODE, Glyphs
+from fourleaf.cli.render.plan_view import plan_view
+from fourleaf.cli.render.proof import proof_line
+from fourleaf.model.plan import Plan, PlanStatus
 from tests.cli.made import GOLDEN, example, example_plan, text, unproven
 
 

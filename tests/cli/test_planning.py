@@ -3,9 +3,9 @@
 import pytest
 from structlog.testing import capture_logs
 
-from cli import planning
-from model.plan import PlanStatus
-from solver.client import SolverClient
+from fourleaf.cli import planning
+from fourleaf.model.plan import PlanStatus
+from fourleaf.solver.client import SolverClient
 from tests.solver import faulty_worker
 from tests.solver.probes import LIMIT, WORKER
 from tests.solver.stand_ins import snapshot, steps

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.render.queue import start_text
-from k8s_bridge.cluster.memory import actors
+from fourleaf.cli.render.queue import start_text
+from fourleaf.k8s_bridge.cluster.memory import actors
 from tests.cli.conftest import Run
 
 Write = Callable[[str, str], Path]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cli.main import app
-from simulator.readers import philly
+from fourleaf.cli.main import app
+from fourleaf.simulator.readers import philly
 
 ROWS = """\
 timestamp,duration,num_gpus,gpu_time,cluster

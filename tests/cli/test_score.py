@@ -12,11 +12,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from cli.main import app
-from cli.render.decisions import decided
-from cli.render.raw import measured
-from model.gang import GangKey
-from model.scores.decision import Decision, Ground
+from fourleaf.cli.main import app
+from fourleaf.cli.render.decisions import decided
+from fourleaf.cli.render.raw import measured
+from fourleaf.model.gang import GangKey
+from fourleaf.model.scores.decision import Decision, Ground
 from tests.cli.conftest import Run
 from tests.cli.made import EXAMPLES
 

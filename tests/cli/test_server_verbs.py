@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from cli import watching
-from cli.render.queue import age
-from k8s_bridge.telling.status import LastCycle, Queued, Status, status_document
-from model.gang import GangKey
-from model.reasons import Reason, ReasonKind
+from fourleaf.cli import watching
+from fourleaf.cli.render.queue import age
+from fourleaf.k8s_bridge.telling.status import LastCycle, Queued, Status, status_document
+from fourleaf.model.gang import GangKey
+from fourleaf.model.reasons import Reason, ReasonKind
 from tests.cli.conftest import Run
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from cli.live import Live
-from cli.render.status import server_lines
-from cli.status import document_of
-from k8s_bridge.ledger.codec import page_body
-from k8s_bridge.ledger.in_use import LedgerUse
-from k8s_bridge.ledger.names import FORMAT
-from k8s_bridge.ledger.records import Page
-from k8s_bridge.ledger.unreadable import Sealed
-from k8s_bridge.telling.status import Status, status_document
+from fourleaf.cli.live import Live
+from fourleaf.cli.render.status import server_lines
+from fourleaf.cli.status import document_of
+from fourleaf.k8s_bridge.ledger.codec import page_body
+from fourleaf.k8s_bridge.ledger.in_use import LedgerUse
+from fourleaf.k8s_bridge.ledger.names import FORMAT
+from fourleaf.k8s_bridge.ledger.records import Page
+from fourleaf.k8s_bridge.ledger.unreadable import Sealed
+from fourleaf.k8s_bridge.telling.status import Status, status_document
 
 NODE: dict[str, Any] = {
     "apiVersion": "v1",

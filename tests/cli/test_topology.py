@@ -13,18 +13,18 @@ import pytest
 import typer
 import yaml
 
-from cli.live import Reach
-from cli.topology.applying import apply_diff, target_levels
-from cli.topology.source import read_objects
-from cli.topology.verb import _confirm
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
-from k8s_bridge.cluster.protocol import Target
-from model.config import Topology
-from model.problems import BadInput
-from model.topologies.known import KnownNode
-from model.topologies.labelling import difference, preset_levels
-from model.topology import PRESETS
+from fourleaf.cli.live import Reach
+from fourleaf.cli.topology.applying import apply_diff, target_levels
+from fourleaf.cli.topology.source import read_objects
+from fourleaf.cli.topology.verb import _confirm
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.config import Topology
+from fourleaf.model.problems import BadInput
+from fourleaf.model.topologies.known import KnownNode
+from fourleaf.model.topologies.labelling import difference, preset_levels
+from fourleaf.model.topology import PRESETS
 from tests.cli.conftest import Run
 from tests.model.topologies.made import rails
 

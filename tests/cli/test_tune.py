@@ -7,13 +7,13 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from cli.main import app
-from model.config import SchedulerConfig
-from model.readers import open_paths, read
-from simulator.readers import philly
-from simulator.tuning import evaluate as replays
-from simulator.tuning import worker
-from simulator.tuning.knobs import KNOBS
+from fourleaf.cli.main import app
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.readers import open_paths, read
+from fourleaf.simulator.readers import philly
+from fourleaf.simulator.tuning import evaluate as replays
+from fourleaf.simulator.tuning import worker
+from fourleaf.simulator.tuning.knobs import KNOBS
 from tests.simulator.tuning.made import WEIGHT, formula
 
 ROWS = "\n".join(

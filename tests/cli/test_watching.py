@@ -15,11 +15,11 @@ import typer
 import yaml
 from rich.console import Console
 
-from cli import console, watching
-from cli.options import OutputFormat
-from cli.watching import View, present
-from k8s_bridge.cluster.memory import actors
-from model.problems import BadInput, Problem, Severity
+from fourleaf.cli import console, watching
+from fourleaf.cli.options import OutputFormat
+from fourleaf.cli.watching import View, present
+from fourleaf.k8s_bridge.cluster.memory import actors
+from fourleaf.model.problems import BadInput, Problem, Severity
 from tests.cli.conftest import Run
 
 Write = Callable[[str, str], Path]
@@ -121,7 +121,7 @@ def test_a_file_that_changes_until_ctrl_c(write: Write) -> None:
         one["metadata"]["namespace"] = "ml"
     path = write("now.yaml", yaml.safe_dump_all(nodes))
     words = ["queue", "-f", str(path), "--watch", "--interval", "0.2"]
-    command = [sys.executable, "-c", "from cli.main import main; main()", *words]
+    command = [sys.executable, "-c", "from fourleaf.cli.main import main; main()", *words]
     with subprocess.Popen(
         command,
         cwd=ROOT,

@@ -57,7 +57,7 @@ def test_an_address_that_is_taken(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         where = f"127.0.0.1:{taken.getsockname()[1]}"
-        command = [sys.executable, "-c", "from cli.main import main; main()", "webhook"]
+        command = [sys.executable, "-c", "from fourleaf.cli.main import main; main()", "webhook"]
         command += ["--kubeconfig", str(kubeconfig), "--cert-dir", str(tmp_path)]
         command += ["--listen", "127.0.0.1:0", "--metrics-listen", where]
         result = subprocess.run(command, capture_output=True, text=True, check=False)

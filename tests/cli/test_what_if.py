@@ -12,13 +12,13 @@ import pytest
 import yaml
 from rich.console import Console
 
-from cli.plan_reading import from_document
-from cli.render.comparison import comparison_view
-from cli.render.glyphs import UNICODE
-from model.extensions import Extensions
-from model.readers import Source, read
-from model.scores.comparison import Outcome, compare
-from model.validator import validate
+from fourleaf.cli.plan_reading import from_document
+from fourleaf.cli.render.comparison import comparison_view
+from fourleaf.cli.render.glyphs import UNICODE
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.readers import Source, read
+from fourleaf.model.scores.comparison import Outcome, compare
+from fourleaf.model.validator import validate
 from tests.cli.conftest import Run
 from tests.small import fabric, gang, plan, snapshot
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from cli.gang_names import find_gang
-from cli.render.glyphs import UNICODE
-from cli.render.why import why_lines
-from cli.why import document_of, explained
-from model.gang import GangKey
-from model.plan import Plan
-from model.problems import BadInput
-from model.snapshot import RunningPod, Snapshot
+from fourleaf.cli.gang_names import find_gang
+from fourleaf.cli.render.glyphs import UNICODE
+from fourleaf.cli.render.why import why_lines
+from fourleaf.cli.why import document_of, explained
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.problems import BadInput
+from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.cli.made import example, example_plan, text
 
 MIXTRAL = GangKey("ml", "mixtral-sft")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from dashboard.serve import Options
-from dashboard.web.access import Token
-from dashboard.world.files import FileWorld
-from model.readers import open_paths
+from fourleaf.dashboard.serve import Options
+from fourleaf.dashboard.web.access import Token
+from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.model.readers import open_paths
 from tests.dashboard.served import Served
 from tests.dashboard.telling import many, scheduler
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dashboard.world.sight import Sight
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey
-from model.node import Node
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
 
 GIB = 2**30
 

@@ -12,11 +12,11 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from typing import Any, Self, TypeVar
 
-from dashboard.serve import Options, serving
-from dashboard.world.live import LiveWorld
-from dashboard.world.sight import World
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.dashboard.serve import Options, serving
+from fourleaf.dashboard.world.live import LiveWorld
+from fourleaf.dashboard.world.sight import World
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 
 T = TypeVar("T")
 

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from dashboard import board as boards
-from dashboard.board import Board
-from dashboard.cycles import Cycles
-from dashboard.world.files import FileWorld
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.dashboard import board as boards
+from fourleaf.dashboard.board import Board
+from fourleaf.dashboard.cycles import Cycles
+from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 from tests.dashboard.test_expecting import Searching
 from tests.dashboard.test_planning import Counting
 

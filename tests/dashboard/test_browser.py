@@ -7,11 +7,11 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.world.files import FileWorld
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.cluster.memory import actors
-from k8s_bridge.cluster.protocol import Binding, Target
-from model.readers import Source
+from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.memory import actors
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.model.readers import Source
 from tests.controlplane.waiting import eventually
 from tests.dashboard import hostile
 from tests.dashboard.contrast import LEAST, RUNS_INTO, poor

@@ -6,8 +6,8 @@ import gc
 
 import pytest
 
-from dashboard.collecting import LEAST, MOST, NEVER, collecting_while
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.dashboard.collecting import LEAST, MOST, NEVER, collecting_while
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 
 
 @pytest.fixture

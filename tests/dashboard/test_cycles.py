@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from dashboard.cycles import LARGEST, Cycles, replicas
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.plain_http import Address, PlainServer, json_page
+from fourleaf.dashboard.cycles import LARGEST, Cycles, replicas
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.plain_http import Address, PlainServer, json_page
 from tests.dashboard.telling import document
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.emptying import Emptied, afterwards
-from model.fabric import Leaf
-from model.gang import Gang, GangKey, Role
-from model.plan import Move, PlanStatus
-from model.previews.drain import Drained
-from model.relocation import RepairPlan
-from model.resources import Resources
-from model.snapshot import Snapshot
+from fourleaf.dashboard.emptying import Emptied, afterwards
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.plan import Move, PlanStatus
+from fourleaf.model.previews.drain import Drained
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
 from tests.dashboard.made import node, runs, sight
 
 EIGHT = Resources(gpus=8)

@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
-from dashboard.expecting import EVERY, Expecting
-from k8s_bridge.virtual_clock import VirtualClock
-from model.extensions import ExtensionError
-from model.fabric import Leaf
-from model.gang import Gang, GangKey, Role
-from model.resources import Resources
-from model.snapshot import Snapshot
-from model.starts import Start
+from fourleaf.dashboard.expecting import EVERY, Expecting
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.extensions import ExtensionError
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
 from tests.dashboard.made import node, sight
 
 KEY = GangKey("ml", "g")

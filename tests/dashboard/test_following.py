@@ -6,14 +6,14 @@ import asyncio
 import json
 from typing import Any
 
-from dashboard.following import GATHER, Follower
-from dashboard.hub import Hub
-from dashboard.views.fabric import FabricView, fabric_view
-from dashboard.views.marks import Marks
-from dashboard.world.files import FileWorld
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.virtual_clock import VirtualClock
-from model.fabric import Leaf
+from fourleaf.dashboard.following import GATHER, Follower
+from fourleaf.dashboard.hub import Hub
+from fourleaf.dashboard.views.fabric import FabricView, fabric_view
+from fourleaf.dashboard.views.marks import Marks
+from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.fabric import Leaf
 from tests.dashboard.made import node, runs, sight
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.cycles import SHOWN
+from fourleaf.dashboard.cycles import SHOWN
 from tests.dashboard.conftest import CYCLES, SECRET
 from tests.dashboard.contrast import RUNS_INTO, reads_well
 from tests.dashboard.served import Served

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from dashboard import hub as hubs
-from dashboard.hub import BEHIND, MOST, RESYNC, FullError, Hub
+from fourleaf.dashboard import hub as hubs
+from fourleaf.dashboard.hub import BEHIND, MOST, RESYNC, FullError, Hub
 
 
 def hello() -> bytes:

@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from dashboard.asking import Asker, BusyError
-from dashboard.planning import QueuePlans
-from model.fabric import Leaf
-from model.plan import Plan, PlanStatus
-from model.snapshot import Snapshot
+from fourleaf.dashboard.asking import Asker, BusyError
+from fourleaf.dashboard.planning import QueuePlans
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.plan import Plan, PlanStatus
+from fourleaf.model.snapshot import Snapshot
 from tests.dashboard.made import node, sight
 
 LEAVES = [Leaf("l0", "s0", (node("a"),))]

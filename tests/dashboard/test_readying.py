@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from dashboard.readying import Readiness
-from dashboard.world.files import FileWorld
-from dashboard.world.sight import Sight
+from fourleaf.dashboard.readying import Readiness
+from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.dashboard.world.sight import Sight
 from tests.controlplane.waiting import eventually
 from tests.dashboard.served import Served
 

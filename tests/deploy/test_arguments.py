@@ -9,9 +9,9 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from cli.main import app
-from dashboard.serve import Options
-from dashboard.web.access import SHORTEST, Proxied, Token
+from fourleaf.cli.main import app
+from fourleaf.dashboard.serve import Options
+from fourleaf.dashboard.web.access import SHORTEST, Proxied, Token
 from tests.deploy.shipped import SWITCHED_ON
 from tests.deploy.test_chart import made, templates
 from tests.deploy.tools import run
@@ -76,8 +76,8 @@ def started(values: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Optio
     async def instead(*given: Any) -> None:
         seen.append(given[-1])
 
-    monkeypatch.setattr("cli.dashboard._live", instead)
-    monkeypatch.setattr("k8s_bridge.logs.set_up_logs", lambda: None)
+    monkeypatch.setattr("fourleaf.cli.dashboard._live", instead)
+    monkeypatch.setattr("fourleaf.k8s_bridge.logs.set_up_logs", lambda: None)
     spec = templates(made(values))["fourleaf-dashboard"]
     done = CliRunner().invoke(app, arguments(spec, folder))
     assert done.exit_code == 0, done.output

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from model.config import BUILT_IN_TERMS, Spec
+from fourleaf.model.config import BUILT_IN_TERMS, Spec
+from fourleaf.webhook.configurations import Deployment, configurations
 from tests.deploy.generated import CHARTS, DEPLOY, SYSTEM, rendered
 from tests.deploy.shipped import SWITCHED_ON
 from tests.deploy.tools import run
-from webhook.configurations import Deployment, configurations
 
 Body = dict[str, Any]
 AGENT = "fourleaf-agent"

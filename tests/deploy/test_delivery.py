@@ -60,7 +60,7 @@ def test_the_nodes_of_kind_are_told_apart_from_real_ones() -> None:
 def test_the_inventory_for_kind_is_one_that_an_agent_publishes(tmp_path: Path) -> None:
     """Read by the agent itself, it can be relied on."""
     path = DEPLOY / "kustomize" / "overlays" / "kind" / "inventory.yaml"
-    main = "from cli.main import main; main()"
+    main = "from fourleaf.cli.main import main; main()"
     command = [sys.executable, "-c", main, "agent", "--once", "-o", "json"]
     done = subprocess.run([*command, "--from-file", path], capture_output=True, check=True)
     assert len(json.loads(done.stdout)["status"]["gpus"]) == 2

@@ -11,13 +11,13 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
-from agent.metrics import AgentMetrics
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.metrics import Metrics as SchedulerMetrics
+from fourleaf.agent.metrics import AgentMetrics
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.metrics import Metrics as SchedulerMetrics
+from fourleaf.webhook.decide import Door
+from fourleaf.webhook.metrics import Metrics as WebhookMetrics
 from tests.deploy.generated import DEPLOY, rendered
 from tests.deploy.tools import run
-from webhook.decide import Door
-from webhook.metrics import Metrics as WebhookMetrics
 
 MONITORING = DEPLOY / "monitoring"
 DOCS = DEPLOY.parent / "docs" / "alerts.md"

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from k8s_bridge.ledger.names import LEADER, PREFIX, RECORD, gang_lease_name, page_name
-from k8s_bridge.relocation.codec import relocation_name
-from model.config import Spec
-from model.crds.claim import CLAIM
-from model.devices.held import DEVICES as GRANTED
-from model.gang import GangKey
-from model.readers.device_map import DEVICE_MAP
+from fourleaf.k8s_bridge.ledger.names import LEADER, PREFIX, RECORD, gang_lease_name, page_name
+from fourleaf.k8s_bridge.relocation.codec import relocation_name
+from fourleaf.model.config import Spec
+from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.devices.held import DEVICES as GRANTED
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.device_map import DEVICE_MAP
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 FILES = sorted((DEPLOY / "policies").glob("*.yaml"))

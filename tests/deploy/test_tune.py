@@ -9,7 +9,7 @@ import pytest
 import typer
 import yaml
 
-from cli.main import app
+from fourleaf.cli.main import app
 
 TUNE = Path(__file__).parents[2] / "deploy" / "tune"
 FILES = ("job", "report")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from model.readers import read
-from model.readers.sources import Source
-from model.readers.wishes import KNOWN
-from model.reasons import ReasonKind
+from fourleaf.model.readers import read
+from fourleaf.model.readers.sources import Source
+from fourleaf.model.readers.wishes import KNOWN
+from fourleaf.model.reasons import ReasonKind
 
 ROOT = Path(__file__).parents[2]
 TRAINING = ROOT / "docs" / "training-guide.md"

@@ -11,7 +11,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from cli.main import app
+from fourleaf.cli.main import app
 
 FENCE = re.compile(r"^[ \t]*```\w*\n(.*?)^[ \t]*```$", re.M | re.S)
 SPAN = re.compile(r"`([^`]+)`")

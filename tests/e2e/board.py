@@ -21,7 +21,7 @@ class Board(Process):
         self.port = free_ports(1)[0]
         token = folder / "token"
         token.write_text(TOKEN)
-        main = "from cli.main import main; main()"
+        main = "from fourleaf.cli.main import main; main()"
         command = [sys.executable, "-c", main, "dashboard", "--kubeconfig", str(kubeconfig)]
         command += ["--listen", f"127.0.0.1:{self.port}", "--token-file", str(token), *more]
         super().__init__("fourleaf dashboard", command, folder / f"dashboard-{self.port}.log")

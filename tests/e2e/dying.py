@@ -16,18 +16,18 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TypeVar
 
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.cluster.kinds import LEASES, RESOURCE_CLAIMS, Kind
-from k8s_bridge.cluster.live import LiveCluster, connect
-from k8s_bridge.cluster.protocol import Binding, Body, Target
-from k8s_bridge.election.election import Timing
-from k8s_bridge.leading import Pace
-from k8s_bridge.ledger.codec import KNOWN
-from k8s_bridge.ledger.names import LEADER
-from k8s_bridge.metrics import Metrics
-from k8s_bridge.reporting import Reporter
-from k8s_bridge.scheduler import Options, Scheduler
-from k8s_bridge.solving import Solver
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, RESOURCE_CLAIMS, Kind
+from fourleaf.k8s_bridge.cluster.live import LiveCluster, connect
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
+from fourleaf.k8s_bridge.election.election import Timing
+from fourleaf.k8s_bridge.leading import Pace
+from fourleaf.k8s_bridge.ledger.codec import KNOWN
+from fourleaf.k8s_bridge.ledger.names import LEADER
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.scheduler import Options, Scheduler
+from fourleaf.k8s_bridge.solving import Solver
 
 T = TypeVar("T")
 QUICK = Timing(hold=1, renew=0.2, margin=0.3)

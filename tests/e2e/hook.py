@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from model.crds.definitions import definitions
+from fourleaf.model.crds.definitions import definitions
+from fourleaf.webhook.configurations import Deployment, configurations
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.processes import Process, free_ports
 from tests.controlplane.waiting import eventually
 from tests.e2e.replica import ROOT, grant
-from webhook.configurations import Deployment, configurations
 
 RIGHTS = ROOT / "deploy" / "rbac" / "webhook.yaml"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -37,7 +37,7 @@ class Hook(Process):
     ) -> None:
         self.port, self.side_port = free_ports(2)
         self.port = port or self.port
-        main = "from cli.main import main; main()"
+        main = "from fourleaf.cli.main import main; main()"
         path = plane.kubeconfig("webhook")
         command = [sys.executable, "-c", main, "webhook", "--kubeconfig", str(path)]
         command += ["--listen", f"127.0.0.1:{self.port}"]

@@ -52,7 +52,7 @@ class Replica(Process):
         prefix: Sequence[str] = (),
     ) -> None:
         self.port = free_ports(1)[0]
-        main = "from cli.main import main; main()"
+        main = "from fourleaf.cli.main import main; main()"
         path = kubeconfig or plane.kubeconfig(role)
         command = [*prefix, sys.executable, "-c", main, "run", "--kubeconfig", str(path)]
         command += ["--listen", f"127.0.0.1:{self.port}", *more]

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 import yaml
 
-from agent.agent import Agent, Setting
-from agent.metrics import AgentMetrics
-from agent.node import own_boot_id
-from agent.patient import PatientReader
-from agent.readers.from_file import FileReader
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.cluster.live import connect
-from model.crds.definitions import definitions
+from fourleaf.agent.agent import Agent, Setting
+from fourleaf.agent.metrics import AgentMetrics
+from fourleaf.agent.node import own_boot_id
+from fourleaf.agent.patient import PatientReader
+from fourleaf.agent.readers.from_file import FileReader
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.cluster.live import connect
+from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.plane import ControlPlane
@@ -75,7 +75,7 @@ class Running(Process):
         self.file = folder / "devices.json"
         self.port = free_ports(1)[0]
         self.write(devices)
-        main = "from cli.main import main; main()"
+        main = "from fourleaf.cli.main import main; main()"
         command = [sys.executable, "-c", main, "agent", "--node-name", node]
         command += ["--from-file", str(self.file), "--interval", "1"]
         command += ["--kubeconfig", str(kubeconfig), "--listen", f"127.0.0.1:{self.port}"]
@@ -293,7 +293,7 @@ def test_once(api: Api, kubeconfig: Path, tmp_path: Path) -> None:
     bad.write_text("{}")
 
     def once(node: str, file: Path) -> int:
-        main = "from cli.main import main; main()"
+        main = "from fourleaf.cli.main import main; main()"
         command = [sys.executable, "-c", main, "agent", "--once", "--node-name", node]
         command += ["--from-file", str(file), "--kubeconfig", str(kubeconfig)]
         return subprocess.run(command, capture_output=True, timeout=60, check=False).returncode

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from model.crds.definitions import definitions
+from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_nodes

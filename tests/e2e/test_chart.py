@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from model.config import CONFIG_MAP
+from fourleaf.model.config import CONFIG_MAP
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
@@ -184,7 +184,7 @@ def finds_a_leader(replica: Replica) -> None:
     """What the pod of `helm test` runs is content."""
     (test,) = (one for one in rendered("fourleaf") if one["kind"] == "Pod")
     kubeconfig = replica.command[replica.command.index("--kubeconfig") + 1]
-    main = "from cli.main import main; main()"
+    main = "from fourleaf.cli.main import main; main()"
     (container,) = test["spec"]["containers"]
     command = [sys.executable, "-c", main, *container["args"], "--kubeconfig", kubeconfig]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.memory.claim_actors import claim_spec, device_class, resource_slice
+from fourleaf.k8s_bridge.cluster.memory.claim_actors import claim_spec, device_class, resource_slice
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet

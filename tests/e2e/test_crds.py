@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from model.crds.definitions import definitions
+from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.waiting import eventually

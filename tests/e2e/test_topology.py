@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from model.config import API_VERSION, CONFIG_MAP, KINDS
-from model.topology import PRESETS
+from fourleaf.model.config import API_VERSION, CONFIG_MAP, KINDS
+from fourleaf.model.topology import PRESETS
 from tests.cli.conftest import Run, _run  # noqa: F401 - a fixture by name
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane

@@ -231,7 +231,7 @@ def test_upgrade_and_rollback_lose_nothing(stage: Stage) -> None:
 
 def status(stage: Stage) -> str:
     """What `fourleaf status` prints; nobody leads, so it ends with 3."""
-    main = "from cli.main import main; main()"
+    main = "from fourleaf.cli.main import main; main()"
     command = [sys.executable, "-c", main, "status", "--kubeconfig", str(stage.kubeconfig)]
     done: Any = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 3, done.stderr

@@ -6,11 +6,11 @@ from unittest.mock import patch
 
 import pytest
 
-from k8s_bridge.cluster.protocol import Binding, Target
-from k8s_bridge.ledger import binding, housekeeping
-from k8s_bridge.ledger.names import COMMIT
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.ledger.takeover import Takeover
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.ledger import binding, housekeeping
+from fourleaf.k8s_bridge.ledger.names import COMMIT
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.takeover import Takeover
 from tests.explorer.code.explore import explore
 from tests.explorer.code.ground import ground
 from tests.explorer.code.live import Live

@@ -8,11 +8,11 @@ from unittest.mock import patch
 
 import pytest
 
-from k8s_bridge.ledger import tidy
-from k8s_bridge.relocation import keeping, relocating
-from k8s_bridge.relocation.mover import Mover
-from k8s_bridge.relocation.records import Leaver, Relocation
-from k8s_bridge.relocation.shelf import Shelf
+from fourleaf.k8s_bridge.ledger import tidy
+from fourleaf.k8s_bridge.relocation import keeping, relocating
+from fourleaf.k8s_bridge.relocation.mover import Mover
+from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
 from tests.explorer.code.scenario import Bounds
 from tests.explorer.relocation.stories import (
     ALONE,

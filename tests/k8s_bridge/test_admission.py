@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.admission import somebody_looks_at_bindings
-from k8s_bridge.cluster.kinds import VALIDATING_WEBHOOKS
-from k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.admission import somebody_looks_at_bindings
+from fourleaf.k8s_bridge.cluster.kinds import VALIDATING_WEBHOOKS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 
 
 @pytest.mark.parametrize(

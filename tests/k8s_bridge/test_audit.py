@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.audit import STDOUT, Audit, audit_to, canonical, digest
-from k8s_bridge.virtual_clock import VirtualClock
-from model.fabric import AdjacencyKind
-from model.gang import GangKey
-from model.plan import Plan
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.audit import STDOUT, Audit, audit_to, canonical, digest
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.fabric import AdjacencyKind
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
 from tests import small
 
 A, B = small.gang("a", 1), small.gang("b", 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 
-from k8s_bridge.chance import chance, seeded
+from fourleaf.k8s_bridge.chance import chance, seeded
 
 
 async def test_tasks_draw_from_the_seed_that_they_were_started_with() -> None:

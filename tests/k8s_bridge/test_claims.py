@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     DEVICE_CLASSES,
     NODES,
@@ -17,16 +17,16 @@ from k8s_bridge.cluster.kinds import (
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
 )
-from k8s_bridge.cluster.memory.actors import gang, nodes, pod, submit
-from k8s_bridge.cluster.memory.claim_actors import (
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.claim_actors import (
     DRIVER,
     ClaimController,
     claim_spec,
     device_class,
     resource_slice,
 )
-from k8s_bridge.cluster.protocol import Body, Target
-from model.config import API_VERSION, CONFIG_MAP
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.config import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 
 GPUS = [f"gpu-{i}" for i in range(12)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.config_watch import START, folded
-from model.config import SchedulerConfig
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.config_watch import START, folded
+from fourleaf.model.config import SchedulerConfig
 
 HEAD = "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\n"
 GOOD = HEAD + "spec:\n  batch:\n    size: 7\n"

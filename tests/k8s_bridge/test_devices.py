@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS, GPU_NODE_STATUSES, NODES, PODS
-from k8s_bridge.cluster.memory.actors import nodes, pod, submit
-from k8s_bridge.cluster.protocol import Body, Target
-from model.config import API_VERSION, CONFIG_MAP
-from model.devices.held import DEVICES
+from fourleaf.k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    GPU_CLAIMS,
+    GPU_NODE_STATUSES,
+    NODES,
+    PODS,
+)
+from fourleaf.k8s_bridge.cluster.memory.actors import nodes, pod, submit
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.config import API_VERSION, CONFIG_MAP
+from fourleaf.model.devices.held import DEVICES
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 
 CLAIM = "gpu.scheduling/claim"

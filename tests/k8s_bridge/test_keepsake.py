@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.keepsake import Keepsake
-from k8s_bridge.relocation.moves import DAY, HOUR, MOVES, Moves
-from k8s_bridge.virtual_clock import VirtualClock
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.keepsake import Keepsake
+from fourleaf.k8s_bridge.relocation.moves import DAY, HOUR, MOVES, Moves
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.gang import GangKey
 
 A, B = GangKey("ml", "a"), GangKey("ml", "b")
 

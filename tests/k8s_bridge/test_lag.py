@@ -7,12 +7,12 @@ from contextlib import aclosing
 
 import pytest
 
-from k8s_bridge.cluster.kinds import LEASES, NODES, PODS, PRIORITY_CLASSES, Kind
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import gang, nodes, submit
-from k8s_bridge.cluster.protocol import Body, Event
-from k8s_bridge.ledger.codec import read_page
-from k8s_bridge.ledger.names import PAGES
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS, PRIORITY_CLASSES, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.protocol import Body, Event
+from fourleaf.k8s_bridge.ledger.codec import read_page
+from fourleaf.k8s_bridge.ledger.names import PAGES
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from k8s_bridge.logs import cycle, set_up_logs
+from fourleaf.k8s_bridge.logs import cycle, set_up_logs
 
 
 @pytest.fixture(autouse=True)

@@ -9,16 +9,16 @@ import pytest
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from k8s_bridge import fabric_use as module
-from k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, PODS
-from k8s_bridge.fabric_use import FabricUse, fabric_use
-from k8s_bridge.metrics import CYCLE_STATUSES, Metrics
-from k8s_bridge.relocation.records import Purpose
-from model.fabric import Fabric, Leaf
-from model.plan import Placement, Plan, PlanStatus, Stage, Waiting
-from model.reasons import Reason, ReasonKind
-from model.resources import Resources
-from model.snapshot import RunningPod
+from fourleaf.k8s_bridge import fabric_use as module
+from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, PODS
+from fourleaf.k8s_bridge.fabric_use import FabricUse, fabric_use
+from fourleaf.k8s_bridge.metrics import CYCLE_STATUSES, Metrics
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.plan import Placement, Plan, PlanStatus, Stage, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
 from tests import small
 
 SEEDS = {

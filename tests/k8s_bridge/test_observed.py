@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import pod, submit
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.observed import Observed
-from k8s_bridge.reflect import Put, Removed, Replaced
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.reflect import Put, Removed, Replaced
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 
 
 @pytest.fixture

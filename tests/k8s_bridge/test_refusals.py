@@ -5,26 +5,26 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from k8s_bridge.cluster.errors import Refused
-from k8s_bridge.cluster.kinds import EVENTS, NODES, PODS
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, gang, nodes, submit
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.metrics import Metrics
-from k8s_bridge.refusals import Refusals
-from k8s_bridge.reporting import Reporter
-from k8s_bridge.scheduler import Options, Scheduler
-from k8s_bridge.virtual_clock import VirtualClock
-from model.config import SchedulerConfig
-from model.extensions import Extensions
-from model.fabric import Fabric
-from model.gang import Gang, GangKey, Role
-from model.plan import Plan
-from model.resources import Resources
-from model.snapshot import Snapshot
-from solver.explain import explain
-from solver.greedy import greedy_plan
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.refusals import Refusals
+from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.scheduler import Options, Scheduler
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.plan import Plan
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.explain import explain
+from fourleaf.solver.greedy import greedy_plan
 
 TEAM = "ml"
 KEY = GangKey(TEAM, "g")

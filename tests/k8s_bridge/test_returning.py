@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from k8s_bridge.cluster.errors import Ambiguous, Refused
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.cluster.memory.actors import gang, nodes, submit
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.ledger.names import FENCE
-from k8s_bridge.metrics import Metrics
-from k8s_bridge.reporting import Reporter
-from k8s_bridge.scheduler import Options, Scheduler
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.ledger.names import FENCE
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.scheduler import Options, Scheduler
 from tests.k8s_bridge.test_scheduler import TEAM, Bench, greedy
 
 

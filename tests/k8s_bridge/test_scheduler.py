@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOB_SETS, LEASES, NODES, PODS
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import (
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOB_SETS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import (
     Kubelets,
     add_namespace,
     gang,
@@ -19,19 +19,19 @@ from k8s_bridge.cluster.memory.actors import (
     pod,
     submit,
 )
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Binding, Body, Target
-from k8s_bridge.metrics import Metrics
-from k8s_bridge.reporting import Reporter
-from k8s_bridge.scheduler import Options, Scheduler
-from k8s_bridge.virtual_clock import VirtualClock
-from model.config import CONFIG_MAP
-from model.extensions import Extensions
-from model.plan import Plan
-from model.snapshot import Snapshot
-from solver.explain import explain
-from solver.greedy import greedy_plan
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.scheduler import Options, Scheduler
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.explain import explain
+from fourleaf.solver.greedy import greedy_plan
 from tests.k8s_bridge.ledger.harness import devices_of
 
 TEAM = "ml"

@@ -13,17 +13,17 @@ import pytest
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
-from k8s_bridge.ledger.in_use import LedgerUse
-from k8s_bridge.ledger.unreadable import Sealed
-from k8s_bridge.metrics import Metrics
-from k8s_bridge.plain_http import Address
-from k8s_bridge.serving import Server
-from k8s_bridge.telling.cycles import CycleNote
-from k8s_bridge.telling.status import LastCycle, Queued, Status
-from model.gang import GangKey
-from model.plan import Stage
-from model.problems import Problem, Severity
-from model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.k8s_bridge.ledger.in_use import LedgerUse
+from fourleaf.k8s_bridge.ledger.unreadable import Sealed
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.plain_http import Address
+from fourleaf.k8s_bridge.serving import Server
+from fourleaf.k8s_bridge.telling.cycles import CycleNote
+from fourleaf.k8s_bridge.telling.status import LastCycle, Queued, Status
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Stage
+from fourleaf.model.problems import Problem, Severity
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
 
 FINE = Status(
     identity="pod-1", version="0.1.0", leader=False, holder="pod-2", epoch=4, beat_age=0.25

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from k8s_bridge.tenants import SolveTime
-from model.config import SchedulerConfig
-from model.fabric import Fabric
-from model.gang import Gang, GangKey, Role
-from model.resources import Resources
-from model.snapshot import Snapshot
+from fourleaf.k8s_bridge.tenants import SolveTime
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
 
 
 def gang(namespace: str, pods: int) -> Gang:

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import pytest
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.codec import page_body, read_page
-from k8s_bridge.ledger.names import FORMAT, PAGES, page_name
-from k8s_bridge.relocation.codec import RELOCATIONS, read_relocation, relocation_body
-from k8s_bridge.telling.status import status_document
-from model.config import CONFIG_MAP
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.codec import page_body, read_page
+from fourleaf.k8s_bridge.ledger.names import FORMAT, PAGES, page_name
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation, relocation_body
+from fourleaf.k8s_bridge.telling.status import status_document
+from fourleaf.model.config import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 SYSTEM = "kube-system"

@@ -6,12 +6,12 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from model import extensions
-from model.extensions import ExtensionError, Extensions, load
-from model.fabric import Leaf
-from model.gang import Gang, Role
-from model.node import Node
-from model.resources import Resources
+from fourleaf.model import extensions
+from fourleaf.model.extensions import ExtensionError, Extensions, load
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
 
 
 class Anywhere:

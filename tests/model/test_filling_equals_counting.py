@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.extensions import Extensions
+from fourleaf.model.extensions import Extensions
 from tests.cli.made import fabric
 from tests.oracle.leafrule import LeafRule, phantom_wish
 

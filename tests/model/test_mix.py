@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.mix import LikelyGang, likely_gangs
+from fourleaf.model.mix import LikelyGang, likely_gangs
 from tests.small import fabric, gang, snapshot
 
 SIZES = st.dictionaries(st.sampled_from((2, 3, 4, 8, 16)), st.integers(1, 20), min_size=1)

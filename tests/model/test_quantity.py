@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.quantity import BadQuantity, count, in_bytes, mbits, millicores
+from fourleaf.model.quantity import BadQuantity, count, in_bytes, mbits, millicores
 
 
 @pytest.mark.parametrize(

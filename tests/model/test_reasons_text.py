@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.reasons import NearMiss, Reason, ReasonKind
-from model.reasons_text import cause, nearest, sentence
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons_text import cause, nearest, sentence
 
 COUNTS = ("needed", "free", "total", "leaves", "present", "quota", "used", "ahead", "batch")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.extensions import Extensions
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, Role, Strategy, TopologyPolicy
-from model.node import Node
-from model.plan import Phantom
-from model.resources import Resources
-from model.snapshot import RunningPod
-from model.validator import objective, score, who_values
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, Role, Strategy, TopologyPolicy
+from fourleaf.model.node import Node
+from fourleaf.model.plan import Phantom
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.model.validator import objective, score, who_values
 from tests.small import GIB, NOTHING, NOW, WHOLE, fabric, gang, node, plan, seats, snapshot
 
 ONLY_COMFORT = {"resourceAvailability": 1}

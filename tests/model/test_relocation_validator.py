@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from model.free_room import free_room
-from model.gang import GangKey
-from model.plan import Move, Placement, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.relocation import (
+from fourleaf.model.free_room import free_room
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move, Placement, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import (
     Budget,
     DefragPlan,
     FreeRoom,
@@ -19,9 +19,9 @@ from model.relocation import (
     RepairPlan,
     Victim,
 )
-from model.snapshot import RunningPod, Snapshot
-from model.standing import RepairPolicy, StandingGang
-from model.validator import (
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
+from fourleaf.model.validator import (
     Law,
     defrag_breaches,
     preemption_breaches,

@@ -7,7 +7,7 @@ from functools import reduce
 
 import pytest
 
-from model.resources import Resources, plus, total
+from fourleaf.model.resources import Resources, plus, total
 
 
 @pytest.mark.parametrize("seed", range(20))

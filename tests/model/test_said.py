@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.telling.words import told
-from model.reasons import Reason, ReasonKind
-from model.reasons_text import sentence
-from model.said import parsed, said
+from fourleaf.k8s_bridge.telling.words import told
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons_text import sentence
+from fourleaf.model.said import parsed, said
 
 
 @pytest.mark.parametrize("kind", ReasonKind)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.config import Level, Topology
-from model.node import Node
-from model.resources import Resources
-from model.topology import (
+from fourleaf.model.config import Level, Topology
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
+from fourleaf.model.topology import (
     ONLY_SPINE,
     PRESETS,
     Levels,

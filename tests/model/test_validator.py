@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from model.extensions import Extensions
-from model.gang import Gang, Role
-from model.node import Node
-from model.plan import Phantom
-from model.validator import Law, validate
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node
+from fourleaf.model.plan import Phantom
+from fourleaf.model.validator import Law, validate
 from tests.model.plans import devices, legal, members, phantoms, places, sums
 from tests.small import Case, fabric, gang, plan, snapshot
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from model.constraint import NodeConstraint
-from model.extensions import Extensions
-from model.fabric import AdjacencyKind, Leaf
-from model.gang import Gang, TopologyPolicy
-from model.node import Node
-from model.quantity import mbits
-from model.resources import Resources, fits, minus
-from model.snapshot import Snapshot
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import AdjacencyKind, Leaf
+from fourleaf.model.gang import Gang, TopologyPolicy
+from fourleaf.model.node import Node
+from fourleaf.model.quantity import mbits
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.snapshot import Snapshot
 
 Part = tuple[int, ...]
 Location = frozenset[tuple[int, Part]]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-from model.extensions import Extensions
-from model.mix import likely_gangs
-from model.resources import Resources, fits
-from model.snapshot import Snapshot
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.mix import likely_gangs
+from fourleaf.model.resources import Resources, fits
+from fourleaf.model.snapshot import Snapshot
 from tests.oracle.leafrule import LeafRule, phantom_wish
 
 

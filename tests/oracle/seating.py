@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey
-from model.quantity import mbits
-from model.resources import Resources, fits, minus
-from model.snapshot import Snapshot
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.quantity import mbits
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.snapshot import Snapshot
 from tests.oracle.leafrule import LeafRule, Part, wish_of
 
 Seats = tuple[Part, ...]

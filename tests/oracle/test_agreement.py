@@ -8,11 +8,11 @@ from itertools import product
 import pytest
 from hypothesis import given, settings
 
-from model.extensions import Extensions
-from model.mix import likely_gangs
-from model.snapshot import Snapshot
-from model.validator.facts import facts_of
-from model.validator.locations import Locations
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.mix import likely_gangs
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.locations import Locations
 from tests.instances import random_snapshot, snapshots
 from tests.oracle.leafrule import LeafRule, Part, phantom_wish, wish_of
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
-from k8s_bridge.cluster.memory.actors import Kubelets, gang, pod
-from k8s_bridge.cluster.memory.jobs import INDEX as JOB_INDEX
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.cluster.errors import NotFound
+from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, gang, pod
+from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX as JOB_INDEX
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
 TEAM = "ml"
 BACK_AFTER = 1.0

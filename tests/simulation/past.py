@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.memory.records import Change, Record
-from k8s_bridge.cluster.memory.selectors import parse
-from k8s_bridge.cluster.protocol import Listing
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
+from fourleaf.k8s_bridge.cluster.memory.selectors import parse
+from fourleaf.k8s_bridge.cluster.protocol import Listing
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 
 
 class Past:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
-from k8s_bridge.relocation.records import Purpose
-from model.readers.live import LiveReader
-from model.snapshot import RunningPod
-from solver.greedy import greedy_plan
+from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.model.readers.live import LiveReader
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.solver.greedy import greedy_plan
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

@@ -6,22 +6,22 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from k8s_bridge.chance import seeded
-from k8s_bridge.leading import Pace
-from k8s_bridge.ledger.codec import KNOWN
-from k8s_bridge.metrics import Metrics
-from k8s_bridge.reporting import Reporter
-from k8s_bridge.scheduler import DryRunMode, Options, Scheduler
-from model.gang import GangKey
-from model.plan import Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
-from model.snapshot import Snapshot
-from model.starts import Start
-from solver.greedy import greedy_plan
-from solver.relocation.defrag import defragment
-from solver.relocation.preempt import preempt
-from solver.relocation.repair import repair
+from fourleaf.k8s_bridge.chance import seeded
+from fourleaf.k8s_bridge.leading import Pace
+from fourleaf.k8s_bridge.ledger.codec import KNOWN
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.scheduler import DryRunMode, Options, Scheduler
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.solver.greedy import greedy_plan
+from fourleaf.solver.relocation.defrag import defragment
+from fourleaf.solver.relocation.preempt import preempt
+from fourleaf.solver.relocation.repair import repair
 from tests.simulation.chance import stream
 from tests.simulation.clocks import MachineClock
 from tests.simulation.story import WHO

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.memory.records import Change, Record
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Body
 
 
 class Judge(Protocol):

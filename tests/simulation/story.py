@@ -13,8 +13,8 @@ from typing import Any
 
 import structlog
 
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 
 WHO: ContextVar[str] = ContextVar("who", default="world")
 """Whose task is running: a replica's identity, or the world's."""

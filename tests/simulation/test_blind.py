@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.simulation.run import run
 
 TRIES = range(20, 60)

@@ -8,11 +8,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from k8s_bridge.cluster.errors import Ambiguous, ClusterError
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
 from tests.simulation.clocks import MachineClock
 from tests.simulation.faults.fault import Fate, Fault, Hitch
 

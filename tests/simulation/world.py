@@ -7,14 +7,14 @@ import traceback
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any, TypeVar
 
-from k8s_bridge.cluster.errors import ClusterError, NotFound
-from k8s_bridge.cluster.kinds import NAMESPACES, NODES, PRIORITY_CLASSES, Kind
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import nodes
-from k8s_bridge.cluster.memory.heartbeats import Heartbeats
-from k8s_bridge.cluster.memory.merge import merged
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import NAMESPACES, NODES, PRIORITY_CLASSES, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import nodes
+from fourleaf.k8s_bridge.cluster.memory.heartbeats import Heartbeats
+from fourleaf.k8s_bridge.cluster.memory.merge import merged
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 from tests.simulation.chance import stream
 from tests.simulation.churn import config
 from tests.simulation.faults.fault import Fault

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.fabric import Fabric
-from simulator.options import Options
-from simulator.shape import Shape
-from simulator.trace import Job, Trace, by_arrival
+from fourleaf.model.fabric import Fabric
+from fourleaf.simulator.options import Options
+from fourleaf.simulator.shape import Shape
+from fourleaf.simulator.trace import Job, Trace, by_arrival
 
 
 def job(name: str, arrival: int, duration: int, pods: int = 1, gpus: int = 8) -> Job:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.books import Books, Totals
+from fourleaf.simulator.books import Books, Totals
 
 
 def test_every_gpu_second_is_in_one_book() -> None:

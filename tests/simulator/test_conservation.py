@@ -2,9 +2,9 @@
 
 import pytest
 
-from simulator.books import Totals
-from simulator.conservation import NotConserved, check
-from simulator.journal import Journal, Stretch
+from fourleaf.simulator.books import Totals
+from fourleaf.simulator.conservation import NotConserved, check
+from fourleaf.simulator.journal import Journal, Stretch
 
 CAPACITY = {"a": 8, "b": 8}
 STRETCHES = (

@@ -1,7 +1,7 @@
 """Failures come by chance, and by the same chance each time."""
 
-from simulator.failing import outages
-from simulator.trace import DAY
+from fourleaf.simulator.failing import outages
+from fourleaf.simulator.trace import DAY
 
 NODES = [f"n{i}" for i in range(1000)]
 

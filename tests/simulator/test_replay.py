@@ -5,16 +5,16 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from simulator import replay as module
-from simulator.books import Totals
-from simulator.cluster import Overbooked
-from simulator.conservation import NotConserved
-from simulator.failing import Outage
-from simulator.journal import Journal
-from simulator.measures.document import document
-from simulator.measures.summary import summarise
-from simulator.measures.tables import tables
-from simulator.options import (
+from fourleaf.simulator import replay as module
+from fourleaf.simulator.books import Totals
+from fourleaf.simulator.cluster import Overbooked
+from fourleaf.simulator.conservation import NotConserved
+from fourleaf.simulator.failing import Outage
+from fourleaf.simulator.journal import Journal
+from fourleaf.simulator.measures.document import document
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.measures.tables import tables
+from fourleaf.simulator.options import (
     Backfill,
     Communication,
     Defragmentation,
@@ -25,10 +25,10 @@ from simulator.options import (
     need_rule,
     under,
 )
-from simulator.policies.catalogue import NAMES
-from simulator.record import Record
-from simulator.replay import replay
-from simulator.trace import Trace
+from fourleaf.simulator.policies.catalogue import NAMES
+from fourleaf.simulator.record import Record
+from fourleaf.simulator.replay import replay
+from fourleaf.simulator.trace import Trace
 from tests.simulator.made import job, leaves, options, trace
 from tests.simulator.worlds import world
 

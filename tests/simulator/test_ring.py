@@ -1,7 +1,7 @@
 """The communication model, worked out by hand."""
 
-from model.gang import GangKey
-from simulator.ring import Network, hops, slowdown
+from fourleaf.model.gang import GangKey
+from fourleaf.simulator.ring import Network, hops, slowdown
 from tests.simulator.made import leaves
 
 A, B = GangKey("trace", "a"), GangKey("trace", "b")

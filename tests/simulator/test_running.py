@@ -1,7 +1,7 @@
 """How the work of a gang goes on."""
 
-from simulator.gangs import gang_of
-from simulator.running import Running
+from fourleaf.simulator.gangs import gang_of
+from fourleaf.simulator.running import Running
 from tests.simulator.made import job
 
 

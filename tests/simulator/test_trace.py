@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.trace import DAY, Job, Sizes
+from fourleaf.simulator.trace import DAY, Job, Sizes
 from tests.simulator.made import job, trace
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from model.fabric import Fabric
-from model.gang import GangKey
-from simulator.gangs import NAMESPACE
-from simulator.options import Options
-from simulator.trace import Job
-from simulator.world import World
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import GangKey
+from fourleaf.simulator.gangs import NAMESPACE
+from fourleaf.simulator.options import Options
+from fourleaf.simulator.trace import Job
+from fourleaf.simulator.world import World
 from tests.simulator.made import trace
 
 

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from model.fabric import Fabric
-from model.plan import Plan, PlanStatus, Stage
-from model.snapshot import Snapshot
-from solver.frames import HEADER, frame, write_all
-from solver.tasks import Task
-from solver.worker import Solve, run
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.plan import Plan, PlanStatus, Stage
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.frames import HEADER, frame, write_all
+from fourleaf.solver.tasks import Task
+from fourleaf.solver.worker import Solve, run
 from tests.solver.stand_ins import seat
 
 EVIL_MARK = "FOURLEAF_TEST_EVIL_MARK"

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from model.plan import Plan
-from solver.client import SolverClient
+from fourleaf.model.plan import Plan
+from fourleaf.solver.client import SolverClient
 from tests.solver.stand_ins import snapshot
 
 WORKER = "tests.solver.faulty_worker"

@@ -7,7 +7,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from solver.program import UNBOUNDED, Program
+from fourleaf.solver.program import UNBOUNDED, Program
 
 Rows = list[tuple[list[int], int]]
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from model.config import SchedulerConfig
-from model.extensions import Extensions
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.plan import Placement, Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.resources import Resources
-from model.snapshot import Snapshot
-from model.validator import Breach, Law
-from solver.steps import Steps
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import Breach, Law
+from fourleaf.solver.steps import Steps
 
 NODES = 4
 

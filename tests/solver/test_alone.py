@@ -2,8 +2,8 @@
 
 from hypothesis import given
 
-from solver.laws.alone import add_alone
-from solver.program import UNBOUNDED, Program
+from fourleaf.solver.laws.alone import add_alone
+from fourleaf.solver.program import UNBOUNDED, Program
 from tests.solver.programs import answers, capacities, made
 
 

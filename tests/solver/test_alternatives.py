@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from model.gang import TopologyPolicy
-from model.plan import Placement, Plan, PlanStatus
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from model.validator import Law, score, validate
-from solver.alternatives import Alternatives
+from fourleaf.model.gang import TopologyPolicy
+from fourleaf.model.plan import Placement, Plan, PlanStatus
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.validator import Law, score, validate
+from fourleaf.solver.alternatives import Alternatives
 from tests.instances import random_snapshot
 from tests.oracle.brute import best_where
 from tests.small import NOTHING, fabric, gang, seats, snapshot

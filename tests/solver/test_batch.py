@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from model.config import Batch, SchedulerConfig, Solver, Spec
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.plan import PlanStatus
-from model.reasons import ReasonKind
-from model.resources import Resources
-from model.snapshot import Snapshot
-from model.validator import validate, who_values
-from solver import batch
-from solver.batch import solve
+from fourleaf.model.config import Batch, SchedulerConfig, Solver, Spec
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import validate, who_values
+from fourleaf.solver import batch
+from fourleaf.solver.batch import solve
 
 NODE = Resources(gpus=8, cpu=64_000, memory=1 << 40, pods=110)
 POD = Resources(gpus=8, cpu=8_000, memory=1 << 33, pods=1)

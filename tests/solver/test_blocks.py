@@ -2,15 +2,15 @@
 
 from decimal import Decimal
 
-from model.config import Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.plan import PlanStatus
-from model.resources import Resources
-from model.snapshot import Snapshot
-from model.validator import validate
-from solver.batch import solve
+from fourleaf.model.config import Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import validate
+from fourleaf.solver.batch import solve
 
 OFFER = Resources(gpus=8, cpu=64_000, memory=1 << 40, pods=110)
 POD = Resources(gpus=8, cpu=4_000, memory=1 << 33, pods=1)

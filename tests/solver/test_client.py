@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from model.extensions import Extensions
-from model.plan import Plan, PlanStatus, Stage
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
-from model.validator import validate
-from solver.client import SolverClient, plan_batch
-from solver.steps import own_steps
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.plan import Plan, PlanStatus, Stage
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import validate
+from fourleaf.solver.client import SolverClient, plan_batch
+from fourleaf.solver.steps import own_steps
 from tests.solver.probes import LIMIT, ON_LINUX, WORKER, errands_end, gone, plan_with_fault
 from tests.solver.stand_ins import fabric, lazy_greedy, seat, snapshot, steps
 

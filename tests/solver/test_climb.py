@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from solver.climb import WINDOW, climb
-from solver.clock import Clock
-from solver.cpsat import CpSat
-from solver.program import Answer, Program
-from solver.remainder import remainder
+from fourleaf.solver.climb import WINDOW, climb
+from fourleaf.solver.clock import Clock
+from fourleaf.solver.cpsat import CpSat
+from fourleaf.solver.program import Answer, Program
+from fourleaf.solver.remainder import remainder
 from tests.solver.programs import answers, counted, made
 
 COSTS = st.lists(st.integers(-9, 30), min_size=5, max_size=5)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from model.gang import GangKey
-from model.resources import Resources
-from model.snapshot import RunningPod
-from solver.batch import solve
-from solver.condense import condensed
+from fourleaf.model.gang import GangKey
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.solver.batch import solve
+from fourleaf.solver.condense import condensed
 from tests.instances import random_snapshot
 
 

@@ -8,18 +8,18 @@ from itertools import combinations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.devices.demand import DeviceDemand
-from model.devices.free import FreeDevices
-from model.devices.layout import Device, DeviceLayout, layout_of, numbers
-from model.extensions import Extensions
-from model.gang import Gang
-from model.plan import PlanStatus
-from model.resources import Resources, fits
-from model.snapshot import RunningPod, Snapshot
-from model.validator import validate
-from solver.batch import solve
-from solver.explain import explain
-from solver.greedy import greedy_plan
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.free import FreeDevices
+from fourleaf.model.devices.layout import Device, DeviceLayout, layout_of, numbers
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.resources import Resources, fits
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.validator import validate
+from fourleaf.solver.batch import solve
+from fourleaf.solver.explain import explain
+from fourleaf.solver.greedy import greedy_plan
 from tests.small import GIB, gang, node, one_leaf, snapshot
 
 DEVICES = 4

@@ -3,12 +3,12 @@
 import pytest
 
 from benchmarks.solve.instances import snapshots
-from model.plan import PlanStatus
-from model.snapshot import Snapshot
-from simulator.shape import Shape
-from solver import dominance
-from solver.batch import solve
-from solver.program import Program
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.simulator.shape import Shape
+from fourleaf.solver import dominance
+from fourleaf.solver.batch import solve
+from fourleaf.solver.program import Program
 
 NEVER = 10**9
 

@@ -9,15 +9,15 @@ from itertools import combinations
 
 import pytest
 
-from model.extensions import Extensions
-from model.gang import Gang, GangKey, Hold
-from model.snapshot import RunningPod, Snapshot
-from model.standing import StandingGang
-from model.starts import Start
-from model.validator import validate
-from solver.asking import ask_starts, asking_client
-from solver.client import SolverClient
-from solver.quick import fits_alone
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey, Hold
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import StandingGang
+from fourleaf.model.starts import Start
+from fourleaf.model.validator import validate
+from fourleaf.solver.asking import ask_starts, asking_client
+from fourleaf.solver.client import SolverClient
+from fourleaf.solver.quick import fits_alone
 from tests.instances import random_snapshot
 from tests.oracle.brute import Brute
 from tests.oracle.seating import TooManyError

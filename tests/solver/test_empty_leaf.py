@@ -11,17 +11,17 @@ from dataclasses import replace
 
 import pytest
 
-from model.config import SchedulerConfig
-from model.extensions import Extensions
-from model.fabric import AdjacencyKind, Fabric, Leaf
-from model.mix import likely_gangs
-from model.plan import Plan
-from model.reasons import ReasonKind
-from model.snapshot import Snapshot
-from model.validator import who_values
-from solver.batch import solve
-from solver.explain import explain
-from solver.reasons.busy import SLACK_NOW
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
+from fourleaf.model.mix import likely_gangs
+from fourleaf.model.plan import Plan
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import who_values
+from fourleaf.solver.batch import solve
+from fourleaf.solver.explain import explain
+from fourleaf.solver.reasons.busy import SLACK_NOW
 from tests.instances import random_snapshot
 from tests.oracle.leafrule import LeafRule, Wish, phantom_wish, wish_of
 from tests.small import config, fabric, gang, snapshot

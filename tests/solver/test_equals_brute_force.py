@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given, settings
 
-from model.plan import PlanStatus
-from model.snapshot import Snapshot
-from model.validator import validate, who_values
-from solver.batch import solve
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import validate, who_values
+from fourleaf.solver.batch import solve
 from tests.instances import random_snapshot, snapshots
 from tests.oracle.brute import Brute
 from tests.oracle.seating import TooManyError

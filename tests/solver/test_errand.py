@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from solver.errand import Errand, OverdueError
+from fourleaf.solver.errand import Errand, OverdueError
 
 SOON = 30.0
 """Seconds; what is waited for takes a thousandth of one on an idle machine."""

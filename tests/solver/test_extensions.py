@@ -68,7 +68,7 @@ def fourleaf(site: Path | None, *arguments: str) -> subprocess.CompletedProcess[
     """Run the command with `site` on its import path."""
     path = os.pathsep.join([str(ROOT), *([str(site)] if site else [])])
     return subprocess.run(
-        [sys.executable, "-c", "from cli.main import main; main()", *arguments],
+        [sys.executable, "-c", "from fourleaf.cli.main import main; main()", *arguments],
         capture_output=True,
         text=True,
         check=False,

@@ -2,17 +2,17 @@
 
 import pytest
 
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.reasons import ReasonKind
-from model.reasons_text import cause
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from model.validator import validate, who_values
-from solver.batch import solve
-from solver.explain import explain
-from solver.greedy import greedy_plan
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons_text import cause
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.validator import validate, who_values
+from fourleaf.solver.batch import solve
+from fourleaf.solver.explain import explain
+from fourleaf.solver.greedy import greedy_plan
 from tests.instances import random_snapshot
 
 NODE = Resources(gpus=8, cpu=64_000, memory=1 << 40, pods=110)
@@ -37,7 +37,7 @@ def test_what_is_placed_at_the_deadline_stays(monkeypatch: pytest.MonkeyPatch) -
     gangs = tuple(Gang(GangKey("ml", f"g{i}"), (Role((f"g{i}-0",), NODE),)) for i in range(4))
     world = Snapshot(Fabric((leaf,)), gangs=gangs)
     ticks = iter(range(4))
-    monkeypatch.setattr("solver.greedy.time.monotonic", lambda: next(ticks))
+    monkeypatch.setattr("fourleaf.solver.greedy.time.monotonic", lambda: next(ticks))
     plan = greedy_plan(world, until=2)
     monkeypatch.undo()
     assert [one.gang.name for one in plan.placements] == ["g0", "g1"]

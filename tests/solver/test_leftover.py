@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.solve.instances import Shape, snapshots
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.plan import PlanStatus
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from model.validator import validate, who_values
-from solver import batch, who
-from solver.batch import solve
-from solver.layout import Layout
-from solver.program import Program
-from solver.units import Unit
-from solver.view import View
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.validator import validate, who_values
+from fourleaf.solver import batch, who
+from fourleaf.solver.batch import solve
+from fourleaf.solver.layout import Layout
+from fourleaf.solver.program import Program
+from fourleaf.solver.units import Unit
+from fourleaf.solver.view import View
 
 NODE = Resources(gpus=8, cpu=64_000, memory=1 << 40, pods=110)
 

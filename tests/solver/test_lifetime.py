@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from model.plan import PlanStatus
-from solver.client import SolverClient
-from solver.keeper import LONGEST_DELAY, Keeper, restart_delay
+from fourleaf.model.plan import PlanStatus
+from fourleaf.solver.client import SolverClient
+from fourleaf.solver.keeper import LONGEST_DELAY, Keeper, restart_delay
 from tests.solver import faulty_worker
 from tests.solver.probes import LIMIT, ON_LINUX, WORKER, gone, plan_with_fault
 from tests.solver.stand_ins import snapshot, steps
@@ -126,7 +126,7 @@ def test_descendants_of_the_child_die_with_it() -> None:
 
 ORPHAN = """
 import sys, time
-from solver.child import Child
+from fourleaf.solver.child import Child
 child = Child({module!r})
 {more}
 print(child.pid, flush=True)
@@ -157,5 +157,6 @@ def test_child_dies_with_its_parent(stopped: bool) -> None:
 
 def test_parent_never_loads_ortools() -> None:
     """The client and what it needs leave OR-tools alone."""
-    code = "import sys, solver.client, model.validator; sys.exit('ortools' in sys.modules)"
+    modules = "fourleaf.solver.client, fourleaf.model.validator"
+    code = f"import sys, {modules}; sys.exit('ortools' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from solver.locations import Location
-from solver.merged import merge
+from fourleaf.solver.locations import Location
+from fourleaf.solver.merged import merge
 
 
 def place(number: int, *leaves: int, spines: int = 1) -> Location:

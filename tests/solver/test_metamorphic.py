@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from model.fabric import Fabric
-from model.gang import Role
-from model.node import Node
-from model.plan import Plan
-from model.readers import open_paths
-from model.readers.sources import documents
-from model.snapshot import Snapshot
-from model.validator import who_values
-from solver.batch import solve
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Role
+from fourleaf.model.node import Node
+from fourleaf.model.plan import Plan
+from fourleaf.model.readers import open_paths
+from fourleaf.model.readers.sources import documents
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import who_values
+from fourleaf.solver.batch import solve
 from tests.instances import random_snapshot
 
 SEEDS = range(120)
@@ -91,7 +91,7 @@ def test_shuffling_the_input_changes_nothing(seed: int) -> None:
 
 
 OUTLINE = """
-from solver.batch import solve
+from fourleaf.solver.batch import solve
 from tests.instances import random_snapshot
 for seed in range(40):
     plan = solve(random_snapshot(seed))
@@ -112,7 +112,7 @@ def python(command: str, hash_seed: int, *arguments: str) -> subprocess.Complete
 
 def planned(path: Path, hash_seed: int) -> bytes:
     """What the command prints for `path`, as bytes, in processes with this hash seed."""
-    command = "from cli.main import main; main()"
+    command = "from fourleaf.cli.main import main; main()"
     options = ["plan", "-o", "json", "--no-timings", "-f", str(path)]
     done = python(command, hash_seed, *options)
     assert done.returncode in (0, 3), done.stderr.decode()

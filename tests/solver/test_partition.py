@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.extensions import Extensions
-from model.fabric import Fabric, Leaf
-from model.gang import Gang, GangKey, Role
-from model.node import Node
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from solver.layout import Layout
-from solver.program import Program
-from solver.residents import Resident
-from solver.scorer import Scorer
-from solver.units import factory_for
-from solver.view import View
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.node import Node
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.solver.layout import Layout
+from fourleaf.solver.program import Program
+from fourleaf.solver.residents import Resident
+from fourleaf.solver.scorer import Scorer
+from fourleaf.solver.units import factory_for
+from fourleaf.solver.view import View
 
 NODE = Resources(gpus=8, cpu=64_000, memory=1 << 40, pods=110)
 WHOLE = Resources(gpus=8, cpu=8_000, memory=1 << 33, pods=1)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.resources import Resources, fits, minus
-from solver.rest import Rest
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.solver.rest import Rest
 
 NODE = Resources(gpus=8, cpu=64_000, memory=1 << 40, pods=110)
 POD = Resources(gpus=3, cpu=8_000, memory=1 << 30, pods=1)

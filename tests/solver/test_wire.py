@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.gang import GangKey
-from model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
-from model.reasons import NearMiss, Reason, ReasonKind
-from model.relocation import DefragPlan, FreeRoom, PreemptionPlan, RepairPlan, Victim
-from solver.frames import HEADER, Inbox, Size, WireError
-from solver.line import as_needed
-from solver.tasks import Batch, Outcome, Repair
-from solver.wire import (
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.relocation import DefragPlan, FreeRoom, PreemptionPlan, RepairPlan, Victim
+from fourleaf.solver.frames import HEADER, Inbox, Size, WireError
+from fourleaf.solver.line import as_needed
+from fourleaf.solver.tasks import Batch, Outcome, Repair
+from fourleaf.solver.wire import (
     Reply,
     Request,
     decode_reply,

@@ -7,9 +7,9 @@ import copy
 import json
 from typing import Any
 
-from webhook.decide import Decision, Door, decide
-from webhook.review import decoded
-from webhook.settings import SCHEDULER_USER, Settings
+from fourleaf.webhook.decide import Decision, Door, decide
+from fourleaf.webhook.review import decoded
+from fourleaf.webhook.settings import SCHEDULER_USER, Settings
 
 Body = dict[str, Any]
 TENANT = "fourleaf:tenant"

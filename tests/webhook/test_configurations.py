@@ -6,9 +6,9 @@ from pathlib import Path
 
 import yaml
 
+from fourleaf.webhook.__main__ import main, rendered
+from fourleaf.webhook.configurations import Deployment, configurations
 from tests.webhook.made import Body
-from webhook.__main__ import main, rendered
-from webhook.configurations import Deployment, configurations
 
 DEPLOYED = Path(__file__).parents[2] / "deploy" / "webhook"
 

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
-from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
-from k8s_bridge.cluster.protocol import Target
-from webhook.following import CONFIG, follow_claims, follow_config
-from webhook.metrics import Metrics
-from webhook.state import State
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.webhook.following import CONFIG, follow_claims, follow_config
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.state import State
 
 MAP = Target("kube-system", "topology-scheduler-config")
 VALID = "fourleaf_webhook_config_valid"

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import aiohttp
 
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, SECRETS
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, SECRETS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.webhook.configurations import Deployment, configurations
+from fourleaf.webhook.names import NAME, SECRET
+from fourleaf.webhook.serve import Options, hosts_of_service, serve
+from fourleaf.webhook.tls.issue import hosts_of
+from fourleaf.webhook.tls.pair import Pair
 from tests.controlplane.processes import free_ports
 from tests.webhook.http.server import GOOD, trusting
 from tests.webhook.tls.test_files import new, write
 from tests.webhook.tls.test_selfsigned import KINDS
-from webhook.configurations import Deployment, configurations
-from webhook.names import NAME, SECRET
-from webhook.serve import Options, hosts_of_service, serve
-from webhook.tls.issue import hosts_of
-from webhook.tls.pair import Pair
 
 
 @asynccontextmanager

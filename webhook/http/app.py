@@ -9,16 +9,16 @@ import structlog
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
-from webhook.answers import failure
-from webhook.decide import Decision, Door, decide
-from webhook.http.body import Bodies, TooLarge, TooMuch
-from webhook.http.limits import LIMITS, Limits
-from webhook.http.probes import add_probes
-from webhook.http.replies import new_application, reply
-from webhook.metrics import Metrics
-from webhook.review import Malformed, decoded
-from webhook.review import Request as Review
-from webhook.state import State
+from fourleaf.webhook.answers import failure
+from fourleaf.webhook.decide import Decision, Door, decide
+from fourleaf.webhook.http.body import Bodies, TooLarge, TooMuch
+from fourleaf.webhook.http.limits import LIMITS, Limits
+from fourleaf.webhook.http.probes import add_probes
+from fourleaf.webhook.http.replies import new_application, reply
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.review import Malformed, decoded
+from fourleaf.webhook.review import Request as Review
+from fourleaf.webhook.state import State
 
 JSON = "application/json"
 CAUSES_LOGGED = 8

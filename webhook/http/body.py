@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import Request
 
-from webhook.http.limits import Limits
+from fourleaf.webhook.http.limits import Limits
 
 USUAL = 64 * 2**10
 """Bytes that every request may hold; a review of a pod has a few KiB. More is shared by all."""

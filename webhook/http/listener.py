@@ -13,8 +13,8 @@ from typing import Any
 
 import uvicorn
 
-from webhook.http.limits import LIMITS, Limits
-from webhook.http.protocol import BoundedProtocol
+from fourleaf.webhook.http.limits import LIMITS, Limits
+from fourleaf.webhook.http.protocol import BoundedProtocol
 
 SHUTDOWN = 2.0
 """Seconds for the goodbye of TLS."""

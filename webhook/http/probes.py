@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import FastAPI, Request, Response
 from prometheus_client.exposition import choose_encoder
 
-from webhook.http.replies import new_application, reply
-from webhook.metrics import Metrics
-from webhook.state import State
+from fourleaf.webhook.http.replies import new_application, reply
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.state import State
 
 
 def add_probes(application: FastAPI, state: State) -> None:

@@ -10,8 +10,8 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from webhook.answers import failure
-from webhook.http.limits import Limits
+from fourleaf.webhook.answers import failure
+from fourleaf.webhook.http.limits import Limits
 
 LINGER = 0.1
 """Seconds in which a client that has not finished may take its answer before it is cut off.

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from webhook.answers import Patch
-from webhook.containers import Container, listed, new_containers, spec_of
-from webhook.settings import Settings
-from webhook.visibility import TOLD
+from fourleaf.webhook.answers import Patch
+from fourleaf.webhook.containers import Container, listed, new_containers, spec_of
+from fourleaf.webhook.settings import Settings
+from fourleaf.webhook.visibility import TOLD
 
 Body = dict[str, Any]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.readers.pods import DEFAULT_SCHEDULER
-from webhook.answers import Patch
-from webhook.containers import asks_for, spec_of
-from webhook.settings import Settings
+from fourleaf.model.readers.pods import DEFAULT_SCHEDULER
+from fourleaf.webhook.answers import Patch
+from fourleaf.webhook.containers import asks_for, spec_of
+from fourleaf.webhook.settings import Settings
 
 Body = dict[str, Any]
 

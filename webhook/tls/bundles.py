@@ -6,9 +6,9 @@ import base64
 from dataclasses import dataclass
 from typing import Any
 
-from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
-from k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.cluster.errors import NotFound
+from fourleaf.k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
+from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
 
 Body = dict[str, Any]
 

@@ -6,9 +6,9 @@ import ssl
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from webhook.metrics import Metrics
-from webhook.tls.pair import BrokenPair, Pair, context_of, new_context
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of, new_context
 
 _log = structlog.get_logger(__name__)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from watchfiles import awatch
 
-from k8s_bridge.clock import Clock
-from webhook.metrics import Metrics
-from webhook.tls.certificate import Certificate
-from webhook.tls.pair import BrokenPair, Pair, context_of
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.tls.certificate import Certificate
+from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of
 
 CERTIFICATE = "tls.crt"
 KEY = "tls.key"

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from webhook.tls.pair import BrokenPair, Pair
+from fourleaf.webhook.tls.pair import BrokenPair, Pair
 
 BACKDATED = 3600.0
 """Seconds that a certificate begins before it is made, for clocks that are behind."""

@@ -6,9 +6,9 @@ import base64
 import binascii
 from typing import Any
 
-from webhook.tls.issue import Authority
-from webhook.tls.pair import BrokenPair, Pair
-from webhook.tls.vault import Vault
+from fourleaf.webhook.tls.issue import Authority
+from fourleaf.webhook.tls.pair import BrokenPair, Pair
+from fourleaf.webhook.tls.vault import Vault
 
 Body = dict[str, Any]
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import structlog
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
-from k8s_bridge.cluster.kinds import SECRETS
-from k8s_bridge.cluster.protocol import Cluster, Target
-from webhook.metrics import Metrics
-from webhook.tls.bundles import Bundles, Overtaken
-from webhook.tls.certificate import Certificate
-from webhook.tls.pair import BrokenPair
-from webhook.tls.secret import from_secret, to_secret
-from webhook.tls.vault import Lifetimes, Vault, advanced, begun
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import SECRETS
+from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.tls.bundles import Bundles, Overtaken
+from fourleaf.webhook.tls.certificate import Certificate
+from fourleaf.webhook.tls.pair import BrokenPair
+from fourleaf.webhook.tls.secret import from_secret, to_secret
+from fourleaf.webhook.tls.vault import Lifetimes, Vault, advanced, begun
 
 EVERY = 15.0
 """Seconds between two looks at the Secret and the configurations."""

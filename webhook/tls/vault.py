@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from webhook.tls.issue import Authority, hosts_of, is_issued_by, issued, new_authority
-from webhook.tls.pair import BrokenPair, Pair, context_of
+from fourleaf.webhook.tls.issue import Authority, hosts_of, is_issued_by, issued, new_authority
+from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of
 
 DAY = 86_400.0
 

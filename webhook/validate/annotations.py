@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from model.readers.device_map import DEVICE_MAP, apply_map, read_map
-from model.readers.groups import Dialect, membership
-from model.readers.holds import share_gpus
-from model.readers.pods import Pod
-from model.readers.wishes import field_of
-from webhook.validate.subject import PodSubject
+from fourleaf.model.readers.device_map import DEVICE_MAP, apply_map, read_map
+from fourleaf.model.readers.groups import Dialect, membership
+from fourleaf.model.readers.holds import share_gpus
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.wishes import field_of
+from fourleaf.webhook.validate.subject import PodSubject
 
 MOST_LINES = 4096
 """Lines of a device map; with each more the answer to everybody else comes later."""

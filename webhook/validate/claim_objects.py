@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from model.crds.claim import ClaimSpec
-from model.quantity import in_bytes
-from model.readers.manifest import Manifest
+from fourleaf.model.crds.claim import ClaimSpec
+from fourleaf.model.quantity import in_bytes
+from fourleaf.model.readers.manifest import Manifest
 
 Body = dict[str, Any]
 

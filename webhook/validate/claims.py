@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from model.crds.api import GROUP
-from model.crds.claim import CLAIM
-from model.readers.claims import KIND, apply_claim
-from model.readers.device_map import DEVICE_MAP
-from model.readers.manifest import Manifest
-from model.readers.pods import Pod
-from model.readers.report import Report
-from model.readers.wishes import field_of
-from webhook.containers import spec_of
-from webhook.validate.subject import PodSubject
+from fourleaf.model.crds.api import GROUP
+from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.readers.claims import KIND, apply_claim
+from fourleaf.model.readers.device_map import DEVICE_MAP
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.wishes import field_of
+from fourleaf.webhook.containers import spec_of
+from fourleaf.webhook.validate.subject import PodSubject
 
 Body = dict[str, Any]
 

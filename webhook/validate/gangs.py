@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 
-from model.readers.groups import KUEUE_TOTAL, VOLCANO_GROUP, Dialect, membership
-from model.readers.inventory import Inventory
-from model.readers.pods import Pod
-from model.readers.priorities import Priorities
-from model.readers.report import Report
-from model.readers.sizes import Sizes
-from model.readers.wishes import GANG, GANG_SIZE, field_of
-from webhook.validate.subject import PodSubject
+from fourleaf.model.readers.groups import KUEUE_TOTAL, VOLCANO_GROUP, Dialect, membership
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.priorities import Priorities
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sizes import Sizes
+from fourleaf.model.readers.wishes import GANG, GANG_SIZE, field_of
+from fourleaf.webhook.validate.subject import PodSubject
 
 _STATED = {Dialect.OURS: GANG_SIZE, Dialect.KUEUE: KUEUE_TOTAL}
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from k8s_bridge.ledger.names import PREFIX
-from webhook.validate.subject import PodSubject
+from fourleaf.k8s_bridge.ledger.names import PREFIX
+from fourleaf.webhook.validate.subject import PodSubject
 
 
 def check_ownership(subject: PodSubject) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from model.readers.groups import VOLCANO_GROUP
-from webhook.validate.annotations import check_annotations
-from webhook.validate.claims import check_claim
-from webhook.validate.gangs import check_gang
-from webhook.validate.ownership import check_ownership
-from webhook.validate.privileges import check_privileges
-from webhook.validate.reading import as_read
-from webhook.validate.subject import PodSubject, is_watched
-from webhook.validate.variables import check_variables
+from fourleaf.model.readers.groups import VOLCANO_GROUP
+from fourleaf.webhook.validate.annotations import check_annotations
+from fourleaf.webhook.validate.claims import check_claim
+from fourleaf.webhook.validate.gangs import check_gang
+from fourleaf.webhook.validate.ownership import check_ownership
+from fourleaf.webhook.validate.privileges import check_privileges
+from fourleaf.webhook.validate.reading import as_read
+from fourleaf.webhook.validate.subject import PodSubject, is_watched
+from fourleaf.webhook.validate.variables import check_variables
 
 
 def check_pod(subject: PodSubject) -> None:

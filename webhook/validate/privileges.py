@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 
-from webhook.containers import listed, spec_of
-from webhook.validate.subject import PodSubject
+from fourleaf.webhook.containers import listed, spec_of
+from fourleaf.webhook.validate.subject import PodSubject
 
 _DEVICES = re.compile(r"/dev(/(nvidia.*|kfd|dri(/.*)?))?", re.ASCII | re.DOTALL)
 """The files of both vendors, and the folder that holds them."""

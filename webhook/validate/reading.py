@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from model.readers.inventory import Inventory
-from model.readers.owners import Owners
-from model.readers.pods import Pod, Requests, read_pod
-from model.readers.report import Report
-from model.readers.wishes import KNOWN, PREFIX
-from webhook.validate.subject import PodSubject
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.owners import Owners
+from fourleaf.model.readers.pods import Pod, Requests, read_pod
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.wishes import KNOWN, PREFIX
+from fourleaf.webhook.validate.subject import PodSubject
 
 UNKNOWN_AT_MOST = 16
 """Unknown annotations of one pod that are looked at; for each a name is sought that is meant."""

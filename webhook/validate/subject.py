@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from k8s_bridge.ledger.names import PREFIX as OWNED
-from model.crds.claim import CLAIM
-from model.readers.device_map import DEVICE_MAP
-from model.readers.manifest import Manifest
-from model.readers.report import Report
-from model.readers.wishes import GPU_COUNT
-from model.readers.wishes import PREFIX as WISHES
-from webhook.containers import Container, asks_for, new_containers, spec_of
-from webhook.settings import Settings
+from fourleaf.k8s_bridge.ledger.names import PREFIX as OWNED
+from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.readers.device_map import DEVICE_MAP
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.wishes import GPU_COUNT
+from fourleaf.model.readers.wishes import PREFIX as WISHES
+from fourleaf.webhook.containers import Container, asks_for, new_containers, spec_of
+from fourleaf.webhook.settings import Settings
 
 Body = dict[str, Any]
 

@@ -1,5 +1,5 @@
 """NVIDIA's devices, through NVML."""
 
-from agent.readers.nvml.reader import NvmlReader
+from fourleaf.agent.readers.nvml.reader import NvmlReader
 
 __all__ = ["NvmlReader"]

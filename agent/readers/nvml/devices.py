@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent.readers.nvml.asking import Nvml
-from agent.readers.nvml.links import bus_id
+from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.agent.readers.nvml.links import bus_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from agent.readers.nvml.asking import Nvml
-from model.crds.node_status import Fabric
+from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.model.crds.node_status import Fabric
 
 
 def fabric(nvml: Nvml, handle: Any) -> tuple[Fabric | None, str]:

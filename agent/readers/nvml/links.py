@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from agent.pci import address
-from agent.readers.nvml.asking import Nvml
-from agent.readers.nvml.rates import rate
-from model.crds.node_status import Link
+from fourleaf.agent.pci import address
+from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.agent.readers.nvml.rates import rate
+from fourleaf.model.crds.node_status import Link
 
 
 @dataclass(slots=True)

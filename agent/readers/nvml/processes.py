@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.cgroups import Pods
-from agent.readers.nvml.asking import Nvml
-from model.crds.node_status import Process
+from fourleaf.agent.cgroups import Pods
+from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.model.crds.node_status import Process
 
 _CALLS = ("nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetMPSComputeRunningProcesses")
 MIB = 2**20

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agent import pci
-from agent.cgroups import Pods
-from agent.node import placeholder
-from agent.readers.nvml.asking import Answer, Nvml
-from agent.readers.nvml.devices import Device, Identity, devices
-from agent.readers.nvml.fabric import fabric
-from agent.readers.nvml.health import complaints
-from agent.readers.nvml.links import links
-from agent.readers.nvml.processes import processes
-from agent.readers.nvml.xids import Xids
-from agent.reading import Fault, Reading
-from k8s_bridge.telling.words import clipped
-from model.crds.node_status import Gpu
+from fourleaf.agent import pci
+from fourleaf.agent.cgroups import Pods
+from fourleaf.agent.node import placeholder
+from fourleaf.agent.readers.nvml.asking import Answer, Nvml
+from fourleaf.agent.readers.nvml.devices import Device, Identity, devices
+from fourleaf.agent.readers.nvml.fabric import fabric
+from fourleaf.agent.readers.nvml.health import complaints
+from fourleaf.agent.readers.nvml.links import links
+from fourleaf.agent.readers.nvml.processes import processes
+from fourleaf.agent.readers.nvml.xids import Xids
+from fourleaf.agent.reading import Fault, Reading
+from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.model.crds.node_status import Gpu
 
 SOURCE = "nvml"
 _MOST_NAME = 253

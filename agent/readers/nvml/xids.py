@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from agent.readers.nvml.asking import Answer, Nvml
+from fourleaf.agent.readers.nvml.asking import Answer, Nvml
 
 OF_APPLICATIONS = frozenset({13, 31, 43, 45, 68, 109})
 """XIDs that an application causes on a sound device; NVIDIA's device plugin skips the same."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from k8s_bridge.cluster.errors import (
+from fourleaf.k8s_bridge.cluster.errors import (
     AlreadyExists,
     Ambiguous,
     ClusterError,
@@ -17,8 +17,8 @@ from k8s_bridge.cluster.errors import (
     Refused,
     Throttled,
 )
-from k8s_bridge.cluster.live.protobuf.frames import MAGIC, status_of
-from k8s_bridge.cluster.live.protobuf.wire import BadMessage
+from fourleaf.k8s_bridge.cluster.live.protobuf.frames import MAGIC, status_of
+from fourleaf.k8s_bridge.cluster.live.protobuf.wire import BadMessage
 
 _BY_STATUS: dict[int, type[ClusterError]] = {
     404: NotFound,

@@ -9,16 +9,16 @@ from urllib.parse import urlencode
 
 import orjson
 
-from k8s_bridge.cluster.errors import ClusterError, Gone, Refused
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.live.answers import watch_error
-from k8s_bridge.cluster.live.credentials import Credentials
-from k8s_bridge.cluster.live.lines import lines
-from k8s_bridge.cluster.live.protobuf.frames import PROTOBUF, frames, pod_event_of
-from k8s_bridge.cluster.live.traffic import Traffic
-from k8s_bridge.cluster.live.transport import APPLY_PATCH, JSON, MERGE_PATCH, Transport
-from k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
-from k8s_bridge.cluster.slim import event_of, page_of
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone, Refused
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.live.answers import watch_error
+from fourleaf.k8s_bridge.cluster.live.credentials import Credentials
+from fourleaf.k8s_bridge.cluster.live.lines import lines
+from fourleaf.k8s_bridge.cluster.live.protobuf.frames import PROTOBUF, frames, pod_event_of
+from fourleaf.k8s_bridge.cluster.live.traffic import Traffic
+from fourleaf.k8s_bridge.cluster.live.transport import APPLY_PATCH, JSON, MERGE_PATCH, Transport
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
+from fourleaf.k8s_bridge.cluster.slim import event_of, page_of
 
 PAGE = 2500
 """Objects in one page of a list."""

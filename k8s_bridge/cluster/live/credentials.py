@@ -16,7 +16,7 @@ from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.client.rest import RESTClientObject
 from yaml import YAMLError
 
-from k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.errors import Refused
 
 REREAD = 30.0
 """Seconds after which a projected token is looked at again, and at least between reloads."""

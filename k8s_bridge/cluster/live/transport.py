@@ -9,10 +9,10 @@ from types import TracebackType
 import aiohttp
 from yarl import URL
 
-from k8s_bridge.cluster.errors import Ambiguous, ClusterError, Throttled
-from k8s_bridge.cluster.live.answers import error_of
-from k8s_bridge.cluster.live.credentials import Credentials
-from k8s_bridge.cluster.live.traffic import Traffic
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Throttled
+from fourleaf.k8s_bridge.cluster.live.answers import error_of
+from fourleaf.k8s_bridge.cluster.live.credentials import Credentials
+from fourleaf.k8s_bridge.cluster.live.traffic import Traffic
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"

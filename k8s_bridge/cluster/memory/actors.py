@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from k8s_bridge.cluster.errors import AlreadyExists
-from k8s_bridge.cluster.kinds import NAMESPACES, NODES, PODS
-from k8s_bridge.cluster.memory.names import Names
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
+from fourleaf.k8s_bridge.cluster.kinds import NAMESPACES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.names import Names
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 
 SPINE = "fabric.topograph.run/tier-1"
 LEAF = "fabric.topograph.run/tier-0"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from k8s_bridge.cluster.errors import Conflict, NotFound
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.memory.merge import merged
-from k8s_bridge.cluster.memory.records import Record, copied
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.cluster.errors import Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.memory.merge import merged
+from fourleaf.k8s_bridge.cluster.memory.records import Record, copied
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
 
 def apply(

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from math import ceil
 from typing import Any
 
-from k8s_bridge.cluster.errors import Ambiguous, Throttled
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.selectors import structured
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Throttled
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.selectors import structured
+from fourleaf.k8s_bridge.cluster.protocol import Body
 
 
 def check_eviction(pod: Record, budgets: Iterable[Record], pods: Iterable[Record]) -> None:

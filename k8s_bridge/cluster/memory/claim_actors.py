@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.cluster.errors import NotFound
+from fourleaf.k8s_bridge.cluster.kinds import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
 DRIVER = "gpu.nvidia.com"
 FINALIZER = "resource.kubernetes.io/delete-protection"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.memory.refusals import invalid
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.memory.refusals import invalid
+from fourleaf.k8s_bridge.cluster.protocol import Body
 
 
 def check_claim_update(old: Body, new: Body) -> None:

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.memory import applying, pods
-from k8s_bridge.cluster.memory.merge import merged
-from k8s_bridge.cluster.memory.refusals import invalid
-from k8s_bridge.cluster.memory.requests import Interceptor, Request
-from k8s_bridge.cluster.memory.selection import Selection, selection
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory import applying, pods
+from fourleaf.k8s_bridge.cluster.memory.merge import merged
+from fourleaf.k8s_bridge.cluster.memory.refusals import invalid
+from fourleaf.k8s_bridge.cluster.memory.requests import Interceptor, Request
+from fourleaf.k8s_bridge.cluster.memory.selection import Selection, selection
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
 
 
 class MemoryCluster:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 
-from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import LEASES, NODES
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.node_health.following import NAMESPACE
-from k8s_bridge.node_health.probe import Door
+from fourleaf.k8s_bridge.cluster.errors import NotFound
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.node_health.following import NAMESPACE
+from fourleaf.k8s_bridge.node_health.probe import Door
 
 BEAT = 10.0
 """Seconds from one renewal to the next."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from k8s_bridge.cluster.kinds import JOBS, PODS
-from k8s_bridge.cluster.memory.actors import OURS
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.kinds import JOBS, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import OURS
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Body
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 

@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import AsyncIterator
 from operator import attrgetter
 
-from k8s_bridge.cluster.errors import Gone
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.memory.records import Change, Record
-from k8s_bridge.cluster.memory.selection import Selection
-from k8s_bridge.cluster.protocol import Event
+from fourleaf.k8s_bridge.cluster.errors import Gone
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
+from fourleaf.k8s_bridge.cluster.memory.selection import Selection
+from fourleaf.k8s_bridge.cluster.protocol import Event
 
 
 class Journal:

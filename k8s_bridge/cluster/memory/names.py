@@ -6,7 +6,7 @@ import random
 import uuid
 from datetime import UTC, datetime
 
-from k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.clock import Clock
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 

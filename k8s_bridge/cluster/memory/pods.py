@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.errors import Conflict
-from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, PODS
-from k8s_bridge.cluster.memory.budgets import check_eviction
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.cluster.errors import Conflict
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, PODS
+from fourleaf.k8s_bridge.cluster.memory.budgets import check_eviction
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 
 
 def bind(store: MemoryStore, binding: Binding, dry_run: bool) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.cluster.slim import object_of
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.slim import object_of
 
 
 def copied(body: Body) -> Body:

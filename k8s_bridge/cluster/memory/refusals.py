@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.errors import Refused
 
 
 def invalid(name: str, field: str, why: str) -> Refused:

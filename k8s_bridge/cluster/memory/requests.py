@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Target
 
 
 @dataclass(frozen=True, slots=True)

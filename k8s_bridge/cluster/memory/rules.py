@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from k8s_bridge.cluster.errors import Refused
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     DEVICE_CLASSES,
     EVENTS,
@@ -21,9 +21,9 @@ from k8s_bridge.cluster.kinds import (
     VALIDATING_WEBHOOKS,
     Kind,
 )
-from k8s_bridge.cluster.memory.claims import check_claim_update
-from k8s_bridge.cluster.memory.refusals import invalid
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.memory.claims import check_claim_update
+from fourleaf.k8s_bridge.cluster.memory.refusals import invalid
+from fourleaf.k8s_bridge.cluster.protocol import Body
 
 ANNOTATION_BYTES = 256 * 1024
 """How long all keys and values of an object's annotations may be together."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from k8s_bridge.cluster.errors import Refused
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.selectors import parse
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.selectors import parse
 
 Selection = Callable[[Record], bool]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.errors import Refused
 
 Labels = Mapping[str, str]
 Selector = Callable[[Labels], bool]

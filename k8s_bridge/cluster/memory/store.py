@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from k8s_bridge.clock import Clock, SystemClock
-from k8s_bridge.cluster.errors import AlreadyExists, Conflict, NotFound, Refused
-from k8s_bridge.cluster.kinds import NAMESPACES, PODS, PRIORITY_CLASSES, Kind
-from k8s_bridge.cluster.memory import rules
-from k8s_bridge.cluster.memory.journal import Journal
-from k8s_bridge.cluster.memory.names import Names
-from k8s_bridge.cluster.memory.records import Change, Record, copied
-from k8s_bridge.cluster.memory.refusals import invalid
-from k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.clock import Clock, SystemClock
+from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, Conflict, NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import NAMESPACES, PODS, PRIORITY_CLASSES, Kind
+from fourleaf.k8s_bridge.cluster.memory import rules
+from fourleaf.k8s_bridge.cluster.memory.journal import Journal
+from fourleaf.k8s_bridge.cluster.memory.names import Names
+from fourleaf.k8s_bridge.cluster.memory.records import Change, Record, copied
+from fourleaf.k8s_bridge.cluster.memory.refusals import invalid
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _SYSTEM_PRIORITIES = {"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.ledger.records import ClaimAllocation
-from model.devices.names import DeviceName
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.records import ClaimAllocation
+from fourleaf.model.devices.names import DeviceName
 
 Group = tuple[str, str, str, list[str]]
 """Devices of one request: its name, their driver, pool and names."""

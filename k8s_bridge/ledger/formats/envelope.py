@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.fence import epoch_read
-from k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, RECORD
-from k8s_bridge.ledger.unreadable import BadRecord, Sealed, SealedRecord
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.fence import epoch_read
+from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, RECORD
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord, Sealed, SealedRecord
+from fourleaf.model.gang import GangKey
 
 LARGEST = 250 * 1024
 """Bytes of a record; the API refuses annotations of more than 256 KiB."""

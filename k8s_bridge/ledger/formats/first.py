@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.formats.claims import Claim, claim_row, read_claims
-from k8s_bridge.ledger.formats.envelope import (
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.formats.claims import Claim, claim_row, read_claims
+from fourleaf.k8s_bridge.ledger.formats.envelope import (
     Annotations,
     Strict,
     epoch_of,
@@ -16,11 +16,11 @@ from k8s_bridge.ledger.formats.envelope import (
     said_in,
     version_of,
 )
-from k8s_bridge.ledger.names import CONTENT
-from k8s_bridge.ledger.ranges import numbers, ranges
-from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from k8s_bridge.ledger.unreadable import BadRecord
-from model.gang import GangKey
+from fourleaf.k8s_bridge.ledger.names import CONTENT
+from fourleaf.k8s_bridge.ledger.ranges import numbers, ranges
+from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from fourleaf.k8s_bridge.ledger.unreadable import BadRecord
+from fourleaf.model.gang import GangKey
 
 NUMBER = 1
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.telling.words import second
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.telling.words import second
 
 
 def replaced(seen: Sequence[Body], wanted: Body, now: float) -> list[Body]:

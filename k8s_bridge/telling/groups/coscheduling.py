@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.telling.groups.tally import Tally
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.telling.groups.tally import Tally
 
 
 def coscheduling_status(group: Body, tally: Tally) -> Body:

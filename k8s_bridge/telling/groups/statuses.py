@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.cluster.kinds import (
     COSCHEDULING_POD_GROUPS,
     NATIVE_POD_GROUPS,
     NATIVE_POD_GROUPS_BETA,
     VOLCANO_POD_GROUPS,
     Kind,
 )
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.telling.facts import Facts, GroupSaid, Said, Told
-from k8s_bridge.telling.groups.coscheduling import coscheduling_status
-from k8s_bridge.telling.groups.native import native_status
-from k8s_bridge.telling.groups.tally import Tally, tallies
-from k8s_bridge.telling.groups.volcano import volcano_status
-from k8s_bridge.telling.tells import StatusTell, Tell, target_of
-from model.gang import GangKey
-from model.readers.groups import Dialect
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.telling.facts import Facts, GroupSaid, Said, Told
+from fourleaf.k8s_bridge.telling.groups.coscheduling import coscheduling_status
+from fourleaf.k8s_bridge.telling.groups.native import native_status
+from fourleaf.k8s_bridge.telling.groups.tally import Tally, tallies
+from fourleaf.k8s_bridge.telling.groups.volcano import volcano_status
+from fourleaf.k8s_bridge.telling.tells import StatusTell, Tell, target_of
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.groups import Dialect
 
 DIALECTS: Mapping[Kind, Dialect] = {
     NATIVE_POD_GROUPS: Dialect.NATIVE,

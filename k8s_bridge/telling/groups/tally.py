@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from k8s_bridge.cluster.protocol import Body
-from model.readers.groups import COSCHEDULING_LABELS, VOLCANO_GROUP, Dialect
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.model.readers.groups import COSCHEDULING_LABELS, VOLCANO_GROUP, Dialect
 
 GroupName = tuple[Dialect, str, str]
 """Dialect, namespace and name of a PodGroup."""

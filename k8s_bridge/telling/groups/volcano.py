@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.telling.facts import Said
-from k8s_bridge.telling.groups.conditions import has, replaced
-from k8s_bridge.telling.groups.tally import Tally
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.telling.facts import Said
+from fourleaf.k8s_bridge.telling.groups.conditions import has, replaced
+from fourleaf.k8s_bridge.telling.groups.tally import Tally
 
 _READY = "all members that the gang needs have a node"
 

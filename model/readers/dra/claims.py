@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from model.devices.demand import DeviceDemand
-from model.devices.names import DeviceName
-from model.readers.dra.classes import DeviceClasses, all_of
-from model.readers.dra.devices import MEMORY, PRODUCT
-from model.readers.dra.selectors import Has, Least, NotUnderstood
-from model.readers.manifest import EMPTY, Body
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.readers.dra.classes import DeviceClasses, all_of
+from fourleaf.model.readers.dra.devices import MEMORY, PRODUCT
+from fourleaf.model.readers.dra.selectors import Has, Least, NotUnderstood
+from fourleaf.model.readers.manifest import EMPTY, Body
 
 _REFUSED = ("adminAccess", "tolerations", "capacity")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from model.readers.dra.selectors import Condition, NotUnderstood, conditions
-from model.readers.manifest import EMPTY, Body
+from fourleaf.model.readers.dra.selectors import Condition, NotUnderstood, conditions
+from fourleaf.model.readers.manifest import EMPTY, Body
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from model.crds.claim import MOST_DEVICES
-from model.devices.free import FreeDevices
-from model.devices.layout import Device, bits, layout_of
-from model.devices.names import DeviceName
-from model.quantity import BadQuantity, in_bytes
-from model.readers.dra.classes import DeviceClasses
-from model.readers.dra.pools import Listed
-from model.readers.manifest import EMPTY, Body
-from model.topology import natural_key
+from fourleaf.model.crds.claim import MOST_DEVICES
+from fourleaf.model.devices.free import FreeDevices
+from fourleaf.model.devices.layout import Device, bits, layout_of
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.quantity import BadQuantity, in_bytes
+from fourleaf.model.readers.dra.classes import DeviceClasses
+from fourleaf.model.readers.dra.pools import Listed
+from fourleaf.model.readers.manifest import EMPTY, Body
+from fourleaf.model.topology import natural_key
 
 MEMORY = "memory"
 """The capacity by which drivers tell the memory of a GPU."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from model.devices.names import DeviceName
-from model.readers.dra.claims import allocated
-from model.readers.manifest import Body
-from model.resources import Resources
-from model.snapshot import RunningPod
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.readers.dra.claims import allocated
+from fourleaf.model.readers.manifest import Body
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
 
 Address = tuple[str, str]
 STANDS_IN = " (claim)"

@@ -6,16 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from model.crds.claim import CLAIM as GPU_CLAIM
-from model.devices.demand import DeviceDemand
-from model.devices.names import DeviceName, numbers_of
-from model.readers.device_map import DEVICE_MAP
-from model.readers.dra.api import CLAIM, TEMPLATE
-from model.readers.dra.claims import ClaimAsk, Refused, allocated, is_allocated, owners, requests_of
-from model.readers.dra.classes import DeviceClasses
-from model.readers.manifest import Manifest
-from model.readers.objects import Objects
-from model.readers.pods import Pod
+from fourleaf.model.crds.claim import CLAIM as GPU_CLAIM
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.names import DeviceName, numbers_of
+from fourleaf.model.readers.device_map import DEVICE_MAP
+from fourleaf.model.readers.dra.api import CLAIM, TEMPLATE
+from fourleaf.model.readers.dra.claims import (
+    ClaimAsk,
+    Refused,
+    allocated,
+    is_allocated,
+    owners,
+    requests_of,
+)
+from fourleaf.model.readers.dra.classes import DeviceClasses
+from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.objects import Objects
+from fourleaf.model.readers.pods import Pod
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from model.devices.names import DeviceName
-from model.readers.manifest import EMPTY, Body
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.readers.manifest import EMPTY, Body
 
 
 class Pool(NamedTuple):

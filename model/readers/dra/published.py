@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.config import Spec
-from model.readers.dra.api import DEVICE_CLASS, SLICE
-from model.readers.dra.classes import DeviceClasses, read_classes
-from model.readers.dra.devices import Claimable, claimable
-from model.readers.dra.pools import Pools
-from model.readers.manifest import Body
-from model.readers.objects import Objects
+from fourleaf.model.config import Spec
+from fourleaf.model.readers.dra.api import DEVICE_CLASS, SLICE
+from fourleaf.model.readers.dra.classes import DeviceClasses, read_classes
+from fourleaf.model.readers.dra.devices import Claimable, claimable
+from fourleaf.model.readers.dra.pools import Pools
+from fourleaf.model.readers.manifest import Body
+from fourleaf.model.readers.objects import Objects
 
 
 class Published:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from model.quantity import BadQuantity, in_bytes
-from model.readers.manifest import Body
+from fourleaf.model.quantity import BadQuantity, in_bytes
+from fourleaf.model.readers.manifest import Body
 
 Value = str | bool | int
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.readers.inventory import namespace_in
-from model.readers.manifest import Body, Manifest
-from model.readers.owners import OWNER_KINDS
-from model.readers.report import Report
-from model.readers.sizes import POD_GROUPS
+from fourleaf.model.readers.inventory import namespace_in
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.owners import OWNER_KINDS
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sizes import POD_GROUPS
 
 SOURCE = "live"
 """Where problems say that the objects come from."""

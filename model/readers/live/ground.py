@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from model.config import SchedulerConfig
-from model.devices.names import DeviceName
-from model.fabric import Fabric
-from model.node import Node
-from model.problems import Problem
-from model.readers.config import in_force
-from model.readers.device_nodes import STATUS
-from model.readers.dra.holders import Places
-from model.readers.dra.pods import Claimables
-from model.readers.dra.published import Published
-from model.readers.fabric import read_fabric
-from model.readers.live.bodies import SOURCE
-from model.readers.live.using import same_but_for_use, used_like
-from model.readers.manifest import Body, Manifest
-from model.readers.nodes import NodeRead, mixed_gpu_names, read_node
-from model.readers.report import Report
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.node import Node
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.config import in_force
+from fourleaf.model.readers.device_nodes import STATUS
+from fourleaf.model.readers.dra.holders import Places
+from fourleaf.model.readers.dra.pods import Claimables
+from fourleaf.model.readers.dra.published import Published
+from fourleaf.model.readers.fabric import read_fabric
+from fourleaf.model.readers.live.bodies import SOURCE
+from fourleaf.model.readers.live.using import same_but_for_use, used_like
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.nodes import NodeRead, mixed_gpu_names, read_node
+from fourleaf.model.readers.report import Report
 
 
 @dataclass(slots=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from model.readers.device_nodes import STATUS
-from model.readers.dra.api import DEVICE_CLASS, SLICE
-from model.readers.live.ground import Ground
-from model.readers.manifest import Body
+from fourleaf.model.readers.device_nodes import STATUS
+from fourleaf.model.readers.dra.api import DEVICE_CLASS, SLICE
+from fourleaf.model.readers.live.ground import Ground
+from fourleaf.model.readers.manifest import Body
 
 
 class Part(NamedTuple):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from model.config import SchedulerConfig
-from model.crds.api import GROUP
-from model.devices.names import DeviceName
-from model.gang import Gang, GangKey
-from model.problems import Problem
-from model.readers.across import side_by_side
-from model.readers.claims import KIND
-from model.readers.dra.api import CLAIM
-from model.readers.dra.holders import holders
-from model.readers.gangs import Draft
-from model.readers.inventory import namespace_in
-from model.readers.live.bodies import (
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.crds.api import GROUP
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.across import side_by_side
+from fourleaf.model.readers.claims import KIND
+from fourleaf.model.readers.dra.api import CLAIM
+from fourleaf.model.readers.dra.holders import holders
+from fourleaf.model.readers.gangs import Draft
+from fourleaf.model.readers.inventory import namespace_in
+from fourleaf.model.readers.live.bodies import (
     GROUP_KINDS,
     Address,
     Bodies,
@@ -25,22 +25,22 @@ from model.readers.live.bodies import (
     is_owner,
     what_counts,
 )
-from model.readers.live.ground import Ground
-from model.readers.live.grounded import GROUNDED
-from model.readers.live.reading import GangFacts, LiveReading, Runners, facts_of
-from model.readers.live.standing import NOTHING, Kept, Standing
-from model.readers.live.table import PodTable
-from model.readers.manifest import Body
-from model.readers.members import Situation, all_that_stand, identity_of, read_gang
-from model.readers.naming import Identity
-from model.readers.owners import OwnerRef, Owners
-from model.readers.pods import Requests
-from model.readers.priorities import Priorities
-from model.readers.report import Report
-from model.readers.sizes import Sizes
-from model.readers.sources import without_collection
-from model.snapshot import DEFAULTS, Snapshot
-from model.standing import StandingGang
+from fourleaf.model.readers.live.ground import Ground
+from fourleaf.model.readers.live.grounded import GROUNDED
+from fourleaf.model.readers.live.reading import GangFacts, LiveReading, Runners, facts_of
+from fourleaf.model.readers.live.standing import NOTHING, Kept, Standing
+from fourleaf.model.readers.live.table import PodTable
+from fourleaf.model.readers.manifest import Body
+from fourleaf.model.readers.members import Situation, all_that_stand, identity_of, read_gang
+from fourleaf.model.readers.naming import Identity
+from fourleaf.model.readers.owners import OwnerRef, Owners
+from fourleaf.model.readers.pods import Requests
+from fourleaf.model.readers.priorities import Priorities
+from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.sizes import Sizes
+from fourleaf.model.readers.sources import without_collection
+from fourleaf.model.snapshot import DEFAULTS, Snapshot
+from fourleaf.model.standing import StandingGang
 
 POD = ("", "Pod")
 PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")

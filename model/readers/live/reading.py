@@ -7,16 +7,16 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from model.gang import GangKey
-from model.problems import Problem
-from model.readers.dra.claims import ClaimAsk
-from model.readers.gangs import Draft
-from model.readers.groups import Dialect
-from model.readers.live.bodies import Address
-from model.readers.live.standing import uid_of
-from model.readers.owners import OwnerRef
-from model.readers.pods import Pod
-from model.snapshot import RunningPod, Snapshot
+from fourleaf.model.gang import GangKey
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.dra.claims import ClaimAsk
+from fourleaf.model.readers.gangs import Draft
+from fourleaf.model.readers.groups import Dialect
+from fourleaf.model.readers.live.bodies import Address
+from fourleaf.model.readers.live.standing import uid_of
+from fourleaf.model.readers.owners import OwnerRef
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.snapshot import RunningPod, Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from model.problems import Problem
-from model.readers.gangs import Draft
-from model.readers.live.bodies import Address
-from model.readers.members import GangRead
-from model.readers.naming import Identity
-from model.readers.neighbours import Neighbours
-from model.readers.pods import Pod
-from model.snapshot import RunningPod
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.gangs import Draft
+from fourleaf.model.readers.live.bodies import Address
+from fourleaf.model.readers.members import GangRead
+from fourleaf.model.readers.naming import Identity
+from fourleaf.model.readers.neighbours import Neighbours
+from fourleaf.model.readers.pods import Pod
+from fourleaf.model.snapshot import RunningPod
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from model.readers.dra.api import CLAIM
-from model.readers.dra.pods import claims_named
-from model.readers.groups import Dialect
-from model.readers.live.bodies import SOURCE, Address, Bodies, View, is_owner, what_counts
-from model.readers.manifest import Body, Manifest
-from model.readers.members import identity_of
-from model.readers.naming import Identity, Names
-from model.readers.owners import OwnerRef, Owners
-from model.readers.pods import Pod, read_pod
-from model.readers.report import Report
+from fourleaf.model.readers.dra.api import CLAIM
+from fourleaf.model.readers.dra.pods import claims_named
+from fourleaf.model.readers.groups import Dialect
+from fourleaf.model.readers.live.bodies import SOURCE, Address, Bodies, View, is_owner, what_counts
+from fourleaf.model.readers.manifest import Body, Manifest
+from fourleaf.model.readers.members import identity_of
+from fourleaf.model.readers.naming import Identity, Names
+from fourleaf.model.readers.owners import OwnerRef, Owners
+from fourleaf.model.readers.pods import Pod, read_pod
+from fourleaf.model.readers.report import Report
 
 
 @dataclass(slots=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.fabric import Fabric
-from model.node import Node
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.node import Node
 
 
 def same_but_for_use(one: Node, other: Node) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.topologies.findings import Finding, FindingKind, finding
-from model.topologies.ib.names import titled_host
-from model.topologies.ib.records import Device
+from fourleaf.model.topologies.findings import Finding, FindingKind, finding
+from fourleaf.model.topologies.ib.names import titled_host
+from fourleaf.model.topologies.ib.records import Device
 
 SWITCH_PREFIX = "S-"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from model.topologies.ib.records import LANE_MBITS, Device, DeviceKind, Port
-from model.topologies.text import MAX_NODES, Text
+from fourleaf.model.topologies.ib.records import LANE_MBITS, Device, DeviceKind, Port
+from fourleaf.model.topologies.text import MAX_NODES, Text
 
 MAX_PORTS = 16 * MAX_NODES
 _HEAD = re.compile(r'(Switch|Ca|Rt)\s+([0-9]{1,4})\s+"([SHR]-[^"\s]{1,32})"\s*(?:#\s*"(.*)".*)?')

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from model.topologies.findings import Finding, FindingKind, finding
-from model.topologies.ib.names import AGGREGATION, host_of
-from model.topologies.ib.records import Device, DeviceKind, Port
-from model.topologies.ib.wires import Wires
+from fourleaf.model.topologies.findings import Finding, FindingKind, finding
+from fourleaf.model.topologies.ib.names import AGGREGATION, host_of
+from fourleaf.model.topologies.ib.records import Device, DeviceKind, Port
+from fourleaf.model.topologies.ib.wires import Wires
 
 
 def link_findings(

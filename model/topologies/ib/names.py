@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from model.topologies.ib.records import Device, DeviceKind
-from model.topologies.text import Text
+from fourleaf.model.topologies.ib.records import Device, DeviceKind
+from fourleaf.model.topologies.text import Text
 
 _HOST = re.compile(r"'?([A-Za-z0-9][A-Za-z0-9._-]*?)'?(?:\s+(\S+)(?:\s+\([^)]*\))?)?")
 _MANAGED = re.compile(r"MF0;([^;:\s]+):([^/:\s]+)(?:/\S*)?")

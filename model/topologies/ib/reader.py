@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.topologies.description import Description, Format, Unit
-from model.topologies.findings import Finding, FindingKind, finding
-from model.topologies.findings_text import advice, sentence
-from model.topologies.ib.cut import cut_off
-from model.topologies.ib.lines import read_devices
-from model.topologies.ib.links import link_findings
-from model.topologies.ib.names import switch_names
-from model.topologies.ib.wires import Wires, named_units, rail_units, wires_of
-from model.topologies.layers import Layers
-from model.topologies.text import Text
+from fourleaf.model.topologies.description import Description, Format, Unit
+from fourleaf.model.topologies.findings import Finding, FindingKind, finding
+from fourleaf.model.topologies.findings_text import advice, sentence
+from fourleaf.model.topologies.ib.cut import cut_off
+from fourleaf.model.topologies.ib.lines import read_devices
+from fourleaf.model.topologies.ib.links import link_findings
+from fourleaf.model.topologies.ib.names import switch_names
+from fourleaf.model.topologies.ib.wires import Wires, named_units, rail_units, wires_of
+from fourleaf.model.topologies.layers import Layers
+from fourleaf.model.topologies.text import Text
 
 
 def read_ibnetdiscover(text: Text) -> Description:

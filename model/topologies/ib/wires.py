@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model.topologies.grouping import Unions, group_names
-from model.topologies.ib.names import AGGREGATION, host_of
-from model.topologies.ib.records import Device, DeviceKind
-from model.topology import natural_key
+from fourleaf.model.topologies.grouping import Unions, group_names
+from fourleaf.model.topologies.ib.names import AGGREGATION, host_of
+from fourleaf.model.topologies.ib.records import Device, DeviceKind
+from fourleaf.model.topology import natural_key
 
 
 @dataclass(frozen=True)

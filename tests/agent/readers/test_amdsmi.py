@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import agent.readers.amdsmi
-from agent.cgroups import Pods
-from agent.readers.amdsmi import AmdsmiReader, Unloadable, load
+import fourleaf.agent.readers.amdsmi
+from fourleaf.agent.cgroups import Pods
+from fourleaf.agent.readers.amdsmi import AmdsmiReader, Unloadable, load
 
 POD = "0f2c6a52-7bd1-4d2e-9a43-111111111111"
 
@@ -255,7 +255,7 @@ def test_a_machine_without_the_module(
 
 def test_the_stand_in_is_like_the_module() -> None:
     """The functions that the reader calls take the same arguments in the installed module."""
-    named = set(re.findall(r'"(amdsmi_\w+)"', inspect.getsource(agent.readers.amdsmi)))
+    named = set(re.findall(r'"(amdsmi_\w+)"', inspect.getsource(fourleaf.agent.readers.amdsmi)))
     named |= {"amdsmi_init", "amdsmi_get_processor_handles"}
     assert named <= set(dir(FakeAmdsmi))
     spec = importlib.util.find_spec("amdsmi")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.readers.choice import AutoReader, SourceName, reader_for
-from agent.readers.from_file import FileReader
-from agent.readers.nvml import NvmlReader
-from agent.reading import Reading
+from fourleaf.agent.readers.choice import AutoReader, SourceName, reader_for
+from fourleaf.agent.readers.from_file import FileReader
+from fourleaf.agent.readers.nvml import NvmlReader
+from fourleaf.agent.reading import Reading
 from tests.agent.made import failure, reading
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from agent.contradictions import examined
-from agent.readers.from_file import FileReader
-from agent.reading import Reading
+from fourleaf.agent.contradictions import examined
+from fourleaf.agent.readers.from_file import FileReader
+from fourleaf.agent.reading import Reading
 
 WHOLE = """
 format: 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dashboard.views.fabric import FabricView, fabric_view
-from dashboard.views.marks import Marks
-from model.fabric import AdjacencyKind, Leaf
+from fourleaf.dashboard.views.fabric import FabricView, fabric_view
+from fourleaf.dashboard.views.marks import Marks
+from fourleaf.model.fabric import AdjacencyKind, Leaf
 from tests.dashboard.made import node, runs, sight
 
 

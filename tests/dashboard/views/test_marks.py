@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from dashboard.views.marks import COLOURS, PATTERNS, Marks, letters, style
-from model.gang import GangKey
+from fourleaf.dashboard.views.marks import COLOURS, PATTERNS, Marks, letters, style
+from fourleaf.model.gang import GangKey
 
 
 def keys(names: str) -> list[GangKey]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.views.queue import StartView, queue_view
-from model.fabric import Leaf
-from model.gang import Gang, GangKey, Hold, Role
-from model.plan import Placement, Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.resources import Resources
-from model.starts import Start
+from fourleaf.dashboard.views.queue import StartView, queue_view
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.gang import Gang, GangKey, Hold, Role
+from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.starts import Start
 from tests.dashboard.made import node, sight
 
 KEY = GangKey("ml", "g")

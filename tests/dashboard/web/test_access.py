@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.web.access import LASTS, Proxied, Token
+from fourleaf.dashboard.web.access import LASTS, Proxied, Token
 
 SECRET = "a-token-of-twenty-four-chars"  # noqa: S105 - of nothing that lasts
 NOW = 1_000_000.0

@@ -9,12 +9,12 @@ from urllib.parse import quote
 
 import pytest
 
-from dashboard import hub as hubs
-from dashboard.serve import Options
-from dashboard.web.access import COOKIE, Proxied, Token
-from dashboard.web.guard import LONGEST
-from dashboard.web.login import own
-from dashboard.world.files import FileWorld
+from fourleaf.dashboard import hub as hubs
+from fourleaf.dashboard.serve import Options
+from fourleaf.dashboard.web.access import COOKIE, Proxied, Token
+from fourleaf.dashboard.web.guard import LONGEST
+from fourleaf.dashboard.web.login import own
+from fourleaf.dashboard.world.files import FileWorld
 from tests.dashboard.conftest import SECRET
 from tests.dashboard.served import Served
 

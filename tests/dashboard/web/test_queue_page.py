@@ -7,12 +7,12 @@ import re
 import pytest
 from fastapi import Request
 
-from dashboard.views.queue import queue_view
-from dashboard.web.drawing import Drawing
-from model.fabric import Leaf
-from model.gang import Gang, GangKey, Hold, Role
-from model.resources import Resources
-from model.starts import Start
+from fourleaf.dashboard.views.queue import queue_view
+from fourleaf.dashboard.web.drawing import Drawing
+from fourleaf.model.fabric import Leaf
+from fourleaf.model.gang import Gang, GangKey, Hold, Role
+from fourleaf.model.resources import Resources
+from fourleaf.model.starts import Start
 from tests.dashboard.made import node, sight
 
 KEY = GangKey("ml", "g")

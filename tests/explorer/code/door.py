@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused, Throttled
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Binding
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Binding
 
 
 class Fate(StrEnum):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from k8s_bridge.cluster.kinds import LEASES, NODES, PODS
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.codec import page_body, read_page
-from k8s_bridge.ledger.pages import laid_out
-from k8s_bridge.ledger.records import Page
-from model.readers import Source, read
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.codec import page_body, read_page
+from fourleaf.k8s_bridge.ledger.pages import laid_out
+from fourleaf.k8s_bridge.ledger.records import Page
+from fourleaf.model.readers import Source, read
 from tests.explorer.code.leader import StandingClock
 from tests.explorer.code.scenario import Scenario
 from tests.explorer.code.store import CountingStore

@@ -9,23 +9,23 @@ from typing import Any
 
 import structlog
 
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.binding import Binder, DryRun
-from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.codec import read_page
-from k8s_bridge.ledger.commit import Committer, Wanted
-from k8s_bridge.ledger.devices import held_devices
-from k8s_bridge.ledger.fence import Fenced
-from k8s_bridge.ledger.housekeeping import Housekeeping
-from k8s_bridge.ledger.names import GANG, RECORD
-from k8s_bridge.ledger.pods import PodSeen
-from k8s_bridge.ledger.records import Member, Page
-from k8s_bridge.ledger.takeover import Takeover, find
-from k8s_bridge.ledger.writes import Records
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.binding import Binder, DryRun
+from fourleaf.k8s_bridge.ledger.book import Book, Commit
+from fourleaf.k8s_bridge.ledger.codec import read_page
+from fourleaf.k8s_bridge.ledger.commit import Committer, Wanted
+from fourleaf.k8s_bridge.ledger.devices import held_devices
+from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.housekeeping import Housekeeping
+from fourleaf.k8s_bridge.ledger.names import GANG, RECORD
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.ledger.records import Member, Page
+from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
+from fourleaf.k8s_bridge.ledger.writes import Records
+from fourleaf.model.gang import GangKey
 from tests.explorer.code.door import Door
 from tests.explorer.code.scenario import Act, Dies, Keep, Place, Rest, TakeOver
 from tests.explorer.code.store import CountingStore

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import orjson
 
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import gang
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.ledger.codec import KNOWN
-from k8s_bridge.ledger.writes import Formats
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import gang
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.codec import KNOWN
+from fourleaf.k8s_bridge.ledger.writes import Formats
 from tests.explorer.code.door import Call, Fate, arrive
 from tests.explorer.code.ground import Ground
 from tests.explorer.code.leader import Leader

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from k8s_bridge.cluster.kinds import LEASES, PODS
-from k8s_bridge.ledger.codec import read_gang, read_page
-from k8s_bridge.ledger.names import GANG, PAGE, RECORD
-from k8s_bridge.ledger.pods import pod_seen
-from k8s_bridge.ledger.records import GangLease, Page
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
+from fourleaf.k8s_bridge.ledger.pods import pod_seen
+from fourleaf.k8s_bridge.ledger.records import GangLease, Page
 from tests.explorer.code.door import Fate
 from tests.explorer.code.ground import Ground
 from tests.explorer.code.leader import Leader

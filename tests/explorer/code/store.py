@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 
 import orjson
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import LEASES, PODS, Kind
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.memory.store import MemoryStore
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.names import PAGE, RECORD
-from k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.names import PAGE, RECORD
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 
 
 class CountingStore(MemoryStore):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from k8s_bridge.ledger.pods import PodSeen, pod_seen
-from k8s_bridge.ledger.records import Member
-from model.gang import GangKey
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.model.gang import GangKey
 from tests.explorer.code.store import CountingStore
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.kinds import LEASES, NAMESPACES, NODES, PRIORITY_CLASSES
-from k8s_bridge.cluster.memory.actors import node
-from k8s_bridge.ledger.names import PAGE, RECORD
-from k8s_bridge.ledger.pages import laid_out
-from k8s_bridge.relocation.repairing import DRAIN
-from model.readers import Source, read
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NAMESPACES, NODES, PRIORITY_CLASSES
+from fourleaf.k8s_bridge.cluster.memory.actors import node
+from fourleaf.k8s_bridge.ledger.names import PAGE, RECORD
+from fourleaf.k8s_bridge.ledger.pages import laid_out
+from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+from fourleaf.model.readers import Source, read
 from tests.explorer.code.door import Fate
 from tests.explorer.code.ground import Ground
 from tests.explorer.code.leader import Leader, StandingClock

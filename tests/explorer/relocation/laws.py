@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from tests.explorer.code.door import Fate
 from tests.explorer.code.ground import Ground
 from tests.explorer.code.rest import ROUNDS, always

@@ -6,17 +6,17 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from k8s_bridge.cycle import Cycle
-from k8s_bridge.keepsake import Keepsake
-from k8s_bridge.ledger.book import Commit
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.refusals import Refusals
-from k8s_bridge.relocation.moves import MOVES, Moves
-from k8s_bridge.relocation.relocating import Relocating
-from k8s_bridge.relocation.shelf import Shelf
-from k8s_bridge.returning import returning
-from model.config import SchedulerConfig, Spec
-from model.recovery import Backfill
+from fourleaf.k8s_bridge.cycle import Cycle
+from fourleaf.k8s_bridge.keepsake import Keepsake
+from fourleaf.k8s_bridge.ledger.book import Commit
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.refusals import Refusals
+from fourleaf.k8s_bridge.relocation.moves import MOVES, Moves
+from fourleaf.k8s_bridge.relocation.relocating import Relocating
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.k8s_bridge.returning import returning
+from fourleaf.model.config import SchedulerConfig, Spec
+from fourleaf.model.recovery import Backfill
 from tests.explorer.code.leader import QUIET, Leader
 from tests.explorer.code.scenario import Act, TakeOver
 from tests.explorer.code.store import CountingStore

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, pod
-from k8s_bridge.cluster.memory.jobs import INDEX
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.protocol import Target
-from model.readers.wishes import MOVABLE
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, pod
+from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.readers.wishes import MOVABLE
 from tests.explorer.relocation.store import JudgingStore
 from tests.explorer.relocation.story import Job, Story
 from tests.k8s_bridge.ledger.harness import TEAM

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from model.gang import Gang, GangKey
-from model.plan import Move, Placement, Plan, PlanStatus, Waiting
-from model.reasons import Reason, ReasonKind
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan, Victim
-from model.snapshot import Snapshot
-from model.standing import StandingGang
-from model.starts import Start
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Move, Placement, Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan, Victim
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
+from fourleaf.model.starts import Start
 from tests.explorer.relocation.story import Story
 
 PROVEN = PlanStatus.OPTIMAL

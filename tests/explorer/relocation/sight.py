@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.ledger.pods import PodSeen
-from k8s_bridge.ledger.records import Member
-from k8s_bridge.observed import Observed
-from k8s_bridge.reflect import Removed
-from model.gang import GangKey
-from model.readers.live import LiveReading
-from model.standing import StandingGang
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.reflect import Removed
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.live import LiveReading
+from fourleaf.model.standing import StandingGang
 from tests.explorer.relocation.store import JudgingStore
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.kinds import LEASES, PODS, Kind
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.codec import read_gang, read_page
-from k8s_bridge.ledger.names import GANG, PAGE, RECORD
-from k8s_bridge.ledger.pods import PodSeen, pod_seen
-from k8s_bridge.ledger.records import Entry, Page, Phase
-from k8s_bridge.relocation.codec import RELOCATION, read_relocation
-from k8s_bridge.relocation.records import Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import Entry, Page, Phase
+from fourleaf.k8s_bridge.relocation.codec import RELOCATION, read_relocation
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
 from tests.explorer.code.store import CountingStore
 
 MAKE_ROOM = (Purpose.PREEMPTION, Purpose.RESTART)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.kinds import EVENTS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, LEASES, NODES, PODS
 
 
 def test_paths() -> None:

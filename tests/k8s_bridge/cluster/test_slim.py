@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from benchmarks.read.cluster import cluster, node, pod
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     JOBS,
     LEADER_WORKER_SETS,
@@ -19,8 +19,8 @@ from k8s_bridge.cluster.kinds import (
     RESOURCE_SLICES,
     Kind,
 )
-from k8s_bridge.cluster.slim import LAST_APPLIED, event_of, object_of, page_of
-from model.readers import Reading, Source, read
+from fourleaf.k8s_bridge.cluster.slim import LAST_APPLIED, event_of, object_of, page_of
+from fourleaf.model.readers import Reading, Source, read
 from tests.model.readers import objects
 
 Body = dict[str, Any]

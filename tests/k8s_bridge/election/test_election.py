@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous, Throttled
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import add_namespace
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.election.election import Election, Timing
-from k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.election.election import Election, Timing
+from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 
 SYSTEM = "kube-system"
 LEASE = Target(SYSTEM, "fourleaf-scheduler")

@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
-from k8s_bridge.cluster.memory.actors import gang, submit
-from k8s_bridge.cluster.memory.actors import target as exact
-from k8s_bridge.cluster.memory.claim_actors import DRIVER, ClaimController, claim_spec
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.commit import Wanted
-from k8s_bridge.ledger.pods import pod_seen
-from k8s_bridge.ledger.records import ClaimAllocation, Member
-from model.devices.names import DeviceName
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import target as exact
+from fourleaf.k8s_bridge.cluster.memory.claim_actors import DRIVER, ClaimController, claim_spec
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.commit import Wanted
+from fourleaf.k8s_bridge.ledger.pods import pod_seen
+from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.ledger.harness import TEAM, World
 
 GPUS = tuple(f"gpu-{i}" for i in range(8))

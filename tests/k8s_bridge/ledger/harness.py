@@ -7,25 +7,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from k8s_bridge.cluster.kinds import LEASES, NODES, PODS
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, gang, nodes, submit
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.binding import Binder, DryRun
-from k8s_bridge.ledger.book import Book, Commit
-from k8s_bridge.ledger.codec import read_gang, read_page
-from k8s_bridge.ledger.commit import Committer, Outcome, Wanted
-from k8s_bridge.ledger.housekeeping import Housekeeping
-from k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
-from k8s_bridge.ledger.pages import laid_out
-from k8s_bridge.ledger.pods import PodSeen, pod_seen
-from k8s_bridge.ledger.records import GangLease, Member, Page
-from k8s_bridge.ledger.takeover import Takeover, find
-from k8s_bridge.ledger.writes import Formats, Records
-from model.devices.held import DEVICES
-from model.gang import GangKey
-from model.readers import Source, read
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.binding import Binder, DryRun
+from fourleaf.k8s_bridge.ledger.book import Book, Commit
+from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+from fourleaf.k8s_bridge.ledger.commit import Committer, Outcome, Wanted
+from fourleaf.k8s_bridge.ledger.housekeeping import Housekeeping
+from fourleaf.k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
+from fourleaf.k8s_bridge.ledger.pages import laid_out
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Page
+from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
+from fourleaf.k8s_bridge.ledger.writes import Formats, Records
+from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers import Source, read
 
 SYSTEM = "kube-system"
 TEAM = "ml"

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.ledger.codec import read_page
-from k8s_bridge.ledger.commit import Wanted
-from k8s_bridge.ledger.fence import Fenced
-from k8s_bridge.ledger.names import FENCE, PAGE
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.codec import read_page
+from fourleaf.k8s_bridge.ledger.commit import Wanted
+from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.names import FENCE, PAGE
 from tests.k8s_bridge.ledger.claiming import ClaimWorld, Interrupt, started
 from tests.k8s_bridge.ledger.harness import Death, Killed, Leader, on
 

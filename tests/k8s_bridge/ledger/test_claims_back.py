@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from k8s_bridge.cluster.errors import Refused
-from k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.ledger.binding import Binder
-from k8s_bridge.ledger.claims import NoDrivers
-from k8s_bridge.ledger.passing import FOR_GOOD
-from model.devices.names import DeviceName
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.binding import Binder
+from fourleaf.k8s_bridge.ledger.claims import NoDrivers
+from fourleaf.k8s_bridge.ledger.passing import FOR_GOOD
+from fourleaf.model.devices.names import DeviceName
 from tests.k8s_bridge.ledger.claiming import started
 from tests.k8s_bridge.ledger.harness import TEAM, Death, Killed, Leader, on
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
-from k8s_bridge.cluster.protocol import Binding, Target
-from k8s_bridge.ledger.codec import page_body, read_page
-from k8s_bridge.ledger.fence import Fenced
-from k8s_bridge.ledger.letting_go import FORBIDDEN_FOR
-from k8s_bridge.ledger.names import FENCE, PAGES, page_name
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.ledger.codec import page_body, read_page
+from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.letting_go import FORBIDDEN_FOR
+from fourleaf.k8s_bridge.ledger.names import FENCE, PAGES, page_name
 from tests.k8s_bridge.ledger.harness import (
     SYSTEM,
     TEAM,

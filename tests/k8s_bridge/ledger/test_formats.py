@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.ledger.codec import (
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.codec import (
     KNOWN,
     BadRecord,
     SealedRecord,
@@ -22,15 +22,22 @@ from k8s_bridge.ledger.codec import (
     read_page,
     room_on,
 )
-from k8s_bridge.ledger.formats import second
-from k8s_bridge.ledger.formats.envelope import LARGEST
-from k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, gang_lease_name, page_name
-from k8s_bridge.ledger.records import ClaimAllocation, Entry, GangLease, Member, Page, Phase
-from k8s_bridge.relocation.codec import read_relocation, relocation_body, relocation_name
-from k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
-from model.devices.names import DeviceName
-from model.gang import GangKey
-from model.resources import Resources
+from fourleaf.k8s_bridge.ledger.formats import second
+from fourleaf.k8s_bridge.ledger.formats.envelope import LARGEST
+from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, gang_lease_name, page_name
+from fourleaf.k8s_bridge.ledger.records import (
+    ClaimAllocation,
+    Entry,
+    GangLease,
+    Member,
+    Page,
+    Phase,
+)
+from fourleaf.k8s_bridge.relocation.codec import read_relocation, relocation_body, relocation_name
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.gang import GangKey
+from fourleaf.model.resources import Resources
 
 GANG = GangKey("ml", "train")
 UID = "0b52c9e4-8a2d-4a7e-9c55-1f1f3a9d7b21"

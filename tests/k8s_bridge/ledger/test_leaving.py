@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.kinds import NODES
-from k8s_bridge.cluster.memory.actors import LEAF
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.ledger.binding import binding
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.memory.actors import LEAF
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.binding import binding
 from tests.k8s_bridge.ledger.harness import Leader, World, on
 
 NODE = "n-0-0-0"

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from k8s_bridge.cluster.kinds import LEASES, NODES
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.codec import gang_body, page_body, read_gang
-from k8s_bridge.ledger.commit import Wanted
-from k8s_bridge.ledger.fence import Fenced
-from k8s_bridge.ledger.names import ABOUT, FORMAT, GANG, PAGE, page_name
-from k8s_bridge.ledger.records import Phase
-from k8s_bridge.ledger.writes import Formats
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.codec import gang_body, page_body, read_gang
+from fourleaf.k8s_bridge.ledger.commit import Wanted
+from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.names import ABOUT, FORMAT, GANG, PAGE, page_name
+from fourleaf.k8s_bridge.ledger.records import Phase
+from fourleaf.k8s_bridge.ledger.writes import Formats
 from tests.k8s_bridge.ledger.harness import SYSTEM, Death, Killed, Leader, World, on
 
 OLD = Formats(known=(1,))

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.errors import Refused
-from k8s_bridge.cluster.kinds import NODES, PODS
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.ledger import codec
-from k8s_bridge.ledger.binding import Binder, Bound
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.codec import RESERVE, entry_size, page_body, room_on
-from k8s_bridge.ledger.names import CONTENT
-from k8s_bridge.ledger.pages import laid_out
-from k8s_bridge.ledger.passing import FOR_GOOD
-from k8s_bridge.ledger.records import Entry, Member, Page
-from model.gang import GangKey
-from model.readers import Source, read
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger import codec
+from fourleaf.k8s_bridge.ledger.binding import Binder, Bound
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.codec import RESERVE, entry_size, page_body, room_on
+from fourleaf.k8s_bridge.ledger.names import CONTENT
+from fourleaf.k8s_bridge.ledger.pages import laid_out
+from fourleaf.k8s_bridge.ledger.passing import FOR_GOOD
+from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers import Source, read
 from tests.k8s_bridge.ledger.harness import TEAM, Leader, World, on
 
 LONG = "g" * 250

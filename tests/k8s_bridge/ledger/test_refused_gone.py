@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from k8s_bridge.cluster.errors import Refused
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.k8s_bridge.ledger.harness import TEAM, Leader, World, on
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from k8s_bridge.cluster.errors import AlreadyExists, Conflict
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, Conflict
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Body
 from tests.k8s_bridge.ledger.harness import SYSTEM, Leader, World, on
 
 

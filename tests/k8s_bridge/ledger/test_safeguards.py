@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import gang, submit
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Binding, Listing
-from k8s_bridge.ledger.binding import DryRun
-from k8s_bridge.ledger.fence import Fenced
-from k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Listing
+from fourleaf.k8s_bridge.ledger.binding import DryRun
+from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.writes import Records
 from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Leader, World, on
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from k8s_bridge.node_health.beats import Beats
+from fourleaf.k8s_bridge.node_health.beats import Beats
 
 
 def test_silence_is_counted_from_the_last_change() -> None:

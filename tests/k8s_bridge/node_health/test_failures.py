@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from k8s_bridge.node_health.failures import Failures
+from fourleaf.k8s_bridge.node_health.failures import Failures
 
 DAY = 86_400.0
 

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from k8s_bridge.node_health.judge import Cause, Judgement, Limits, Signs, Verdict, is_suspect, judge
+from fourleaf.k8s_bridge.node_health.judge import (
+    Cause,
+    Judgement,
+    Limits,
+    Signs,
+    Verdict,
+    is_suspect,
+    judge,
+)
 
 LIMITS = Limits(silent=20, well=30)
 WELL = Judgement()

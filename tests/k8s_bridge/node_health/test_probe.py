@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from contextlib import closing
 
-from k8s_bridge.node_health.probe import KUBELET_PORT, Door, TcpProber, door_of
+from fourleaf.k8s_bridge.node_health.probe import KUBELET_PORT, Door, TcpProber, door_of
 
 PROBER = TcpProber(patience=0.3)
 

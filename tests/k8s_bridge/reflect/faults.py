@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from k8s_bridge.cluster.errors import Ambiguous, Gone, NotFound, Refused, Throttled
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.protocol import Event, Listing
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Gone, NotFound, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.protocol import Event, Listing
 
 FAILURES = (
     Ambiguous("no answer"),

@@ -9,11 +9,20 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from k8s_bridge.clock import Clock
-from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.protocol import Body, Event, Listing
-from k8s_bridge.reflect import Absent, Change, Patience, Pulse, Put, Replaced, Subject, reflect
+from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cluster.errors import NotFound
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body, Event, Listing
+from fourleaf.k8s_bridge.reflect import (
+    Absent,
+    Change,
+    Patience,
+    Pulse,
+    Put,
+    Replaced,
+    Subject,
+    reflect,
+)
 
 SILENCE = float("inf")
 LIST = "list"

@@ -8,11 +8,11 @@ from collections import defaultdict
 
 import pytest
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, JOB_SETS, NODES, Kind
-from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.reflect import Absent, Change, Patience, Put, Reflectors, Replaced, State
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOB_SETS, NODES, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.reflect import Absent, Change, Patience, Put, Reflectors, Replaced, State
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 from tests.k8s_bridge.reflect.faults import Faulty
 from tests.k8s_bridge.reflect.scripted import Store
 

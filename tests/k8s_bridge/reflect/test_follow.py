@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous, Throttled
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.reflect import Patience, Pulse
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.reflect import Patience, Pulse
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 from tests.k8s_bridge.reflect.scripted import (
     LIST,
     SILENCE,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous, Gone, NotFound, Throttled
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.protocol import Listing
-from k8s_bridge.reflect import Pulse, State, Subject
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Gone, NotFound, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Listing
+from fourleaf.k8s_bridge.reflect import Pulse, State, Subject
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 from tests.k8s_bridge.reflect.scripted import (
     LIST,
     SILENCE,

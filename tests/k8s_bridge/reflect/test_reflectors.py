@@ -7,10 +7,10 @@ from contextlib import aclosing
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous
-from k8s_bridge.cluster.kinds import JOB_SETS, NODES, PODS, Kind
-from k8s_bridge.reflect import Change, Pulse, Reflectors, State, Subject, reflect
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous
+from fourleaf.k8s_bridge.cluster.kinds import JOB_SETS, NODES, PODS, Kind
+from fourleaf.k8s_bridge.reflect import Change, Pulse, Reflectors, State, Subject, reflect
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 from tests.k8s_bridge.reflect.scripted import (
     SILENCE,
     Longest,

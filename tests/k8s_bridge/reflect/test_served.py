@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from structlog.testing import capture_logs
 
-from k8s_bridge.cluster.errors import NotFound, Refused
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.cluster.errors import NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import (
     JOB_SETS,
     NATIVE_POD_GROUPS,
     NATIVE_POD_GROUPS_BETA,
     PODS,
 )
-from k8s_bridge.reflect import Pulse, Replaced, State, Subject
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.reflect import Pulse, Replaced, State, Subject
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 from tests.k8s_bridge.reflect.scripted import (
     LIST,
     SILENCE,

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 
 
 async def test_advance_wakes_in_order_and_no_further() -> None:

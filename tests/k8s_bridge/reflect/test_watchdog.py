@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from k8s_bridge.reflect.watchdog import Watchdog
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.reflect.watchdog import Watchdog
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 
 
 @pytest.mark.parametrize("idle", [0, 3, 9.5, 10, 10.5, 47])

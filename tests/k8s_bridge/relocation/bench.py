@@ -5,31 +5,31 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from k8s_bridge.cluster.errors import AlreadyExists
-from k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
-from k8s_bridge.cluster.memory.heartbeats import Heartbeats
-from k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.codec import KNOWN
-from k8s_bridge.metrics import Metrics
-from k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from k8s_bridge.relocation.records import Purpose
-from k8s_bridge.reporting import Reporter
-from k8s_bridge.scheduler import Options, Scheduler
-from k8s_bridge.virtual_clock import VirtualClock
-from model.extensions import Extensions
-from model.gang import GangKey
-from model.plan import Plan
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
-from model.snapshot import Snapshot
-from model.starts import Start
-from solver.batch import solve
-from solver.explain import explain
-from solver.relocation.defrag import defragment
-from solver.relocation.preempt import preempt
-from solver.relocation.repair import repair
+from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
+from fourleaf.k8s_bridge.cluster.memory.heartbeats import Heartbeats
+from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.codec import KNOWN
+from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.scheduler import Options, Scheduler
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.starts import Start
+from fourleaf.solver.batch import solve
+from fourleaf.solver.explain import explain
+from fourleaf.solver.relocation.defrag import defragment
+from fourleaf.solver.relocation.preempt import preempt
+from fourleaf.solver.relocation.repair import repair
 from tests.starts import earliest
 
 TEAM = "ml"

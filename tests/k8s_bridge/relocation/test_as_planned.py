@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.kinds import NODES, PODS
-from k8s_bridge.cluster.memory.actors import node, pod
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.observed import Observed
-from k8s_bridge.relocation.drafting import moved
-from k8s_bridge.relocation.progress import REST, progress
-from k8s_bridge.relocation.records import Purpose, Relocation, Seat
-from k8s_bridge.relocation.scene import Scene
-from model.gang import GangKey
-from model.plan import Move
-from model.resources import Resources
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import node, pod
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.observed import Observed
+from fourleaf.k8s_bridge.relocation.drafting import moved
+from fourleaf.k8s_bridge.relocation.progress import REST, progress
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.scene import Scene
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Move
+from fourleaf.model.resources import Resources
 from tests.k8s_bridge.ledger.harness import InstantClock
 
 GANG = GangKey("ml", "g-0")

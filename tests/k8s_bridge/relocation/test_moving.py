@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.config_watch import DEFRAGMENT
-from k8s_bridge.relocation.repairing import DRAIN
-from model.config import CONFIG_MAP
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.config_watch import DEFRAGMENT
+from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+from fourleaf.model.config import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 LONG = 620.0

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES
-from k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from fourleaf.k8s_bridge.relocation.records import Purpose
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 

@@ -6,9 +6,9 @@ The fabric is one spine of 4 leaves of 4 nodes, `n-0-LEAF-NODE`. Kubelets beat e
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.relocation.codec import RELOCATIONS
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
 
 

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, PODS
-from k8s_bridge.cluster.memory.jobs import job
-from model.config import CONFIG_MAP
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, PODS
+from fourleaf.k8s_bridge.cluster.memory.jobs import job
+from fourleaf.model.config import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 AFTER, LIFE = 20.0, 30.0

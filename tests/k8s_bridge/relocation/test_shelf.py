@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.errors import ClusterError, Conflict, Refused
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.ledger.book import Book
-from k8s_bridge.ledger.fence import Fenced
-from k8s_bridge.ledger.records import Page
-from k8s_bridge.ledger.writes import Records
-from k8s_bridge.relocation.codec import RELOCATIONS
-from k8s_bridge.relocation.records import Purpose, Relocation
-from k8s_bridge.relocation.shelf import Shelf
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.ledger.book import Book
+from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.records import Page
+from fourleaf.k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.ledger.harness import SYSTEM, InstantClock
 
 FIRST, SECOND = GangKey("ml", "first"), GangKey("ml", "second")

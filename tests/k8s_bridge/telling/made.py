@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.telling.facts import Facts
-from k8s_bridge.telling.tells import EventTell, StatusTell, Tell
-from model.gang import Gang, GangKey
-from model.plan import Placement, Plan, PlanStatus, Waiting
-from model.problems import Problem
-from model.reasons import Reason, ReasonKind
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.telling.facts import Facts
+from fourleaf.k8s_bridge.telling.tells import EventTell, StatusTell, Tell
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
+from fourleaf.model.problems import Problem
+from fourleaf.model.reasons import Reason, ReasonKind
 from tests import small
 
 NOW = 1_000_000_000.0

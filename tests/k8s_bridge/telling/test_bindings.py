@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.telling.bindings import what_was_bound
-from k8s_bridge.telling.tells import Regarding
+from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.telling.bindings import what_was_bound
+from fourleaf.k8s_bridge.telling.tells import Regarding
 from tests.k8s_bridge.telling.made import key
 
 MEMBERS = [(Target("ml", f"g-{i}", f"u{i}"), f"n{i // 2}") for i in range(20)]

@@ -6,18 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from k8s_bridge.cluster.kinds import EVENTS, GPU_CLAIMS, PODS, Kind
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import add_namespace, gang, submit
-from k8s_bridge.cluster.protocol import Binding, Body, Target
-from k8s_bridge.telling.desk import Desk
-from k8s_bridge.telling.facts import Facts, Told
-from k8s_bridge.telling.news import News, what_to_tell
-from k8s_bridge.telling.tells import EventTell, Regarding, StatusTell, target_of
-from k8s_bridge.virtual_clock import VirtualClock
-from model.gang import GangKey
-from model.plan import Plan, PlanStatus, Waiting
-from model.readers import Source, read
+from fourleaf.k8s_bridge.cluster.kinds import EVENTS, GPU_CLAIMS, PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, submit
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
+from fourleaf.k8s_bridge.telling.desk import Desk
+from fourleaf.k8s_bridge.telling.facts import Facts, Told
+from fourleaf.k8s_bridge.telling.news import News, what_to_tell
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding, StatusTell, target_of
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.readers import Source, read
 from tests.k8s_bridge.telling.made import SHORT, SHORT_TEXT
 
 

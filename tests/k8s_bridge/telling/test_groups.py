@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.cluster.kinds import (
     COSCHEDULING_POD_GROUPS,
     NATIVE_POD_GROUPS,
     VOLCANO_POD_GROUPS,
     Kind,
 )
-from k8s_bridge.cluster.protocol import Body
-from k8s_bridge.telling.facts import Facts, Told
-from k8s_bridge.telling.groups.coscheduling import coscheduling_status
-from k8s_bridge.telling.groups.statuses import AGAIN_SECONDS
-from k8s_bridge.telling.groups.tally import Tally
-from k8s_bridge.telling.groups.volcano import volcano_status
-from k8s_bridge.telling.news import what_to_tell
-from k8s_bridge.telling.tells import StatusTell
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.telling.facts import Facts, Told
+from fourleaf.k8s_bridge.telling.groups.coscheduling import coscheduling_status
+from fourleaf.k8s_bridge.telling.groups.statuses import AGAIN_SECONDS
+from fourleaf.k8s_bridge.telling.groups.tally import Tally
+from fourleaf.k8s_bridge.telling.groups.volcano import volcano_status
+from fourleaf.k8s_bridge.telling.news import what_to_tell
+from fourleaf.k8s_bridge.telling.tells import StatusTell
 from tests import small
 from tests.k8s_bridge.telling.made import NOW, SHORT_TEXT, facts, pod, statuses
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from k8s_bridge.cluster.errors import Ambiguous, Refused, Throttled
-from k8s_bridge.election.gate import NotLeader
-from k8s_bridge.telling.lane import Lane, Pace
-from k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused, Throttled
+from fourleaf.k8s_bridge.election.gate import NotLeader
+from fourleaf.k8s_bridge.telling.lane import Lane, Pace
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
 
 FAST = Pace(waiting=100, rate=1000, burst=1000, writers=2)
 

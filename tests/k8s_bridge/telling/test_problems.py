@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from k8s_bridge.config_watch import START, ConfigState
-from k8s_bridge.telling.facts import Told
-from k8s_bridge.telling.news import what_to_tell
-from k8s_bridge.telling.problems import config_map, what_of_config
-from model.problems import Problem, Severity
+from fourleaf.k8s_bridge.config_watch import START, ConfigState
+from fourleaf.k8s_bridge.telling.facts import Told
+from fourleaf.k8s_bridge.telling.news import what_to_tell
+from fourleaf.k8s_bridge.telling.problems import config_map, what_of_config
+from fourleaf.model.problems import Problem, Severity
 from tests import small
 from tests.k8s_bridge.telling.made import events, facts, pod
 

@@ -8,18 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from k8s_bridge.clock import SystemClock
-from k8s_bridge.cluster.kinds import EVENTS, NAMESPACES, NATIVE_POD_GROUPS, NODES, PODS, Kind
-from k8s_bridge.cluster.live import connect
-from k8s_bridge.cluster.memory.actors import gang, node
-from k8s_bridge.cluster.protocol import Body, Cluster, Target
-from k8s_bridge.telling.desk import Desk
-from k8s_bridge.telling.facts import Facts, Told
-from k8s_bridge.telling.news import News, what_to_tell
-from k8s_bridge.telling.tells import EventTell, Regarding
-from model.gang import GangKey
-from model.plan import Plan, PlanStatus, Waiting
-from model.readers import Source, read
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.cluster.kinds import (
+    EVENTS,
+    NAMESPACES,
+    NATIVE_POD_GROUPS,
+    NODES,
+    PODS,
+    Kind,
+)
+from fourleaf.k8s_bridge.cluster.live import connect
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, node
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.telling.desk import Desk
+from fourleaf.k8s_bridge.telling.facts import Facts, Told
+from fourleaf.k8s_bridge.telling.news import News, what_to_tell
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.readers import Source, read
 from tests.controlplane.fixtures import control_plane_programs
 from tests.controlplane.plane import ControlPlane
 from tests.k8s_bridge.telling.made import SHORT, SHORT_TEXT

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS
-from k8s_bridge.telling.series import NewEvent, Recount, Series, event_body
-from k8s_bridge.telling.tells import EventTell, Regarding
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS
+from fourleaf.k8s_bridge.telling.series import NewEvent, Recount, Series, event_body
+from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
 from tests.k8s_bridge.telling.made import NOW
 
 EVENT = EventTell(

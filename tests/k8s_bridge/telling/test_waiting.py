@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from k8s_bridge.cluster.protocol import Target
-from k8s_bridge.telling.facts import Facts, Told
-from k8s_bridge.telling.news import News, what_to_tell
-from k8s_bridge.telling.waiting import REMIND_SECONDS, RETELL_SECONDS
-from model.reasons import Reason, ReasonKind
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.telling.facts import Facts, Told
+from fourleaf.k8s_bridge.telling.news import News, what_to_tell
+from fourleaf.k8s_bridge.telling.waiting import REMIND_SECONDS, RETELL_SECONDS
+from fourleaf.model.reasons import Reason, ReasonKind
 from tests import small
 from tests.k8s_bridge.telling.made import (
     NOW,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from k8s_bridge.telling.words import MOST_BYTES, clipped, microsecond, second, told
-from model.reasons import Reason, ReasonKind
+from fourleaf.k8s_bridge.telling.words import MOST_BYTES, clipped, microsecond, second, told
+from fourleaf.model.reasons import Reason, ReasonKind
 from tests.k8s_bridge.telling.made import SHORT, SHORT_TEXT
 
 

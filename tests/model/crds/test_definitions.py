@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from model.crds.claim import GpuClaim, Mode, Policy
-from model.crds.definitions import definitions, rendered
+from fourleaf.model.crds.claim import GpuClaim, Mode, Policy
+from fourleaf.model.crds.definitions import definitions, rendered
 
 CRDS = Path(__file__).parents[3] / "deploy" / "crds"
 

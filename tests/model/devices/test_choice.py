@@ -8,10 +8,10 @@ from itertools import combinations, permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.devices.choice import Ask, assign, packs
-from model.devices.demand import DeviceDemand
-from model.devices.free import all_of
-from model.devices.layout import Device, DeviceLayout, bits, layout_of, numbers
+from fourleaf.model.devices.choice import Ask, assign, packs
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.free import all_of
+from fourleaf.model.devices.layout import Device, DeviceLayout, bits, layout_of, numbers
 
 MOST = 6
 

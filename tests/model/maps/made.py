@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.devices.held import DEVICES as GRANTED
-from model.maps.ground import Ground, ground_of
-from model.maps.stated import StatedMap, stated_maps
-from model.readers import Source
-from model.readers.inventory import Inventory
-from model.readers.report import Report
+from fourleaf.model.devices.held import DEVICES as GRANTED
+from fourleaf.model.maps.ground import Ground, ground_of
+from fourleaf.model.maps.stated import StatedMap, stated_maps
+from fourleaf.model.readers import Source
+from fourleaf.model.readers.inventory import Inventory
+from fourleaf.model.readers.report import Report
 
 Body = dict[str, Any]
 AKS = "aks-workerpool-25338008-vmss00000"

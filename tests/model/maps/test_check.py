@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.maps.check import check_map
+from fourleaf.model.maps.check import check_map
 from tests.model.maps.made import (
     AKS,
     Body,
@@ -101,7 +101,7 @@ def test_lines_that_cannot_be_read_are_named() -> None:
 
 def test_pods_with_the_map_of_their_owner_do_not_count_again() -> None:
     """One StatefulSet with a pod is one map."""
-    from model.maps.stated import stated_maps
+    from fourleaf.model.maps.stated import stated_maps
 
     owner = stateful_set(DOCUMENTED, 1)
     pod = holder("web-0", f"{AKS}0", "0,1", lines=DOCUMENTED)

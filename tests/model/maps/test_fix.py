@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.maps.fix import Change, fix_map
-from model.readers.device_map import Pin
+from fourleaf.model.maps.fix import Change, fix_map
+from fourleaf.model.readers.device_map import Pin
 from tests.model.maps.made import AKS, ground, holder, node
 
 OLD = "aks-workerpool-11111111-vmss00000"

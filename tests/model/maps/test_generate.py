@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.maps.generate import Demand, NotEnough, generate_map
-from model.readers.device_map import Pin
+from fourleaf.model.maps.generate import Demand, NotEnough, generate_map
+from fourleaf.model.readers.device_map import Pin
 from tests.model.maps.made import agent, ground, holder, node
 
 NODES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.maps.provider import Provider, cluster_provider, pool_of, provider_of
+from fourleaf.model.maps.provider import Provider, cluster_provider, pool_of, provider_of
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from model.devices.demand import DeviceDemand
-from model.devices.free import FreeDevices, all_of
-from model.devices.layout import Device, layout_of
-from model.resources import Resources
-from model.snapshot import RunningPod
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.free import FreeDevices, all_of
+from fourleaf.model.devices.layout import Device, layout_of
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
 from tests.small import GIB, Case, gang, node, one_leaf, plan, snapshot
 
 PAIRS = layout_of(

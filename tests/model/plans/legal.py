@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.fabric import AdjacencyKind
-from model.gang import Role, TopologyPolicy
-from model.resources import Resources
-from model.snapshot import RunningPod
+from fourleaf.model.fabric import AdjacencyKind
+from fourleaf.model.gang import Role, TopologyPolicy
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
 from tests.small import Case, fabric, gang, plan, snapshot, with_bound
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.gang import GangKey, Hold
-from model.plan import Move, Placement
-from model.resources import Resources
-from model.snapshot import RunningPod
+from fourleaf.model.gang import GangKey, Hold
+from fourleaf.model.plan import Move, Placement
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
 from tests.small import Case, fabric, gang, plan, snapshot, with_bound
 
 

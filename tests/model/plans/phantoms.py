@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from model.node import Taint
-from model.plan import Phantom
+from fourleaf.model.node import Taint
+from fourleaf.model.plan import Phantom
 from tests.small import Case, fabric, gang, node, one_leaf, plan, snapshot
 
 MIX = {"weight": 1, "mix": [{"nodes": 2, "share": "0.5"}]}

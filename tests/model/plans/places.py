@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.constraint import NodeConstraint
-from model.fabric import AdjacencyKind
-from model.gang import Role, TopologyPolicy
-from model.node import Taint
-from model.resources import Resources
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.fabric import AdjacencyKind
+from fourleaf.model.gang import Role, TopologyPolicy
+from fourleaf.model.node import Taint
+from fourleaf.model.resources import Resources
 from tests.small import Case, fabric, gang, node, one_leaf, plan, snapshot, with_bound
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.gang import GangKey
-from model.resources import Resources
-from model.snapshot import RunningPod
+from fourleaf.model.gang import GangKey
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
 from tests.small import GIB, WHOLE, Case, fabric, gang, node, one_leaf, plan, snapshot
 
 

@@ -6,11 +6,11 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from model.config import SchedulerConfig
-from model.devices.held import DEVICES
-from model.readers import Reading, Source, read
-from model.readers.dra.holders import STANDS_IN
-from model.readers.live import LiveReader, LiveReading
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.readers import Reading, Source, read
+from fourleaf.model.readers.dra.holders import STANDS_IN
+from fourleaf.model.readers.live import LiveReader, LiveReading
 from tests.model.readers import live_claims as claims
 from tests.model.readers import objects
 from tests.model.readers.objects import Body

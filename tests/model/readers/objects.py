@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from model.readers import Reading, Source, read
+from fourleaf.model.readers import Reading, Source, read
 
 Body = dict[str, Any]
 LEAF = "topology.scheduler/leaf"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.constraint import Operator
-from model.resources import Resources
+from fourleaf.model.constraint import Operator
+from fourleaf.model.resources import Resources
 from tests.model.readers.objects import Body, config, node, pod, reading
 
 GIB = 2**30

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from model.config import SchedulerConfig
-from model.problems import BadInput
-from model.readers import Source
-from model.readers.config_patch import differences, patched
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers import Source
+from fourleaf.model.readers.config_patch import differences, patched
 
 BASE = SchedulerConfig.model_validate(
     {"spec": {"scoringWeights": {"topologyAlignment": 2}, "batch": {"size": 7}}}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.devices.held import DEVICES as GRANTED
-from model.readers import Reading
-from model.readers.device_map import Claimant, Pin, lines_of, map_text, parse_map
-from model.reasons import ReasonKind
+from fourleaf.model.devices.held import DEVICES as GRANTED
+from fourleaf.model.readers import Reading
+from fourleaf.model.readers.device_map import Claimant, Pin, lines_of, map_text, parse_map
+from fourleaf.model.reasons import ReasonKind
 from tests.model.readers.objects import Body, node, owned, pod, reading
 
 TEXT = "0=n1:0,1\n1=n1:2,3\n2=n2:0,1\n"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from model.devices.demand import DeviceDemand
-from model.devices.free import FreeDevices
-from model.devices.layout import Device, layout_of
-from model.gang import Gang
-from model.readers import Source, read
-from model.reasons import ReasonKind
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.free import FreeDevices
+from fourleaf.model.devices.layout import Device, layout_of
+from fourleaf.model.gang import Gang
+from fourleaf.model.readers import Source, read
+from fourleaf.model.reasons import ReasonKind
 from tests.model.readers.objects import Body, config, node, pod, reading
 
 CLAIM = "gpu.scheduling/claim"

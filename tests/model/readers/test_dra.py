@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from model.devices.demand import DeviceDemand
-from model.gang import Gang
-from model.readers import Reading
-from model.reasons import ReasonKind
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.gang import Gang
+from fourleaf.model.readers import Reading
+from fourleaf.model.reasons import ReasonKind
 from tests.model.readers.claims import (
     DRA,
     NVIDIA,

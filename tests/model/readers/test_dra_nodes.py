@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from model.devices.demand import DeviceDemand
-from model.devices.free import FreeDevices
-from model.devices.layout import Device, layout_of
-from model.devices.names import DeviceName
-from model.node import Node
-from model.readers import Reading
+from fourleaf.model.devices.demand import DeviceDemand
+from fourleaf.model.devices.free import FreeDevices
+from fourleaf.model.devices.layout import Device, layout_of
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.node import Node
+from fourleaf.model.readers import Reading
 from tests.model.readers.claims import (
     DRA,
     NVIDIA,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from model.readers.live import LiveReader
-from model.snapshot import RunningPod
+from fourleaf.model.readers.live import LiveReader
+from fourleaf.model.snapshot import RunningPod
 from tests.model.readers.objects import Body, job, node, owned, pod, reading
 
 CREATED = "2026-01-01T00:00:00Z"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.reasons import ReasonKind
+from fourleaf.model.reasons import ReasonKind
 from tests.model.readers.gangs.made import gangs
 from tests.model.readers.objects import (
     OURS,

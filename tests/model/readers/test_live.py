@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from model.config import SchedulerConfig
-from model.gang import GangKey
-from model.readers.groups import Dialect
-from model.readers.live import LiveReader, LiveReading, Member
-from model.readers.owners import OwnerRef
-from model.reasons import ReasonKind
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.groups import Dialect
+from fourleaf.model.readers.live import LiveReader, LiveReading, Member
+from fourleaf.model.readers.owners import OwnerRef
+from fourleaf.model.reasons import ReasonKind
 from tests.model.readers.objects import Body, config, group, job, node, owned, pod
 
 NOW = 1_800_000_000.0
@@ -301,6 +301,6 @@ def sizes_of(thing: object, path: str = "") -> dict[str, int]:
             found |= {where: len(held)} if held else {}
         elif isinstance(value, set | tuple | list):
             found |= {where: len(value)} if value else {}
-        elif type(value).__module__.startswith("model.readers"):
+        elif type(value).__module__.startswith("fourleaf.model.readers"):
             found |= sizes_of(value, where)
     return found

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.config import SchedulerConfig
-from model.devices.names import DeviceName
-from model.readers.live import LiveReader
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.readers.live import LiveReader
 from tests.model.readers.claims import (
     DRA,
     NVIDIA,

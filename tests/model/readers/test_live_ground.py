@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from model.config import SchedulerConfig
-from model.readers.live import ground as grounds
-from model.readers.live.ground import Ground
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.readers.live import ground as grounds
+from fourleaf.model.readers.live.ground import Ground
 from tests.model.readers import objects
 
 NAMES = tuple(f"n{i}" for i in range(12))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.readers.pod_index import index_of
+from fourleaf.model.readers.pod_index import index_of
 
 DEPLOYED = {"pod-template-hash": "7d9f8c6b5"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from model.readers import Source, read
+from fourleaf.model.readers import Source, read
 from tests.model.readers.objects import job, node, pod_spec, reading
 
 PUBLISHED = Path(__file__).parents[2] / "e2e" / "published"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.readers.dra.selectors import Has, Least, NotUnderstood, OfDriver, conditions
+from fourleaf.model.readers.dra.selectors import Has, Least, NotUnderstood, OfDriver, conditions
 from tests.model.readers.objects import Body
 
 GPU: Body = {

@@ -13,8 +13,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.problems import BadInput
-from model.readers import Source, open_paths, read
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers import Source, open_paths, read
 from tests.model.readers.objects import (
     Body,
     config,

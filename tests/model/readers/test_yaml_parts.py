@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.readers import yamlparts, yamltext
-from model.readers.jsontext import BadText
-from model.readers.yamlparts import parse_in_parts
+from fourleaf.model.readers import yamlparts, yamltext
+from fourleaf.model.readers.jsontext import BadText
+from fourleaf.model.readers.yamlparts import parse_in_parts
 
 whole = yamltext._loads_all
 

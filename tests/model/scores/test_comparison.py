@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from model.gang import GangKey, TopologyPolicy
-from model.plan import Phantom
-from model.resources import Resources
-from model.scores.comparison import Kind, Outcome, compare
-from model.scores.decision import Ground
-from model.snapshot import RunningPod, Snapshot
+from fourleaf.model.gang import GangKey, TopologyPolicy
+from fourleaf.model.plan import Phantom
+from fourleaf.model.resources import Resources
+from fourleaf.model.scores.comparison import Kind, Outcome, compare
+from fourleaf.model.scores.decision import Ground
+from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.small import fabric, gang, plan, snapshot
 
 HALF_USED = [RunningPod("ops", "p", "a0", Resources(gpus=8))]

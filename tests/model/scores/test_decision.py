@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.gang import Gang, GangKey
-from model.plan import Phantom, Plan
-from model.resources import Resources
-from model.scores.company import Company
-from model.scores.decision import Decision, Ground, decide
-from model.scores.terms import Scorer
-from model.snapshot import RunningPod, Snapshot
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Phantom, Plan
+from fourleaf.model.resources import Resources
+from fourleaf.model.scores.company import Company
+from fourleaf.model.scores.decision import Decision, Ground, decide
+from fourleaf.model.scores.terms import Scorer
+from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.small import fabric, gang, plan, seats, snapshot
 
 HALF_USED = [RunningPod("ops", "p", "a0", Resources(gpus=8))]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from model.fabric import Fabric, Leaf
-from model.plan import Phantom
-from model.resources import Resources
-from model.scores.terms import Scorer, shared_points
-from model.snapshot import RunningPod
-from model.validator import objective
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.plan import Phantom
+from fourleaf.model.resources import Resources
+from fourleaf.model.scores.terms import Scorer, shared_points
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.model.validator import objective
 from tests.small import GIB, fabric, gang, node, plan, seats, snapshot
 
 

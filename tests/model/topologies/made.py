@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from model.readers import Source
-from model.topologies.check import check_description
-from model.topologies.description import Description, Format
-from model.topologies.findings import Finding, FindingKind
-from model.topologies.reading import read_description
+from fourleaf.model.readers import Source
+from fourleaf.model.topologies.check import check_description
+from fourleaf.model.topologies.description import Description, Format
+from fourleaf.model.topologies.findings import Finding, FindingKind
+from fourleaf.model.topologies.reading import read_description
 
 Cable = tuple[str, int, str, int]
 """Device and port at one end, device and port at the other."""

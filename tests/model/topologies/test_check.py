@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from model.topologies.check import check_description
-from model.topologies.description import Description, Format, Position, in_order
-from model.topologies.findings import NAMED, Finding, FindingKind, finding
-from model.topologies.findings_text import advice, sentence
+from fourleaf.model.topologies.check import check_description
+from fourleaf.model.topologies.description import Description, Format, Position, in_order
+from fourleaf.model.topologies.findings import NAMED, Finding, FindingKind, finding
+from fourleaf.model.topologies.findings_text import advice, sentence
 from tests.model.topologies.made import described, findings
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.problems import BadInput
-from model.topologies.check import check_description
-from model.topologies.labelling import preset_levels, wanted_labels
+from fourleaf.model.problems import BadInput
+from fourleaf.model.topologies.check import check_description
+from fourleaf.model.topologies.labelling import preset_levels, wanted_labels
 from tests.model.topologies.made import described, rails
 from tests.model.topologies.test_formats import SOURCES
 

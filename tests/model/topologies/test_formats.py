@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from model.topologies.description import Format, Position
-from model.topologies.findings import FindingKind
+from fourleaf.model.topologies.description import Format, Position
+from fourleaf.model.topologies.findings import FindingKind
 from tests.model.topologies.made import described, findings, leaves, slurm
 
 FABRIC = {

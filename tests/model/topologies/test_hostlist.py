@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.topologies.hostlist import BadHostlist, expand, folded
+from fourleaf.model.topologies.hostlist import BadHostlist, expand, folded
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.problems import BadInput
-from model.topologies.description import Format, Unit
-from model.topologies.findings import FindingKind
+from fourleaf.model.problems import BadInput
+from fourleaf.model.topologies.description import Format, Unit
+from fourleaf.model.topologies.findings import FindingKind
 from tests.model.topologies.made import Dump, described, findings, leaves, rails
 
 

@@ -7,17 +7,17 @@ import re
 
 import pytest
 
-from model.topologies.description import Position
-from model.topologies.known import KnownNode
-from model.topologies.labelling import (
+from fourleaf.model.topologies.description import Position
+from fourleaf.model.topologies.known import KnownNode
+from fourleaf.model.topologies.labelling import (
     WRITABLE,
     difference,
     label_value,
     preset_levels,
     wanted_labels,
 )
-from model.topologies.matching import match_names
-from model.topology import PRESETS
+from fourleaf.model.topologies.matching import match_names
+from fourleaf.model.topology import PRESETS
 from tests.model.topologies.made import described, leaves, rails
 
 SPINE, LEAF = PRESETS["plain"][0]

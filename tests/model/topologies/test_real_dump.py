@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from model.readers import Source
-from model.topologies.description import Description, Format
-from model.topologies.findings import FindingKind
-from model.topologies.reading import read_description
+from fourleaf.model.readers import Source
+from fourleaf.model.topologies.description import Description, Format
+from fourleaf.model.topologies.findings import FindingKind
+from fourleaf.model.topologies.reading import read_description
 
 VARIABLE = "FOURLEAF_IBNETDISCOVER"
 """The environment variable that names the file."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from k8s_bridge.cluster.errors import NotFound
-from k8s_bridge.cluster.kinds import CONFIG_MAPS
-from k8s_bridge.cluster.protocol import Target
-from model.config import CONFIG_MAP
+from fourleaf.k8s_bridge.cluster.errors import NotFound
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.config import CONFIG_MAP
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

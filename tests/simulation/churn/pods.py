@@ -6,13 +6,13 @@ import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.memory import pods as binding
-from k8s_bridge.cluster.memory.actors import GANG_SIZE, pod, target
-from k8s_bridge.cluster.memory.records import Record
-from k8s_bridge.cluster.protocol import Binding, Target
-from model.crds.claim import CLAIM
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory import pods as binding
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG_SIZE, pod, target
+from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.model.crds.claim import CLAIM
 from tests.simulation.jobs import TEAM, Job, bound, ended, row
 
 if TYPE_CHECKING:

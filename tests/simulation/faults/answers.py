@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused, Throttled
-from k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
 from tests.simulation.faults.fault import Family, Fate, Scene, Spells
 
 

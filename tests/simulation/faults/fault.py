@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from k8s_bridge.cluster.errors import Ambiguous
-from k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
 from tests.simulation.faults.fault import Act, Family, Fate, Scene
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import LEASES
-from k8s_bridge.cluster.protocol import Body, Target
-from k8s_bridge.ledger.names import LEADER
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.names import LEADER
 from tests.simulation.faults.fault import Act, Family, Scene
 from tests.simulation.faults.machines import moments
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.kinds import Kind
 from tests.simulation.faults.fault import Family, Scene, Spells
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
 from tests.simulation.faults.fault import Family, Fate, Scene, Spells
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
-from k8s_bridge.cluster.errors import Ambiguous, Gone
-from k8s_bridge.cluster.kinds import Kind
-from k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Gone
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
 from tests.simulation.faults.fault import Family, Fate, Hitch, Scene, Spells
 
 EXPIRED = Gone("too old resource version", 410, "Expired")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from k8s_bridge.cluster.kinds import LEASES, Kind
-from k8s_bridge.cluster.memory.records import Change
-from k8s_bridge.ledger.names import FORMAT
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Change
+from fourleaf.k8s_bridge.ledger.names import FORMAT
 from tests.simulation.store import WatchedStore
 from tests.simulation.story import Story
 

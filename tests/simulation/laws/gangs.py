@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from k8s_bridge.ledger.records import Member
-from model.gang import GangKey
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.model.gang import GangKey
 from tests.simulation.jobs import Jobs, bound
 from tests.simulation.laws.records import Books
 from tests.simulation.story import Story

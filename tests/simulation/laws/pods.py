@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from k8s_bridge.cluster.kinds import PODS, Kind
-from k8s_bridge.cluster.memory.records import Change, Record
-from k8s_bridge.ledger.names import COMMIT
-from k8s_bridge.ledger.pods import PodSeen, pod_seen
-from k8s_bridge.ledger.records import Phase
-from model.crds.claim import CLAIM
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
+from fourleaf.k8s_bridge.ledger.names import COMMIT
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import Phase
+from fourleaf.model.crds.claim import CLAIM
 from tests.simulation.laws.records import Books
 from tests.simulation.store import WatchedStore
 from tests.simulation.story import Story

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from k8s_bridge.cluster.kinds import LEASES, PODS, Kind
-from k8s_bridge.cluster.memory.records import Change, Record
-from k8s_bridge.ledger.codec import read_gang, read_page
-from k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
-from k8s_bridge.ledger.pods import PodSeen, pod_seen
-from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from k8s_bridge.relocation.codec import RELOCATION, read_relocation
-from k8s_bridge.relocation.records import Relocation
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
+from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+from fourleaf.k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from fourleaf.k8s_bridge.relocation.codec import RELOCATION, read_relocation
+from fourleaf.k8s_bridge.relocation.records import Relocation
+from fourleaf.model.gang import GangKey
 from tests.simulation.story import Story
 
 OnCommit: TypeAlias = Callable[[str, GangKey, tuple[Member, ...]], None]

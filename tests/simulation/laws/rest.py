@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from k8s_bridge.cluster.kinds import LEASES, PODS
-from k8s_bridge.cluster.memory.actors import OURS
-from k8s_bridge.ledger.records import Phase
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import OURS
+from fourleaf.k8s_bridge.ledger.records import Phase
 from tests.simulation.faults.rivals import LEASE
 from tests.simulation.jobs import bound, ended
 

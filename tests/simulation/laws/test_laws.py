@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from k8s_bridge.cluster.kinds import LEASES, PODS
-from k8s_bridge.cluster.memory import pods as binding
-from k8s_bridge.cluster.protocol import Binding, Body, Target
-from k8s_bridge.ledger.codec import gang_body, page_body
-from k8s_bridge.ledger.names import COMMIT, FENCE, page_name
-from k8s_bridge.ledger.pods import pod_seen
-from k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from k8s_bridge.virtual_clock import VirtualClock
-from model.devices.held import DEVICES
-from model.gang import GangKey
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.cluster.memory import pods as binding
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
+from fourleaf.k8s_bridge.ledger.codec import gang_body, page_body
+from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE, page_name
+from fourleaf.k8s_bridge.ledger.pods import pod_seen
+from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
+from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.gang import GangKey
 from tests.simulation.jobs import TEAM, Job
 from tests.simulation.laws import rest
 from tests.simulation.story import Story

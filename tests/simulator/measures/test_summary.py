@@ -2,11 +2,11 @@
 
 import pytest
 
-from simulator.books import Totals
-from simulator.measures.quantiles import quantile
-from simulator.measures.summary import summarise
-from simulator.measures.tables import duration, tables
-from simulator.record import Counts, GangRecord, Record, Sample
+from fourleaf.simulator.books import Totals
+from fourleaf.simulator.measures.quantiles import quantile
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.measures.tables import duration, tables
+from fourleaf.simulator.record import Counts, GangRecord, Record, Sample
 
 
 def record() -> Record:

@@ -9,11 +9,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from simulator.measures.tables import note, tables, title
-from simulator.pictures.charts import CHARTS, Run, allocation, leaves, runs_of, slowdown, waits
-from simulator.pictures.page import page
-from simulator.pictures.sheet import write_sheet
-from simulator.replay import replay
+from fourleaf.simulator.measures.tables import note, tables, title
+from fourleaf.simulator.pictures.charts import (
+    CHARTS,
+    Run,
+    allocation,
+    leaves,
+    runs_of,
+    slowdown,
+    waits,
+)
+from fourleaf.simulator.pictures.page import page
+from fourleaf.simulator.pictures.sheet import write_sheet
+from fourleaf.simulator.replay import replay
 from tests.simulator.made import job, options, trace
 from tests.simulator.made import leaves as fabric_of
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from model.fabric import AdjacencyKind, Fabric
-from model.gang import Gang
-from model.plan import Plan
-from model.snapshot import Snapshot
-from model.validator import Law, validate
-from simulator.gangs import gang_of
-from simulator.inspecting import OF_SCORES
-from simulator.policies.buddy import Buddy
-from simulator.policies.catalogue import NAMES, policy
-from simulator.policies.first_fit import FirstFit
-from simulator.policies.greedy import Greedy
-from simulator.policies.protocol import Policy
-from simulator.policies.spread import Spread
-from simulator.shape import Shape
+from fourleaf.model.fabric import AdjacencyKind, Fabric
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import Law, validate
+from fourleaf.simulator.gangs import gang_of
+from fourleaf.simulator.inspecting import OF_SCORES
+from fourleaf.simulator.policies.buddy import Buddy
+from fourleaf.simulator.policies.catalogue import NAMES, policy
+from fourleaf.simulator.policies.first_fit import FirstFit
+from fourleaf.simulator.policies.greedy import Greedy
+from fourleaf.simulator.policies.protocol import Policy
+from fourleaf.simulator.policies.spread import Spread
+from fourleaf.simulator.shape import Shape
 from tests.instances import random_snapshot
 from tests.simulator.made import job, leaves
 from tests.small import with_bound

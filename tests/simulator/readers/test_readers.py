@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from simulator.readers import kalos, lingjun, openb_nodes, openb_pods, philly
-from simulator.readers.catalogue import fabric
-from simulator.readers.folder import NoData, available
-from simulator.trace import Job
+from fourleaf.simulator.readers import kalos, lingjun, openb_nodes, openb_pods, philly
+from fourleaf.simulator.readers.catalogue import fabric
+from fourleaf.simulator.readers.folder import NoData, available
+from fourleaf.simulator.trace import Job
 
 KALOS = """\
 job_id,arrival_time,num_iteration,iteration_computing_time,iteration_networking_time,gpu_workers,ps,gpu_per_worker,cpu_per_gpu_worker,cpu_per_ps_worker,tensorsizes,profiled_network

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from model.gang import Hold
-from model.snapshot import RunningPod, Snapshot
-from simulator.measures.summary import summarise
-from simulator.readers.snapshot import trace_of
-from simulator.replay import replay
-from simulator.trace import FOREVER
+from fourleaf.model.gang import Hold
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.readers.snapshot import trace_of
+from fourleaf.simulator.replay import replay
+from fourleaf.simulator.trace import FOREVER
 from tests.simulator.made import leaves, options
 from tests.small import NOW, gang, with_bound
 

@@ -4,26 +4,26 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.validator import Breach, Law
-from simulator import relocating
-from simulator.failing import Outage
-from simulator.measures.summary import summarise
-from simulator.measures.tables import tables
-from simulator.options import Defragmentation, Failures, Options, Recovery
-from simulator.policies.cpsat import CpSat
-from simulator.policies.first_fit import FirstFit
-from simulator.policies.greedy import Greedy
-from simulator.policies.spread import Spread
-from simulator.recovery import repair
-from simulator.recovery.handling import fail, rescuer
-from simulator.recovery.patch import Patch
-from simulator.recovery.protocol import Rescuer
-from simulator.recovery.repair import Repair
-from simulator.recovery.restart import Restart
-from simulator.relocating import defragment
-from simulator.running import FULL
-from simulator.world import World
-from solver.greedy import greedy_plan
+from fourleaf.model.validator import Breach, Law
+from fourleaf.simulator import relocating
+from fourleaf.simulator.failing import Outage
+from fourleaf.simulator.measures.summary import summarise
+from fourleaf.simulator.measures.tables import tables
+from fourleaf.simulator.options import Defragmentation, Failures, Options, Recovery
+from fourleaf.simulator.policies.cpsat import CpSat
+from fourleaf.simulator.policies.first_fit import FirstFit
+from fourleaf.simulator.policies.greedy import Greedy
+from fourleaf.simulator.policies.spread import Spread
+from fourleaf.simulator.recovery import repair
+from fourleaf.simulator.recovery.handling import fail, rescuer
+from fourleaf.simulator.recovery.patch import Patch
+from fourleaf.simulator.recovery.protocol import Rescuer
+from fourleaf.simulator.recovery.repair import Repair
+from fourleaf.simulator.recovery.restart import Restart
+from fourleaf.simulator.relocating import defragment
+from fourleaf.simulator.running import FULL
+from fourleaf.simulator.world import World
+from fourleaf.solver.greedy import greedy_plan
 from tests.simulator.made import job, leaves, options
 from tests.simulator.worlds import key, nodes, world
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from optuna import Study
 from optuna.storages import InMemoryStorage
 
-from simulator.tuning.evaluate import Evaluation
-from simulator.tuning.knobs import Settings
-from simulator.tuning.study import open_study
-from simulator.tuning.task import Task
-from simulator.tuning.worker import run
+from fourleaf.simulator.tuning.evaluate import Evaluation
+from fourleaf.simulator.tuning.knobs import Settings
+from fourleaf.simulator.tuning.study import open_study
+from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.worker import run
 
 WEIGHT = "fragmentation.weight"
 TASK = Task(knobs=(WEIGHT,), objectives=("allocation", "leaves"))

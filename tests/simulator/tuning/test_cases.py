@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from simulator.readers import philly
-from simulator.tuning.cases import TooLittle, parted, split_of
-from simulator.tuning.task import Task
+from fourleaf.simulator.readers import philly
+from fourleaf.simulator.tuning.cases import TooLittle, parted, split_of
+from fourleaf.simulator.tuning.task import Task
 from tests.simulator.made import job, trace
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

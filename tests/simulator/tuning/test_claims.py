@@ -13,14 +13,14 @@ from optuna import Study, Trial
 from optuna.storages import InMemoryStorage
 from optuna.trial import TrialState
 
-from simulator.tuning.choice import candidates, default_of
-from simulator.tuning.claims import claim, complete, fail
-from simulator.tuning.evaluate import Evaluation
-from simulator.tuning.knobs import Settings
-from simulator.tuning.pulse import WORKER, name_of
-from simulator.tuning.storage import open_storage
-from simulator.tuning.study import finished, open_study
-from simulator.tuning.worker import run
+from fourleaf.simulator.tuning.choice import candidates, default_of
+from fourleaf.simulator.tuning.claims import claim, complete, fail
+from fourleaf.simulator.tuning.evaluate import Evaluation
+from fourleaf.simulator.tuning.knobs import Settings
+from fourleaf.simulator.tuning.pulse import WORKER, name_of
+from fourleaf.simulator.tuning.storage import open_storage
+from fourleaf.simulator.tuning.study import finished, open_study
+from fourleaf.simulator.tuning.worker import run
 from tests.simulator.tuning.made import TASK, formula, study_of
 
 

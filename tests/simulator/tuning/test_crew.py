@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from optuna.trial import FrozenTrial, TrialState
 
-from simulator.readers import philly
-from simulator.tuning.crew import NobodyLeft, together
-from simulator.tuning.storage import open_storage
-from simulator.tuning.study import finished, open_study
-from simulator.tuning.task import Task
+from fourleaf.simulator.readers import philly
+from fourleaf.simulator.tuning.crew import NobodyLeft, together
+from fourleaf.simulator.tuning.storage import open_storage
+from fourleaf.simulator.tuning.study import finished, open_study
+from fourleaf.simulator.tuning.task import Task
 
 ROWS = """\
 timestamp,duration,num_gpus,gpu_time,cluster

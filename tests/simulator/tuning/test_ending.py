@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from optuna.trial import TrialState
 
-from simulator.readers import philly
-from simulator.tuning.pulse import Watch
-from simulator.tuning.storage import open_storage
-from simulator.tuning.study import open_study
+from fourleaf.simulator.readers import philly
+from fourleaf.simulator.tuning.pulse import Watch
+from fourleaf.simulator.tuning.storage import open_storage
+from fourleaf.simulator.tuning.study import open_study
 from tests.controlplane.waiting import eventually
 from tests.simulator.tuning.test_crew import ROWS, TINY
 
 BEGIN = """\
 import sys
-from simulator.tuning.crew import together
+from fourleaf.simulator.tuning.crew import together
 from tests.controlplane.waiting import eventually
 from tests.simulator.tuning.test_crew import TINY
 if __name__ == "__main__":

@@ -2,14 +2,14 @@
 
 import pytest
 
-from simulator.options import Options
-from simulator.record import Record
-from simulator.replay import replay
-from simulator.trace import Trace
-from simulator.tuning import evaluate as module
-from simulator.tuning.cases import Case
-from simulator.tuning.evaluate import SolverFailed, evaluate, options_of
-from simulator.tuning.task import Task
+from fourleaf.simulator.options import Options
+from fourleaf.simulator.record import Record
+from fourleaf.simulator.replay import replay
+from fourleaf.simulator.trace import Trace
+from fourleaf.simulator.tuning import evaluate as module
+from fourleaf.simulator.tuning.cases import Case
+from fourleaf.simulator.tuning.evaluate import SolverFailed, evaluate, options_of
+from fourleaf.simulator.tuning.task import Task
 from tests.simulator.made import job, leaves, options, trace
 
 CASE = Case(trace(job("a", 0, 100), job("b", 50, 50, pods=2)), leaves(2))

@@ -4,8 +4,8 @@ import pytest
 from optuna.trial import FixedTrial
 from pydantic import ValidationError
 
-from model.config import SchedulerConfig
-from simulator.tuning.knobs import KNOBS, USUAL, applied, settings_of, suggested
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.simulator.tuning.knobs import KNOBS, USUAL, applied, settings_of, suggested
 
 
 @pytest.mark.parametrize("name", KNOBS)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from simulator.tuning.objectives import OBJECTIVES
+from fourleaf.simulator.tuning.objectives import OBJECTIVES
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import time
 from optuna import Study
 from optuna.storages import InMemoryStorage
 
-from simulator.tuning.pulse import COUNT, GRACE, WORKER, Watch, beating, name_of
-from simulator.tuning.study import open_study
+from fourleaf.simulator.tuning.pulse import COUNT, GRACE, WORKER, Watch, beating, name_of
+from fourleaf.simulator.tuning.study import open_study
 from tests.simulator.tuning.made import TASK
 
 

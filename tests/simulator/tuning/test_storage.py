@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from simulator.tuning.storage import BadStorage, open_storage
-from simulator.tuning.study import finished, open_study
-from simulator.tuning.worker import run
+from fourleaf.simulator.tuning.storage import BadStorage, open_storage
+from fourleaf.simulator.tuning.study import finished, open_study
+from fourleaf.simulator.tuning.worker import run
 from tests.simulator.tuning.made import TASK, formula
 
 

@@ -4,8 +4,8 @@ import pytest
 from optuna import Study
 from optuna.storages import InMemoryStorage
 
-from simulator.tuning.choice import candidates, default_of
-from simulator.tuning.study import OtherTask, finished, open_study
+from fourleaf.simulator.tuning.choice import candidates, default_of
+from fourleaf.simulator.tuning.study import OtherTask, finished, open_study
 from tests.simulator.tuning.made import TASK, WEIGHT, study_of
 
 

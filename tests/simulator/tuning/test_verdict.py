@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from optuna.storages import InMemoryStorage
 
-from simulator.tuning.cases import Case, Split
-from simulator.tuning.choice import Candidate, chosen
-from simulator.tuning.evaluate import Evaluation
-from simulator.tuning.knobs import Settings
-from simulator.tuning.study import open_study
-from simulator.tuning.tables import tables
-from simulator.tuning.verdict import sentence, verdict_of
+from fourleaf.simulator.tuning.cases import Case, Split
+from fourleaf.simulator.tuning.choice import Candidate, chosen
+from fourleaf.simulator.tuning.evaluate import Evaluation
+from fourleaf.simulator.tuning.knobs import Settings
+from fourleaf.simulator.tuning.study import open_study
+from fourleaf.simulator.tuning.tables import tables
+from fourleaf.simulator.tuning.verdict import sentence, verdict_of
 from tests.simulator.made import job, leaves, trace
 from tests.simulator.tuning.made import TASK, WEIGHT, formula, study_of
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.extensions import Extensions
-from model.fabric import Fabric, Leaf
-from model.gang import GangKey
-from model.node import Node
-from model.reasons import Reason
-from model.resources import Resources
-from model.snapshot import RunningPod, Snapshot
-from solver.explain import explain
-from solver.greedy import greedy_plan
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric, Leaf
+from fourleaf.model.gang import GangKey
+from fourleaf.model.node import Node
+from fourleaf.model.reasons import Reason
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.solver.explain import explain
+from fourleaf.solver.greedy import greedy_plan
 
 
 def reasons(world: Snapshot, extensions: Extensions | None = None) -> dict[str, Reason]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from model.gang import Hold
-from model.reasons import Reason, ReasonKind
+from fourleaf.model.gang import Hold
+from fourleaf.model.reasons import Reason, ReasonKind
 from tests.small import config, fabric, gang, snapshot
 from tests.solver.reasons.asking import reasons, starts, why
 

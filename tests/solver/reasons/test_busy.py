@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from model.gang import GangKey, Role, TopologyPolicy
-from model.plan import Move, Plan, PlanStatus, Waiting
-from model.reasons import NearMiss, Reason, ReasonKind
-from model.reasons_text import sentence
-from model.resources import Resources
-from model.snapshot import RunningPod
-from solver.explain import explain
-from solver.greedy import greedy_plan
+from fourleaf.model.gang import GangKey, Role, TopologyPolicy
+from fourleaf.model.plan import Move, Plan, PlanStatus, Waiting
+from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons_text import sentence
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
+from fourleaf.solver.explain import explain
+from fourleaf.solver.greedy import greedy_plan
 from tests.small import GIB, WHOLE, fabric, gang, node, snapshot
 from tests.solver.reasons.asking import bert, of_nodes, pod, reasons, starts, why
 

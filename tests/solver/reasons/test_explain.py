@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from model.config import SchedulerConfig
-from model.gang import TopologyPolicy
-from model.reasons import ReasonKind
-from model.reasons_text import sentence
-from model.snapshot import RunningPod, Snapshot
-from solver.explain import explain
-from solver.greedy import greedy_plan
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.gang import TopologyPolicy
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons_text import sentence
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.solver.explain import explain
+from fourleaf.solver.greedy import greedy_plan
 from tests.instances import snapshots
 from tests.small import fabric, gang, snapshot
 from tests.solver.reasons.asking import starts, why

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from model.constraint import NodeConstraint, Operator, Requirement, Toleration
-from model.extensions import Extensions
-from model.gang import Gang, Role
-from model.node import Node, Taint
-from model.reasons import ReasonKind
-from model.resources import Resources
+from fourleaf.model.constraint import NodeConstraint, Operator, Requirement, Toleration
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node, Taint
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.resources import Resources
 from tests.small import GIB, config, fabric, gang, node, snapshot
 from tests.solver.reasons.asking import of_nodes, starts, why
 

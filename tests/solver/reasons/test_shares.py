@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from model.reasons import NearMiss, ReasonKind
-from model.resources import Resources
-from model.snapshot import RunningPod
+from fourleaf.model.reasons import NearMiss, ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
 from tests.small import config, fabric, gang, snapshot
 from tests.solver.reasons.asking import bert, pod, starts, why
 

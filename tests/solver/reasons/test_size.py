@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.constraint import NodeConstraint
-from model.gang import GangKey, Role, TopologyPolicy
-from model.node import Taint
-from model.reasons import ReasonKind
-from model.reasons_text import sentence
-from model.resources import Resources
-from model.snapshot import RunningPod
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.gang import GangKey, Role, TopologyPolicy
+from fourleaf.model.node import Taint
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons_text import sentence
+from fourleaf.model.resources import Resources
+from fourleaf.model.snapshot import RunningPod
 from tests.small import config, fabric, gang, node, snapshot
 from tests.solver.reasons.asking import of_nodes, starts, why
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from model.gang import GangKey
-from model.plan import PlanStatus
-from model.reasons import Reason, ReasonKind
-from model.relocation import Budget, FreeRoom, RepairPlan
-from model.snapshot import RunningPod, Snapshot
-from model.standing import RepairPolicy
-from model.validator import defrag_breaches, preemption_breaches, repair_breaches
-from solver.client import SolverClient
-from solver.relocation.repair import repair
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import PlanStatus
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import Budget, FreeRoom, RepairPlan
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import RepairPolicy
+from fourleaf.model.validator import defrag_breaches, preemption_breaches, repair_breaches
+from fourleaf.solver.client import SolverClient
+from fourleaf.solver.relocation.repair import repair
 from tests.relocations import standing_snapshot
 from tests.small import WHOLE, fabric, gang
 from tests.solver.probes import WORKER

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from model.relocation import Budget, DefragPlan, FreeRoom
-from model.snapshot import Snapshot
-from model.standing import StandingGang
-from model.validator import defrag_breaches
-from solver.relocation.defrag import defragment
+from fourleaf.model.relocation import Budget, DefragPlan, FreeRoom
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
+from fourleaf.model.validator import defrag_breaches
+from fourleaf.solver.relocation.defrag import defragment
 from tests.small import fabric, gang
 from tests.standing import outage, stood
 

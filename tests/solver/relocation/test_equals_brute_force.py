@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from model.gang import Gang
-from model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
-from model.snapshot import Snapshot
-from model.validator import defrag_breaches, preemption_breaches, repair_breaches
-from model.weights import age_step, placed_value
-from solver.relocation.defrag import defragment, moved
-from solver.relocation.preempt import preempt
-from solver.relocation.repair import repair
+from fourleaf.model.gang import Gang
+from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import defrag_breaches, preemption_breaches, repair_breaches
+from fourleaf.model.weights import age_step, placed_value
+from fourleaf.solver.relocation.defrag import defragment, moved
+from fourleaf.solver.relocation.preempt import preempt
+from fourleaf.solver.relocation.repair import repair
 from tests.oracle.moving import NOTHING, Worth, best_defrag, best_repair, best_victims
 from tests.oracle.packing import Packing
 from tests.oracle.seating import TooManyError

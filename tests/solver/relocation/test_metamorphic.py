@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from model.relocation import RepairPlan
-from model.snapshot import RunningPod, Snapshot
-from model.standing import RepairPolicy, StandingGang
-from solver.relocation.preempt import preempt
-from solver.relocation.repair import repair
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.standing import RepairPolicy, StandingGang
+from fourleaf.solver.relocation.preempt import preempt
+from fourleaf.solver.relocation.repair import repair
 from tests.relocations import standing_snapshot
 
 SEEDS = range(5000, 5080)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.relocation import RepairPlan
-from solver.relocation import turns
-from solver.relocation.repair import repair
-from solver.relocation.turns import Reached
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.solver.relocation import turns
+from fourleaf.solver.relocation.repair import repair
+from fourleaf.solver.relocation.turns import Reached
 from tests.relocations import standing_snapshot
 
 MISFITS = (41, 151, 398, 414, 441, 508, 515)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from model.extensions import Extensions
-from model.gang import GangKey
-from model.reasons import ReasonKind
-from model.relocation import PreemptionPlan
-from model.snapshot import Snapshot
-from model.validator import preemption_breaches
-from solver.relocation import preempt as module
-from solver.relocation.preempt import preempt
-from solver.relocation.reasons import explain_preemption
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import GangKey
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.relocation import PreemptionPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator import preemption_breaches
+from fourleaf.solver.relocation import preempt as module
+from fourleaf.solver.relocation.preempt import preempt
+from fourleaf.solver.relocation.reasons import explain_preemption
 from tests.small import fabric, gang
 from tests.standing import outage, stood
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from model.fabric import Fabric
-from model.relocation import RepairPlan
-from model.snapshot import Snapshot
-from model.standing import RepairPolicy
-from model.validator import repair_breaches
-from solver.relocation import repair as module
-from solver.relocation.repair import repair
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import RepairPolicy
+from fourleaf.model.validator import repair_breaches
+from fourleaf.solver.relocation import repair as module
+from fourleaf.solver.relocation.repair import repair
 from tests.small import fabric
 from tests.standing import outage, stood
 

@@ -10,15 +10,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.webhook.http.app import application
+from fourleaf.webhook.http.limits import Limits
+from fourleaf.webhook.http.listener import Listener
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.state import State
+from fourleaf.webhook.tls.certificate import Certificate
+from fourleaf.webhook.tls.issue import Authority, issued, new_authority
 from tests.webhook.made import pod, review
-from webhook.http.app import application
-from webhook.http.limits import Limits
-from webhook.http.listener import Listener
-from webhook.metrics import Metrics
-from webhook.state import State
-from webhook.tls.certificate import Certificate
-from webhook.tls.issue import Authority, issued, new_authority
 
 LIMITS = Limits(body=2**20, head=8 * 2**10, request=1.5, handshake=3.0, drain=5.0, connections=16)
 GOOD = json.dumps(review(pod())).encode()

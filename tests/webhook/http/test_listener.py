@@ -10,11 +10,11 @@ import ssl
 import aiohttp
 import pytest
 
+from fourleaf.webhook.http.listener import Listener
+from fourleaf.webhook.http.probes import side_application
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.state import State
 from tests.webhook.http.server import GOOD, answer_of, request, running
-from webhook.http.listener import Listener
-from webhook.http.probes import side_application
-from webhook.metrics import Metrics
-from webhook.state import State
 
 
 async def test_what_has_begun_is_finished() -> None:

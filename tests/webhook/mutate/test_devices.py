@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.config import Spec
+from fourleaf.model.config import Spec
+from fourleaf.webhook.decide import Door
+from fourleaf.webhook.settings import Settings
 from tests.webhook.made import ORDERED, OURS, Body, applied, causes, decided, patched, pod, review
-from webhook.decide import Door
-from webhook.settings import Settings
 
 NAMES = ["main", "a", "b", "CUDA"]
 ENTRIES = st.sampled_from(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from fourleaf.webhook.decide import Door
 from tests.webhook.made import ORDERED, OURS, Body, patched, pod
-from webhook.decide import Door
 
 
 def made(name: str | None, gpus: int = 1, **spec: Any) -> Body:

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
-from webhook.tls.pair import Pair
+from fourleaf.webhook.tls.pair import Pair
 
 HOSTS = ("hook.kube-system.svc", "127.0.0.1")
 START = 1_800_000_000.0

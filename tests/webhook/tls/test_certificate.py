@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from cryptography import x509
 
+from fourleaf.webhook.tls.issue import issued
+from fourleaf.webhook.tls.pair import Pair
 from tests.webhook.http.server import GOOD, Running, answer_of, request, running, trusting
 from tests.webhook.tls.made import rsa_pair
-from webhook.tls.issue import issued
-from webhook.tls.pair import Pair
 
 
 def serial(pair: Pair) -> int:

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.tls.certificate import Certificate
+from fourleaf.webhook.tls.files import CertificateFiles
+from fourleaf.webhook.tls.issue import issued, new_authority
+from fourleaf.webhook.tls.pair import Pair
 from tests.webhook.tls.made import HOSTS
-from webhook.metrics import Metrics
-from webhook.tls.certificate import Certificate
-from webhook.tls.files import CertificateFiles
-from webhook.tls.issue import issued, new_authority
-from webhook.tls.pair import Pair
 
 PATIENCE = 20.0
 FAILURES = "fourleaf_webhook_certificate_reload_failures_total"

@@ -7,8 +7,8 @@ import datetime
 from cryptography import x509
 from cryptography.x509.verification import PolicyBuilder, Store
 
+from fourleaf.webhook.tls.issue import hosts_of, is_issued_by, issued, new_authority
 from tests.webhook.tls.made import DAY, HOSTS, START
-from webhook.tls.issue import hosts_of, is_issued_by, issued, new_authority
 
 
 def test_a_verifier_takes_it_for_its_hosts() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fourleaf.webhook.tls.issue import issued, new_authority
+from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of
 from tests.webhook.tls.made import DAY, HOSTS, START, rsa_pair
-from webhook.tls.issue import issued, new_authority
-from webhook.tls.pair import BrokenPair, Pair, context_of
 
 AUTHORITY = new_authority(START, 10 * DAY)
 GOOD = issued(AUTHORITY, HOSTS, START, DAY)

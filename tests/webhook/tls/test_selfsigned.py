@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
-from k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS, Kind
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.requests import Request
-from k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.webhook.configurations import Deployment, configurations
+from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.names import NAME
+from fourleaf.webhook.names import SECRET as KEPT
+from fourleaf.webhook.serve import STALE_AFTER
+from fourleaf.webhook.tls.bundles import GENERATION
+from fourleaf.webhook.tls.certificate import Certificate
+from fourleaf.webhook.tls.issue import is_issued_by
+from fourleaf.webhook.tls.pair import Pair
+from fourleaf.webhook.tls.selfsigned import Place, SelfSigned
+from fourleaf.webhook.tls.vault import Lifetimes
 from tests.webhook.tls.made import DAY, HOSTS, SetClock
-from webhook.configurations import Deployment, configurations
-from webhook.metrics import Metrics
-from webhook.names import NAME
-from webhook.names import SECRET as KEPT
-from webhook.serve import STALE_AFTER
-from webhook.tls.bundles import GENERATION
-from webhook.tls.certificate import Certificate
-from webhook.tls.issue import is_issued_by
-from webhook.tls.pair import Pair
-from webhook.tls.selfsigned import Place, SelfSigned
-from webhook.tls.vault import Lifetimes
 
 KINDS = {one.name: one for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)}
 LIVES = Lifetimes(authority=30 * DAY, serving=3 * DAY, settle=60, overlap=3600)

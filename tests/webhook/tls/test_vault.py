@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from fourleaf.webhook.tls.issue import hosts_of, is_issued_by
+from fourleaf.webhook.tls.pair import BrokenPair
+from fourleaf.webhook.tls.secret import from_secret, to_secret
+from fourleaf.webhook.tls.vault import Lifetimes, Vault, advanced, begun
 from tests.webhook.tls.made import DAY, HOSTS, START
-from webhook.tls.issue import hosts_of, is_issued_by
-from webhook.tls.pair import BrokenPair
-from webhook.tls.secret import from_secret, to_secret
-from webhook.tls.vault import Lifetimes, Vault, advanced, begun
 
 LIVES = Lifetimes(authority=30 * DAY, serving=3 * DAY, settle=60, overlap=3600)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from model.config import Spec
+from fourleaf.model.config import Spec
+from fourleaf.webhook.settings import Settings
 from tests.webhook.made import OURS, causes, decided, pod, review
-from webhook.settings import Settings
 
 CLAIM = "gpu.scheduling/claim"
 MAP = "gpu-scheduling-map"

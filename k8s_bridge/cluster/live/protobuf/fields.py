@@ -6,7 +6,7 @@ numbers are never given twice, so they hold for other versions too.
 
 from __future__ import annotations
 
-from k8s_bridge.cluster.live.protobuf.wire import (
+from fourleaf.k8s_bridge.cluster.live.protobuf.wire import (
     Schema,
     inlined,
     integer,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator
 
-from k8s_bridge.cluster.errors import ClusterError
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.live.protobuf.fields import POD, STATUS
-from k8s_bridge.cluster.live.protobuf.wire import (
+from fourleaf.k8s_bridge.cluster.errors import ClusterError
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.live.protobuf.fields import POD, STATUS
+from fourleaf.k8s_bridge.cluster.live.protobuf.wire import (
     BadMessage,
     Body,
     Schema,
@@ -19,8 +19,8 @@ from k8s_bridge.cluster.live.protobuf.wire import (
     one,
     text,
 )
-from k8s_bridge.cluster.protocol import Event
-from k8s_bridge.cluster.slim import trimmed
+from fourleaf.k8s_bridge.cluster.protocol import Event
+from fourleaf.k8s_bridge.cluster.slim import trimmed
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\0"

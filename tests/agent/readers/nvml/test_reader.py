@@ -9,11 +9,11 @@ from pathlib import Path
 import pynvml  # type: ignore[import-untyped]
 import pytest
 
-import agent.readers.nvml
-from agent.cgroups import Pods
-from agent.node import own_boot_id, placeholder
-from agent.readers.nvml import NvmlReader
-from agent.reading import Reading
+import fourleaf.agent.readers.nvml
+from fourleaf.agent.cgroups import Pods
+from fourleaf.agent.node import own_boot_id, placeholder
+from fourleaf.agent.readers.nvml import NvmlReader
+from fourleaf.agent.reading import Reading
 from tests.agent.readers.nvml.fake import LOST, SWITCH, FakeGpu, FakeNvml
 
 FIRST = "00000000:1B:00.0"
@@ -33,7 +33,7 @@ def read(nvml: FakeNvml) -> Reading:
 
 def test_every_function_is_one_of_the_real_module() -> None:
     """What the reader's files name as functions, `pynvml` has as functions."""
-    folder = Path(inspect.getfile(agent.readers.nvml)).parent
+    folder = Path(inspect.getfile(fourleaf.agent.readers.nvml)).parent
     named = {
         name
         for file in folder.glob("*.py")

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 import pytest
 
-from k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, NAMESPACES, PODS, Kind
-from k8s_bridge.cluster.live import LiveCluster
-from k8s_bridge.cluster.live import client as live_client
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.protocol import Body, Cluster, Event, Target
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, NAMESPACES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.live import LiveCluster
+from fourleaf.k8s_bridge.cluster.live import client as live_client
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Event, Target
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.plane import ControlPlane

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from k8s_bridge.cluster.live import connect
+from fourleaf.k8s_bridge.cluster.live import connect
 from tests.controlplane.fixtures import control_plane_programs, module_control_plane
 from tests.k8s_bridge.cluster.contract.bench import Bench, RealBench, TwinBench, make_namespace
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.errors import Conflict, NotFound
-from k8s_bridge.cluster.kinds import LEASES, PODS
-from k8s_bridge.cluster.protocol import Binding, Body, Target
+from fourleaf.k8s_bridge.cluster.errors import Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from tests.k8s_bridge.cluster.contract.bench import Bench, make_pod, target, version_of
 
 OTHER = "00000000-0000-4000-8000-000000000000"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_bridge.cluster.errors import NotFound, Refused
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, NAMESPACES, NODES, PODS, Kind
-from k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.errors import NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NAMESPACES, NODES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.k8s_bridge.cluster.contract.bench import Bench, make_pod, target, version_of
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from tests.k8s_bridge.cluster.contract.bench import Bench, target, watched
 
 _TERM = {

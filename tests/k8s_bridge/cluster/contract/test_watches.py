@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from k8s_bridge.cluster.errors import Gone
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, PODS
-from k8s_bridge.cluster.protocol import Binding, Event, Target
+from fourleaf.k8s_bridge.cluster.errors import Gone
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, PODS
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Event, Target
 from tests.k8s_bridge.cluster.contract.bench import (
     PATIENCE,
     Bench,

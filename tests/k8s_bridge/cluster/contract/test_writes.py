@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from k8s_bridge.cluster.errors import AlreadyExists, Conflict, NotFound, Refused
-from k8s_bridge.cluster.kinds import (
+from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, Conflict, NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     LEASES,
     MUTATING_WEBHOOKS,
@@ -18,7 +18,7 @@ from k8s_bridge.cluster.kinds import (
     VALIDATING_WEBHOOKS,
     Kind,
 )
-from k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from tests.k8s_bridge.cluster.contract.bench import (
     Bench,
     make_pod,

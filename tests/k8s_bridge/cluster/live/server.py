@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from k8s_bridge.cluster.live import LiveCluster, connect
+from fourleaf.k8s_bridge.cluster.live import LiveCluster, connect
 
 DROP = b""
 """Instead of an answer: read the request, then cut the connection."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from k8s_bridge.cluster.errors import Refused
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.live import connect, credentials
-from k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.live import connect, credentials
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.k8s_bridge.cluster.live.server import answer, serving, status
 
 POD = Target("ns", "p")

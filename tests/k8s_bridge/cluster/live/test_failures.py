@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from k8s_bridge.cluster.errors import (
+from fourleaf.k8s_bridge.cluster.errors import (
     AlreadyExists,
     Ambiguous,
     ClusterError,
@@ -17,9 +17,9 @@ from k8s_bridge.cluster.errors import (
     Refused,
     Throttled,
 )
-from k8s_bridge.cluster.kinds import LEASES, PODS
-from k8s_bridge.cluster.live import connect
-from k8s_bridge.cluster.protocol import Binding, Target
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
+from fourleaf.k8s_bridge.cluster.live import connect
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from tests.k8s_bridge.cluster.live.server import CUT, DROP, answer, kubeconfig, serving, status
 
 LEASE = Target("ns", "page", "uid-1", "7")

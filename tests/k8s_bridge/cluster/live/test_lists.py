@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous, ClusterError, Gone
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS, Kind
-from k8s_bridge.cluster.live import LiveCluster
-from k8s_bridge.cluster.live.lines import lines
-from k8s_bridge.cluster.protocol import Event
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Gone
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.live import LiveCluster
+from fourleaf.k8s_bridge.cluster.live.lines import lines
+from fourleaf.k8s_bridge.cluster.protocol import Event
 from tests.k8s_bridge.cluster.live.server import CUT, Server, answer, serving, status
 
 

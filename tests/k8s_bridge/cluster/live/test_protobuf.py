@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from k8s_bridge.cluster.errors import ClusterError, Gone
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.live.protobuf.frames import PROTOBUF, frames, pod_event_of
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.live.protobuf.frames import PROTOBUF, frames, pod_event_of
 from tests.k8s_bridge.cluster.live.server import answer, serving
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import orjson
 
-from k8s_bridge.cluster.kinds import NODES, PODS
-from k8s_bridge.cluster.memory import MemoryCluster
-from k8s_bridge.cluster.memory.actors import Kubelets, add_nodes, gang, nodes, submit
-from k8s_bridge.cluster.protocol import Binding, Body, Target
-from model.readers import Source, read
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_nodes, gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
+from fourleaf.model.readers import Source, read
 
 
 async def _phases(cluster: MemoryCluster) -> dict[str, str]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous, Refused, Throttled
-from k8s_bridge.cluster.kinds import PODS
-from k8s_bridge.cluster.memory import MemoryCluster, Request
-from k8s_bridge.cluster.memory.actors import gang, submit
-from k8s_bridge.cluster.protocol import Binding, Event, Target
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, Request
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Event, Target
 
 
 class Faults:

@@ -7,11 +7,17 @@ from contextlib import aclosing
 
 import pytest
 
-from k8s_bridge.cluster.errors import Ambiguous, Gone, NotFound
-from k8s_bridge.cluster.kinds import CONFIG_MAPS, DISRUPTION_BUDGETS, JOB_SETS, NAMESPACES, PODS
-from k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
-from k8s_bridge.cluster.memory.actors import Kubelets, add_nodes, gang, nodes, submit
-from k8s_bridge.cluster.protocol import Binding, Event, Target
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Gone, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    DISRUPTION_BUDGETS,
+    JOB_SETS,
+    NAMESPACES,
+    PODS,
+)
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
+from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_nodes, gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Event, Target
 
 
 class StillClock:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model.problems import BadInput
-from model.readers import Source, open_paths, read
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers import Source, open_paths, read
 
 DEEP = 100_000
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(

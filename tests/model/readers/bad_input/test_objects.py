@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.problems import BadInput
+from fourleaf.model.problems import BadInput
 from tests.model.readers.bad_input import configs, fabric, gangs, names, pods
 from tests.model.readers.objects import reading
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.problems import BadInput
-from model.reasons import ReasonKind
+from fourleaf.model.problems import BadInput
+from fourleaf.model.reasons import ReasonKind
 from tests.model.readers.bad_input.made import annotated, member, ray
 from tests.model.readers.objects import job, node, owned, pod, reading
 

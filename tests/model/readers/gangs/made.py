@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.gang import Gang
-from model.readers import Reading
+from fourleaf.model.gang import Gang
+from fourleaf.model.readers import Reading
 from tests.model.readers.objects import Body, pod, reading
 
 NATIVE = "scheduling.k8s.io/v1alpha2"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from model.gang import Strategy, TopologyPolicy
-from model.readers import Reading
-from model.reasons import ReasonKind
+from fourleaf.model.gang import Strategy, TopologyPolicy
+from fourleaf.model.readers import Reading
+from fourleaf.model.reasons import ReasonKind
 from tests.model.readers.gangs.made import gangs, only
 from tests.model.readers.objects import Body, group, job, node, owned, pod, reading
 
