@@ -27,10 +27,10 @@ from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.reasons import ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.solver.client import SolverClient
-from fourleaf.solver.steps import own_steps
-from tests.solver.faulty_worker import FAULTS
-from tests.solver.stand_ins import steps
+from fourleaf.solver.process.client import SolverClient
+from fourleaf.solver.process.guarded_call import own_steps
+from tests.solver.process.faulty_worker import FAULTS
+from tests.solver.process.stand_ins import steps
 
 LIMIT = 1.0
 ALLOWED = 0.2
@@ -91,7 +91,7 @@ def main(repeats: int = 3, write: bool = False) -> None:
             ]
         )
 
-    with SolverClient("tests.solver.faulty_worker", steps()) as client:
+    with SolverClient("tests.solver.process.faulty_worker", steps()) as client:
         for fault in (*sorted(FAULTS), "illegal", "misses-one", "finds-nothing", "none"):
             add(fault, *measure(client, on, fault, repeats), LIMIT)
     for limit in OWN_LIMITS:
@@ -131,7 +131,7 @@ def measure_own(on: Fabric, fault: str, limit: float, repeats: int) -> tuple[lis
     """Take the same with the product's own greedy, validator and reasons."""
     seconds = []
     for _ in range(repeats):
-        with SolverClient("tests.solver.faulty_worker", own_steps()) as client:
+        with SolverClient("tests.solver.process.faulty_worker", own_steps()) as client:
             while not client.wait_until_ready():
                 time.sleep(0.05)
             faulty = snapshot(on, fault, limit)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fourleaf.model.documents.plan import Timings
     from fourleaf.model.plan import Plan
     from fourleaf.model.snapshot import Snapshot
-    from fourleaf.solver.client import SolverClient
+    from fourleaf.solver.process.client import SolverClient
 
 
 def plan(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fourleaf.model.plan import Plan
     from fourleaf.model.readers import Reading, Source
     from fourleaf.model.snapshot import Snapshot
-    from fourleaf.solver.client import SolverClient
+    from fourleaf.solver.process.client import SolverClient
 
 
 LOADING_GRACE = 5.0

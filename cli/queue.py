@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fourleaf.model.gang import GangKey
     from fourleaf.model.readers import Reading
     from fourleaf.model.starts import Start
-    from fourleaf.solver.client import SolverClient
+    from fourleaf.solver.process.client import SolverClient
 
 Look = tuple[list[Document], float]
 """What waits, and the moment that it is from."""
@@ -97,7 +97,7 @@ class _Looks:
         self._client: SolverClient | None = None
         if start:
             from fourleaf.cli.logs import log_to_stderr
-            from fourleaf.solver.asking import asking_client
+            from fourleaf.solver.forecast.ask import asking_client
 
             log_to_stderr()
             self._client = asking_client()
@@ -120,7 +120,7 @@ class _Looks:
 
 def _starts(client: SolverClient, reading: Reading) -> dict[GangKey, Start]:
     from fourleaf.cli.progress import Progress
-    from fourleaf.solver.asking import ask_starts
+    from fourleaf.solver.forecast.ask import ask_starts
 
     need_terms(reading.snapshot.config, reading.config_source, client.extensions_in_force())
     snapshot = replace(reading.snapshot, standing=reading.standing((), True))
@@ -135,7 +135,7 @@ def waiting(reading: Reading, starts: Mapping[GangKey, Start] | None = None) -> 
     With its start where `starts` are given.
     """
     from fourleaf.model.documents.queue import queue_entry, start_document
-    from fourleaf.solver.units import gang_order
+    from fourleaf.solver.instance.gang_classes import gang_order
 
     pods, now = reading.pods, reading.snapshot.now
     entries = []

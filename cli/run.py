@@ -20,7 +20,7 @@ from fourleaf.cli.solving import solver
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.scheduler import Options
     from fourleaf.k8s_bridge.serving import Server
-    from fourleaf.solver.client import SolverClient
+    from fourleaf.solver.process.client import SolverClient
 
 
 class DryRun(StrEnum):

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from fourleaf.model.gang import GangKey
     from fourleaf.model.plan import Plan
     from fourleaf.model.snapshot import Snapshot
-    from fourleaf.solver.appraisal import Appraisal
-    from fourleaf.solver.client import SolverClient
+    from fourleaf.solver.explain.appraisal import Appraisal
+    from fourleaf.solver.process.client import SolverClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def scored(client: SolverClient, given: Input, name: str | None, namespace: str 
 
     Raises `BadInput`.
     """
-    from fourleaf.solver.appraisal import appraise
+    from fourleaf.solver.explain.appraisal import appraise
 
     reading = given.read()
     snapshot = reading.snapshot

@@ -10,7 +10,7 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.scores.decision import Decision
 from fourleaf.model.scores.terms import GangScore, TermScore, shared_points
 from fourleaf.model.weights import SCALE
-from fourleaf.solver.appraisal import Appraisal
+from fourleaf.solver.explain.appraisal import Appraisal
 
 if TYPE_CHECKING:
     from fourleaf.cli.score import Scores

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fourleaf.solver.client import SolverClient
+    from fourleaf.solver.process.client import SolverClient
 
 
 @contextmanager
@@ -16,11 +16,11 @@ def solver() -> Iterator[SolverClient]:
 
     To be entered before anything is imported that takes long.
     """
-    from fourleaf.solver.keeper import Keeper
+    from fourleaf.solver.process.supervisor import Supervisor
 
-    with closing(Keeper()) as keeper:
+    with closing(Supervisor()) as keeper:
         keeper.start()
-        from fourleaf.solver.client import SolverClient
+        from fourleaf.solver.process.client import SolverClient
 
         with SolverClient(keeper=keeper) as client:
             yield client

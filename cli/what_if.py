@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers import Source
     from fourleaf.model.scores.comparison import Comparison
-    from fourleaf.solver.client import SolverClient
+    from fourleaf.solver.process.client import SolverClient
 
 
 def compared(client: SolverClient, given: Input, what_if: str) -> Comparison:

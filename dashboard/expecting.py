@@ -16,8 +16,8 @@ from fourleaf.model.extensions import ExtensionError
 from fourleaf.model.gang import GangKey
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.starts import Start
-from fourleaf.solver.asking import ask_starts, asking_client
-from fourleaf.solver.units import gang_order
+from fourleaf.solver.forecast.ask import ask_starts, asking_client
+from fourleaf.solver.instance.gang_classes import gang_order
 
 MOST = 25
 """Gangs that are looked at, in the order of planning."""

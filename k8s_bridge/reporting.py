@@ -46,7 +46,7 @@ from fourleaf.k8s_bridge.telling.words import clipped
 from fourleaf.model.config import CONFIG_MAP
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
-from fourleaf.solver.steps import nothing_placed
+from fourleaf.solver.process.guarded_call import nothing_placed
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.scheduler import Scheduler

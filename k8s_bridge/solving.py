@@ -10,8 +10,8 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.starts import Start
-from fourleaf.solver.asking import ask_start
-from fourleaf.solver.client import SolverClient
+from fourleaf.solver.forecast.ask import ask_start
+from fourleaf.solver.process.client import SolverClient
 
 
 class Solver:

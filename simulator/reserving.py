@@ -13,7 +13,7 @@ from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.snapshot import RunningPod
 from fourleaf.simulator.policies.protocol import Policy
 from fourleaf.simulator.world import Reservation, World
-from fourleaf.solver.units import gang_order
+from fourleaf.solver.instance.gang_classes import gang_order
 
 FOR = 3600
 """Seconds after which a place is looked for anew: others may have become free by then."""

@@ -7,19 +7,19 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, PlanStatus, Stage
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.starts import Start
-from fourleaf.solver.assemble import placement_of
-from fourleaf.solver.clock import Clock
-from fourleaf.solver.phantoms import phantom_units
-from fourleaf.solver.quick import fits_alone
+from fourleaf.solver.batch.place_gangs import place_gangs
+from fourleaf.solver.batch.select_gangs import Chosen, select_gangs
+from fourleaf.solver.batch.to_plan import placement_of
+from fourleaf.solver.cpsat.deadline import Deadline
+from fourleaf.solver.forecast.ask import fits_alone
+from fourleaf.solver.forecast.earliest_start import earliest_start, starts_in_order
+from fourleaf.solver.forecast.timeline import Timeline
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for
+from fourleaf.solver.instance.phantoms import phantom_units
+from fourleaf.solver.objective.scorer import Scorer
+from fourleaf.solver.relocation.participants import waiting_gang
 from fourleaf.solver.relocation.preempt import preempt
-from fourleaf.solver.relocation.victims import waiting_gang
-from fourleaf.solver.scorer import Scorer
-from fourleaf.solver.starting import earliest_start, starts_in_order
-from fourleaf.solver.timeline import Timeline
-from fourleaf.solver.units import UnitFactory, factory_for
-from fourleaf.solver.view import View
-from fourleaf.solver.where import locate
-from fourleaf.solver.who import Chosen, choose
 
 NO_EXTENSIONS = Extensions()
 
@@ -60,7 +60,7 @@ class _Own:
 
     def __init__(self, extensions: Extensions) -> None:
         self._extensions = extensions
-        self._clock = Clock(SECONDS)
+        self._clock = Deadline(SECONDS)
 
     def fits(self, snapshot: Snapshot) -> bool | None:
         quick = fits_alone(snapshot, self._extensions)
@@ -78,7 +78,7 @@ class _Own:
             return None
         view = scorer.view
         units, rooms = factory.for_where(chosen.gangs), phantom_units(view, factory)
-        located = locate(view, units, rooms, scorer, self._clock, chosen.refined)
+        located = place_gangs(view, units, rooms, scorer, self._clock, chosen.refined)
         placed = chosen.anywhere if located is None else located.decoded.gangs
         return placement_of(view, scorer, placed[0])
 
@@ -88,9 +88,9 @@ class _Own:
             return (), False
         return tuple(victim.gang for victim in plan.victims), plan.status is PlanStatus.OPTIMAL
 
-    def _chosen(self, snapshot: Snapshot) -> tuple[UnitFactory, Scorer, Chosen | None]:
-        factory = factory_for(snapshot, self._extensions)
-        view = View(snapshot, factory.ground)
+    def _chosen(self, snapshot: Snapshot) -> tuple[GangGroups, Scorer, Chosen | None]:
+        factory = gang_groups_for(snapshot, self._extensions)
+        view = CycleState(snapshot, factory.ground)
         scorer = Scorer(view)
         units = factory.for_who(snapshot.gangs)
-        return factory, scorer, choose(view, units, scorer, self._clock, _unheard)
+        return factory, scorer, select_gangs(view, units, scorer, self._clock, _unheard)

@@ -14,8 +14,8 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import validate, who_values
 from fourleaf.simulator.inspecting import OF_SCORES
 from fourleaf.simulator.policies.catalogue import policy
-from fourleaf.solver.client import SolverClient
-from fourleaf.solver.steps import own_steps
+from fourleaf.solver.process.client import SolverClient
+from fourleaf.solver.process.guarded_call import own_steps
 
 BASELINES = ("greedy", "first-fit", "spread")
 Values = tuple[int, ...]

@@ -11,8 +11,8 @@ from typing import Any, Self
 from benchmarks.repair.instances import Outage, snapshot
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.process.worker import peak_memory_mib
 from fourleaf.solver.relocation.repair import repair
-from fourleaf.solver.worker import peak_memory_mib
 
 
 @dataclass(slots=True)

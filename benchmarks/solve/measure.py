@@ -18,8 +18,8 @@ from benchmarks.solve.instances import snapshots
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.simulator.shape import Shape
-from fourleaf.solver.batch import solve
-from fourleaf.solver.worker import peak_memory_mib
+from fourleaf.solver.batch.solve import solve
+from fourleaf.solver.process.worker import peak_memory_mib
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _gpus(snapshot: Snapshot, plan: Plan | None) -> int:
 def _check(sample: Sample, *cycles: tuple[Snapshot, Plan | None]) -> None:
     """Validate the plans of all cycles, and compare the last with greedy's."""
     from fourleaf.model.validator import validate
-    from fourleaf.solver.greedy import greedy_plan
+    from fourleaf.solver.batch.greedy import greedy_plan
 
     for snapshot, plan in cycles:
         sample.breaches += len(validate(snapshot, plan)) if plan else 0

@@ -15,10 +15,10 @@ from ortools.sat.python import cp_model
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.weights import age_step, placed_value
-from fourleaf.solver.scorer import Scorer
-from fourleaf.solver.units import factory_for
-from fourleaf.solver.usable import usable
-from fourleaf.solver.view import View
+from fourleaf.solver.cpsat.open_candidates import open_candidates
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import gang_groups_for
+from fourleaf.solver.objective.scorer import Scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Naive:
 def solve(snapshot: Snapshot, seconds: float) -> Naive:
     """Solve one snapshot for at most `seconds`."""
     start = time.perf_counter()
-    factory = factory_for(snapshot, Extensions())
-    view = View(snapshot, factory.ground)
+    factory = gang_groups_for(snapshot, Extensions())
+    view = CycleState(snapshot, factory.ground)
     scorer = Scorer(view)
     model = cp_model.CpModel()
     on_node: list[list[tuple[int, cp_model.IntVar]]] = [[] for _ in view.ground.nodes]
@@ -54,7 +54,7 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
         at_leaf: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
         places = [
             (place, group.worth[0])
-            for group in usable(view, unit, scorer)
+            for group in open_candidates(view, unit, scorer)
             for place, _ in group.places
         ]
         value = placed_value(gang, age_step(view.spec, snapshot.now, gang.created))

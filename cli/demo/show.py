@@ -20,7 +20,7 @@ from fourleaf.k8s_bridge.clock import SystemClock
 from fourleaf.k8s_bridge.scheduler import Options, Scheduler
 from fourleaf.k8s_bridge.solving import Solver
 from fourleaf.model.plan import PlanStatus
-from fourleaf.solver.client import SolverClient
+from fourleaf.solver.process.client import SolverClient
 
 REST = 15.0
 """Seconds that the scheduler may take to bring everything to rest."""

@@ -35,7 +35,7 @@ def demo(
     Exit code: 0 everything holds, 1 something does not.
     """
     from fourleaf.cli.logs import log_to_stderr
-    from fourleaf.solver.client import SolverClient
+    from fourleaf.solver.process.client import SolverClient
 
     log_to_stderr("error")
     client = SolverClient()

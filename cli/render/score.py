@@ -19,12 +19,12 @@ from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
 from fourleaf.model.scores.terms import GangScore, shared_points
 from fourleaf.model.weights import SCALE
-from fourleaf.solver.appraisal import Appraisal, State
+from fourleaf.solver.explain.appraisal import Appraisal, PlacementState
 
 if TYPE_CHECKING:
     from fourleaf.cli.score import Scores
 
-PLACED = {State.PLACED_NOW: "would be placed now", State.PLACED: "runs"}
+PLACED = {PlacementState.PLACED_NOW: "would be placed now", PlacementState.PLACED: "runs"}
 
 
 def gang_lines(scores: Scores, glyphs: Glyphs, wide: bool) -> Iterator[RenderableType]:
@@ -33,7 +33,7 @@ def gang_lines(scores: Scores, glyphs: Glyphs, wide: bool) -> Iterator[Renderabl
     for number, one in enumerate(scores.gangs):
         if number:
             yield Text()
-        thorough = scores.wanted is not None or one.state is State.PLACED_NOW
+        thorough = scores.wanted is not None or one.state is PlacementState.PLACED_NOW
         yield from _gang(one, where, glyphs, wide, thorough)
 
 
@@ -114,7 +114,9 @@ def list_lines(scores: Scores, glyphs: Glyphs, wide: bool) -> Iterator[Renderabl
 def _sum(scores: Scores) -> Iterator[Text]:
     """How the points of those placed now make the objective."""
     placed = [
-        one.score.points for one in scores.gangs if one.score and one.state is State.PLACED_NOW
+        one.score.points
+        for one in scores.gangs
+        if one.score and one.state is PlacementState.PLACED_NOW
     ]
     if not placed:
         return
@@ -139,7 +141,7 @@ def _narrow(scores: Scores, where: Where) -> Table:
         row = [name, Text(_leaves(one.score, where)), _per_gpu(one.score)]
         if one.other and one.decision:
             row += [_per_gpu(one.other), Text(decided(one.decision, one.score.size))]
-        elif one.state is State.PLACED_NOW:
+        elif one.state is PlacementState.PLACED_NOW:
             row += [Text("-", style="dim"), Text("no other leaves have room", style="dim")]
         else:
             row += [Text("-", style="dim"), Text("it runs", style="dim")]

@@ -12,7 +12,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.reasons_json import reason_document
 from fourleaf.model.starts import Start
-from fourleaf.solver.units import gang_order
+from fourleaf.solver.instance.gang_classes import gang_order
 
 
 class StartView(View):

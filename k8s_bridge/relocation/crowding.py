@@ -8,7 +8,7 @@ from fourleaf.k8s_bridge.relocation.scene import Scene
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.reasons import ReasonKind
-from fourleaf.solver.units import gang_order
+from fourleaf.solver.instance.gang_classes import gang_order
 
 CROWDED = frozenset(
     {

@@ -14,23 +14,23 @@ from fourleaf.model.fabric import AdjacencyKind, Fabric
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.simulator.policies.one_by_one import OneByOne, arrival
-from fourleaf.solver.greedy import Books
-from fourleaf.solver.locations import Location
-from fourleaf.solver.scorer import Scorer
-from fourleaf.solver.view import View
+from fourleaf.solver.batch.greedy import FreeBooks
+from fourleaf.solver.instance.candidates import Candidate
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.objective.scorer import Scorer
 
 
-class Cells(Books):
+class Cells(FreeBooks):
     """Books that prefer the smallest free cell, then the least that is left behind in it."""
 
-    def __init__(self, view: View, scorer: Scorer) -> None:
+    def __init__(self, view: CycleState, scorer: Scorer) -> None:
         super().__init__(view, scorer)
         ground = view.ground
         self._whole = [
             sum(ground.nodes[i].allocatable.gpus for i in nodes) for nodes in ground.in_leaf
         ]
 
-    def worth(self, place: Location) -> tuple[int, int]:
+    def worth(self, place: Candidate) -> tuple[int, int]:
         """(leaves of the largest free cell around the place, GPUs left behind in its leaves)."""
         leaves = [leaf for leaf, _ in place.takes]
         return self._cell(leaves), sum(self.leaf_free[leaf] for leaf in leaves)

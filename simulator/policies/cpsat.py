@@ -11,9 +11,9 @@ from fourleaf.model.relocation import Budget, DefragPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.starts import Start
 from fourleaf.model.validator import Breach
-from fourleaf.solver.asking import ask_start
-from fourleaf.solver.client import SolverClient
-from fourleaf.solver.steps import own_steps
+from fourleaf.solver.forecast.ask import ask_start
+from fourleaf.solver.process.client import SolverClient
+from fourleaf.solver.process.guarded_call import own_steps
 
 
 class CpSat:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fourleaf.simulator.policies.one_by_one import OneByOne, arrival
-from fourleaf.solver.greedy import Books
-from fourleaf.solver.locations import Location
+from fourleaf.solver.batch.greedy import FreeBooks
+from fourleaf.solver.instance.candidates import Candidate
 
 
-class FirstPlace(Books):
+class FirstPlace(FreeBooks):
     """Books in which every place is as good as the next."""
 
-    def worth(self, place: Location) -> int:  # noqa: ARG002 - none differ
+    def worth(self, place: Candidate) -> int:  # noqa: ARG002 - none differ
         """Nothing: the first place with room is taken."""
         return 0
 

@@ -16,13 +16,13 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.starts import Start
 from fourleaf.simulator.policies.alone import Alone
 from fourleaf.simulator.policies.answers import plan_of
-from fourleaf.solver.greedy import Books
-from fourleaf.solver.scorer import Scorer
-from fourleaf.solver.selection import select
-from fourleaf.solver.starting import earliest_start
-from fourleaf.solver.timeline import Timeline
-from fourleaf.solver.units import Unit, factory_for
-from fourleaf.solver.view import View
+from fourleaf.solver.batch.greedy import FreeBooks
+from fourleaf.solver.batch.select_batch import select_batch
+from fourleaf.solver.forecast.earliest_start import earliest_start
+from fourleaf.solver.forecast.timeline import Timeline
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import GangGroup, gang_groups_for
+from fourleaf.solver.objective.scorer import Scorer
 
 NO_EXTENSIONS = Extensions()
 Order = Callable[[Snapshot, Gang], Any]
@@ -39,19 +39,21 @@ class OneByOne:
 
     scored = False
 
-    def __init__(self, order: Order, books: Callable[[View, Scorer], Books] = Books) -> None:
+    def __init__(
+        self, order: Order, books: Callable[[CycleState, Scorer], FreeBooks] = FreeBooks
+    ) -> None:
         self._order = order
         self._books = books
 
     def decide(self, snapshot: Snapshot) -> Plan:
         """Place what finds room, in order."""
-        factory = factory_for(snapshot, NO_EXTENSIONS)
-        view = View(snapshot, factory.ground)
+        factory = gang_groups_for(snapshot, NO_EXTENSIONS)
+        view = CycleState(snapshot, factory.ground)
         books = self._books(view, Scorer(view))
         nodes = factory.ground.nodes
         placed = {}
         hopeless: set[Hashable] = set()
-        batch = select(snapshot).batch
+        batch = select_batch(snapshot).batch
         for gang in sorted(batch, key=lambda gang: self._order(snapshot, gang)):
             unit = factory.of(gang)
             alike = _alike(unit)
@@ -73,7 +75,7 @@ class OneByOne:
         """Holds nothing."""
 
 
-def _alike(unit: Unit) -> Hashable | None:
+def _alike(unit: GangGroup) -> Hashable | None:
     """The same for gangs of which none finds a place in a batch once one has found none.
 
     Room only shrinks while a batch is placed, and pods of one role find nodes wherever these

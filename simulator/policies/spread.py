@@ -19,9 +19,9 @@ from fourleaf.model.starts import Start
 from fourleaf.simulator.policies.alone import Alone
 from fourleaf.simulator.policies.answers import plan_of
 from fourleaf.simulator.policies.one_by_one import arrival
-from fourleaf.solver.selection import select
-from fourleaf.solver.starting import earliest_start
-from fourleaf.solver.timeline import Timeline
+from fourleaf.solver.batch.select_batch import select_batch
+from fourleaf.solver.forecast.earliest_start import earliest_start
+from fourleaf.solver.forecast.timeline import Timeline
 
 POINTS = 100
 """The most points of a node, as in the scheduler framework."""
@@ -40,7 +40,7 @@ class Spread:
         nodes = [node for node in snapshot.fabric.nodes.values() if node.schedulable]
         free = dict(snapshot.free)
         placed = {}
-        for gang in sorted(select(snapshot).batch, key=lambda gang: arrival(snapshot, gang)):
+        for gang in sorted(select_batch(snapshot).batch, key=lambda gang: arrival(snapshot, gang)):
             found = self._seat(gang, nodes, free)
             if found is not None:
                 placed[gang.key] = found

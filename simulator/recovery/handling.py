@@ -19,7 +19,7 @@ from fourleaf.simulator.recovery.repair import Repair
 from fourleaf.simulator.recovery.restart import Restart
 from fourleaf.simulator.running import FULL, Running
 from fourleaf.simulator.world import World
-from fourleaf.solver.greedy import greedy_plan
+from fourleaf.solver.batch.greedy import greedy_plan
 
 
 def rescuer(recovery: Recovery, policy: Policy, solver: CpSat | None) -> Rescuer:

@@ -17,18 +17,24 @@ from fourleaf.model.reasons import Reason, ReasonKind
 from fourleaf.model.relocation import PreemptionPlan, Victim
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.standing import StandingGang
-from fourleaf.solver.clock import Clock
-from fourleaf.solver.laws.quota import left_of_quotas, new_gpus
-from fourleaf.solver.program import UNBOUNDED
-from fourleaf.solver.relocation.cast import Cast
-from fourleaf.solver.relocation.movers import Mover, Reach, mover, without
-from fourleaf.solver.relocation.relocation import Relocation
-from fourleaf.solver.relocation.settle import settle, tasks_of
-from fourleaf.solver.relocation.turns import Goal, Turn, reach
-from fourleaf.solver.relocation.victims import possible_victims, waiting_gang
-from fourleaf.solver.tiers import GangClass
-from fourleaf.solver.units import factory_for
-from fourleaf.solver.view import View
+from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus
+from fourleaf.solver.cpsat.deadline import Deadline
+from fourleaf.solver.cpsat.lexicographic import TierClass
+from fourleaf.solver.cpsat.program import UNBOUNDED
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import gang_groups_for
+from fourleaf.solver.relocation.formulation import Formulation
+from fourleaf.solver.relocation.participants import (
+    Mover,
+    MoveScope,
+    Participants,
+    mover,
+    possible_victims,
+    waiting_gang,
+    without,
+)
+from fourleaf.solver.relocation.place import moving_gangs, place
+from fourleaf.solver.relocation.stages import Goal, StagePlan, reach
 
 NO_EXTENSIONS = Extensions()
 AMBITION = 0.9
@@ -50,24 +56,24 @@ def preempt(
     A plan without placement does not carry its reason yet. Raises `KeyError` where no gang
     `key` waits.
     """
-    clock = Clock(snapshot.config.spec.solver.time_limit_seconds)
+    clock = Deadline(snapshot.config.spec.solver.time_limit_seconds)
     watch = clock.watch()
     gang = waiting_gang(snapshot, key)
     if gang.hold is not None:
         reason = Reason(ReasonKind(gang.hold.kind))
         return PreemptionPlan(PlanStatus.OPTIMAL, key, reason=reason)
-    factory = factory_for(snapshot, extensions)
+    factory = gang_groups_for(snapshot, extensions)
     victims = [
-        mover(one, factory.ground, Reach.NOWHERE, hit=False)
+        mover(one, factory.ground, MoveScope.NOWHERE, hit=False)
         for one in possible_victims(snapshot, gang)
     ]
     only = replace(snapshot, gangs=(gang,))
     emptied = replace(only, running=without(snapshot, [one.standing for one in victims]))
-    view = View(emptied, factory.ground, likely_gangs(snapshot))
-    cast = Cast(view, factory, tuple(victims), (gang,), must=True, droppable=True)
-    turn = Turn("victims", _kept, _price)
+    view = CycleState(emptied, factory.ground, likely_gangs(snapshot))
+    cast = Participants(view, factory, tuple(victims), (gang,), must=True, droppable=True)
+    turn = StagePlan("victims", _kept, _price)
     rows = _quota_row(emptied, gang)
-    reached = reach(cast, turn, Clock(AMBITION * clock.left()), on_stage, rows)
+    reached = reach(cast, turn, Deadline(AMBITION * clock.left()), on_stage, rows)
     if reached is None:
         alone = replace(cast, movers=())
         fits = reach(alone, turn, clock, _unheard, rows) is not None
@@ -77,9 +83,9 @@ def preempt(
         return PreemptionPlan(status, key, reason=reason, seconds=watch())
     stays = reached.relocation.stays(reached.values)
     gone = [one for one in victims if one not in stays]
-    tasks = tasks_of(reached)
+    tasks = moving_gangs(reached)
     names = [(one.key.namespace, pod) for one in gone for pod, _ in _pods(one.standing)]
-    settled = settle(only, reached, tasks, names, clock, on_stage)
+    settled = place(only, reached, tasks, names, clock, on_stage)
     stages = (*_counted(reached.stages, victims), settled.stage)
     proven = all(stage.proven for stage in stages)
     return PreemptionPlan(
@@ -110,25 +116,25 @@ def _pods(standing: StandingGang) -> tuple[tuple[str, str], ...]:
     return tuple(pair for role in standing.gang.roles for pair in role.bound)
 
 
-def _kept(relocation: Relocation) -> Sequence[GangClass]:
+def _kept(relocation: Formulation) -> Sequence[TierClass]:
     """One for each gang that is spared, in the tier of its priority."""
     return [
-        GangClass(
+        TierClass(
             -1, 0, movers[0].whole.priority, 1, [one.whole for one in movers], variable=spared
         )
         for movers, spared in relocation.may_stay()
     ]
 
 
-def _price(relocation: Relocation) -> list[Goal]:
+def _price(relocation: Formulation) -> list[Goal]:
     return [Goal("cost", *relocation.moved(price=True))]
 
 
-def _quota_row(emptied: Snapshot, gang: Gang) -> Callable[[Relocation], None]:
+def _quota_row(emptied: Snapshot, gang: Gang) -> Callable[[Formulation], None]:
     """Gangs of the same namespace that stay, and the gang itself, keep within the quota."""
     left = left_of_quotas(emptied).get(gang.key.namespace)
 
-    def add(relocation: Relocation) -> None:
+    def add(relocation: Formulation) -> None:
         if left is None or not new_gpus(gang):
             return
         terms = [

@@ -16,19 +16,18 @@ from fourleaf.model.reasons import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.standing import RepairPolicy, StandingGang
-from fourleaf.solver.clock import Clock
-from fourleaf.solver.relocation.cast import Cast
-from fourleaf.solver.relocation.movers import Mover, Reach, mover, without
-from fourleaf.solver.relocation.settle import Settled, Task, moves_of, settle, tasks_of
-from fourleaf.solver.relocation.turns import Goal, Reached, Turn, reach
-from fourleaf.solver.units import UnitFactory, factory_for
-from fourleaf.solver.view import View
+from fourleaf.solver.cpsat.deadline import Deadline
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for
+from fourleaf.solver.relocation.participants import Mover, MoveScope, Participants, mover, without
+from fourleaf.solver.relocation.place import MovingGang, SettledGangs, moves_of, moving_gangs, place
+from fourleaf.solver.relocation.stages import Goal, StageOutcome, StagePlan, reach
 
 NO_EXTENSIONS = Extensions()
 AMBITION = 0.9
 """Of the time limit, what may go into a repair in which all movable gangs take part."""
 
-TURN = Turn(
+TURN = StagePlan(
     "who",
     lambda relocation: relocation.classes,
     lambda relocation: [Goal("moves", *relocation.moved(price=True))],
@@ -59,21 +58,21 @@ def repair(
     `None` where nothing was found within the time limit. Gangs that cannot live do not carry
     their reasons yet. Waiting gangs take no part.
     """
-    clock = Clock(snapshot.config.spec.solver.time_limit_seconds)
+    clock = Deadline(snapshot.config.spec.solver.time_limit_seconds)
     watch = clock.watch()
-    factory = factory_for(snapshot, extensions)
+    factory = gang_groups_for(snapshot, extensions)
     likely = likely_gangs(snapshot)
     parts = _parts(snapshot, factory)
     snapshot = replace(snapshot, running=without(snapshot, parts.restarts), gangs=())
 
     cast = _cast(snapshot, factory, parts, likely)
-    reached = reach(cast, TURN, Clock(AMBITION * clock.left()), on_stage)
+    reached = reach(cast, TURN, Deadline(AMBITION * clock.left()), on_stage)
     if reached is None:
         reached = _modest(_cast(snapshot, factory, _hit_alone(parts), likely), clock, on_stage)
     if reached is None:
         return None
-    tasks = tasks_of(reached)
-    settled = settle(snapshot, reached, tasks, (), clock, on_stage)
+    tasks = moving_gangs(reached)
+    settled = place(snapshot, reached, tasks, (), clock, on_stage)
 
     stages = (*reached.stages, settled.stage)
     proven = all(stage.proven for stage in stages)
@@ -100,18 +99,20 @@ def repair(
 
 
 def _cast(
-    snapshot: Snapshot, factory: UnitFactory, parts: _Parts, likely: tuple[LikelyGang, ...]
-) -> Cast:
+    snapshot: Snapshot, factory: GangGroups, parts: _Parts, likely: tuple[LikelyGang, ...]
+) -> Participants:
     running = without(snapshot, [one.standing for one in parts.movers])
-    view = View(replace(snapshot, running=running), factory.ground, likely)
-    return Cast(view, factory, parts.movers, parts.applicants)
+    view = CycleState(replace(snapshot, running=running), factory.ground, likely)
+    return Participants(view, factory, parts.movers, parts.applicants)
 
 
 def _hit_alone(parts: _Parts) -> _Parts:
     return replace(parts, movers=tuple(one for one in parts.movers if one.hit))
 
 
-def _modest(cast: Cast, clock: Clock, on_stage: Callable[[Stage], None]) -> Reached | None:
+def _modest(
+    cast: Participants, clock: Deadline, on_stage: Callable[[Stage], None]
+) -> StageOutcome | None:
     """What can be reached without moving gangs that were not hit, which proves nothing."""
     reached = reach(cast, TURN, clock, _unheard)
     if reached is None:
@@ -130,7 +131,7 @@ def _modest(cast: Cast, clock: Clock, on_stage: Callable[[Stage], None]) -> Reac
     return replace(reached, stages=stages)
 
 
-def _parts(snapshot: Snapshot, factory: UnitFactory) -> _Parts:
+def _parts(snapshot: Snapshot, factory: GangGroups) -> _Parts:
     movers: list[Mover] = []
     applicants: list[Gang] = []
     waits: list[GangKey] = []
@@ -139,7 +140,7 @@ def _parts(snapshot: Snapshot, factory: UnitFactory) -> _Parts:
         lives = any(role.bound for role in one.gang.roles)
         if not one.hit:
             if one.movable:
-                movers.append(mover(one, factory.ground, Reach.ANYWHERE, hit=False))
+                movers.append(mover(one, factory.ground, MoveScope.ANYWHERE, hit=False))
         elif one.policy is RepairPolicy.WAIT:
             waits.append(one.gang.key)
         elif one.policy is RepairPolicy.RESTART:
@@ -148,12 +149,12 @@ def _parts(snapshot: Snapshot, factory: UnitFactory) -> _Parts:
             applicants.append(one.gang)
         else:
             spines = one.policy is RepairPolicy.SHIFT
-            where = Reach.SPINES if spines else Reach.ANYWHERE
+            where = MoveScope.SPINES if spines else MoveScope.ANYWHERE
             movers.append(mover(one, factory.ground, where, hit=True))
     return _Parts(tuple(movers), tuple(applicants), tuple(waits), tuple(restarts))
 
 
-def _placements(tasks: list[Task], settled: Settled) -> tuple[Placement, ...]:
+def _placements(tasks: list[MovingGang], settled: SettledGangs) -> tuple[Placement, ...]:
     """A node for each lost member of the gangs that live."""
     out = []
     for task in tasks:

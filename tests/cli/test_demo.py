@@ -27,7 +27,7 @@ from fourleaf.k8s_bridge.clock import SystemClock
 from fourleaf.k8s_bridge.cluster.memory.actors import target
 from fourleaf.k8s_bridge.cluster.protocol import Binding
 from fourleaf.model.gang import GangKey
-from fourleaf.solver.client import SolverClient
+from fourleaf.solver.process.client import SolverClient
 from tests.cli.conftest import Run
 
 ROOT = Path(__file__).parents[2]

@@ -228,7 +228,7 @@ def test_version_and_help(run: Run) -> None:
 
 def test_the_command_never_loads_ortools() -> None:
     """The parent process stays small: OR-tools belongs to the solver process alone."""
-    modules = "fourleaf.cli.main, fourleaf.cli.plan, fourleaf.solver.client"
+    modules = "fourleaf.cli.main, fourleaf.cli.plan, fourleaf.solver.process.client"
     code = f"import sys, {modules}; assert 'ortools' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=EXAMPLES.parent)
 
@@ -238,16 +238,22 @@ def test_the_command_never_loads_ortools() -> None:
     [
         (
             "fourleaf.cli.main",
-            {"pydantic", "rich", "yaml", "fourleaf.solver.client", "fourleaf.model.snapshot"},
+            {
+                "pydantic",
+                "rich",
+                "yaml",
+                "fourleaf.solver.process.client",
+                "fourleaf.model.snapshot",
+            },
         ),
         (
-            "fourleaf.cli.main, fourleaf.cli.solving, fourleaf.solver.keeper",
+            "fourleaf.cli.main, fourleaf.cli.solving, fourleaf.solver.process.supervisor",
             {
                 "pydantic",
                 "structlog",
                 "fourleaf.model.fabric",
-                "fourleaf.solver.wire",
-                "fourleaf.solver.client",
+                "fourleaf.solver.process.messages",
+                "fourleaf.solver.process.client",
             },
         ),
     ],

@@ -5,10 +5,10 @@ from structlog.testing import capture_logs
 
 from fourleaf.cli import planning
 from fourleaf.model.plan import PlanStatus
-from fourleaf.solver.client import SolverClient
-from tests.solver import faulty_worker
-from tests.solver.probes import LIMIT, WORKER
-from tests.solver.stand_ins import snapshot, steps
+from fourleaf.solver.process.client import SolverClient
+from tests.solver.process import faulty_worker
+from tests.solver.process.probes import LIMIT, WORKER
+from tests.solver.process.stand_ins import snapshot, steps
 
 
 def test_a_hung_load_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:

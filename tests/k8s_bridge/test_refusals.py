@@ -23,8 +23,8 @@ from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.plan import Plan
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.solver.explain import explain
-from fourleaf.solver.greedy import greedy_plan
+from fourleaf.solver.batch.greedy import greedy_plan
+from fourleaf.solver.explain.explain import explain
 
 TEAM = "ml"
 KEY = GangKey(TEAM, "g")

@@ -30,8 +30,8 @@ from fourleaf.model.config import CONFIG_MAP
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.solver.explain import explain
-from fourleaf.solver.greedy import greedy_plan
+from fourleaf.solver.batch.greedy import greedy_plan
+from fourleaf.solver.explain.explain import explain
 from tests.k8s_bridge.ledger.harness import devices_of
 
 TEAM = "ml"

@@ -153,10 +153,10 @@ MUTANTS = (
     Mutant(
         "validator",
         "an illegal plan of a solver process that lies is committed",
-        "solver/client.py",
+        "solver/process/client.py",
         "        if breaches:\n            raise Fault",
         "        if breaches is None:\n            raise Fault",
-        "tests/solver/test_client.py::test_bad_child_costs_optimality_alone",
+        "tests/solver/process/test_client.py::test_bad_child_costs_optimality_alone",
     ),
     Mutant(
         "looking again at the room",

@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.model.readers.live import LiveReader
 from fourleaf.model.snapshot import RunningPod
-from fourleaf.solver.greedy import greedy_plan
+from fourleaf.solver.batch.greedy import greedy_plan
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

@@ -18,8 +18,8 @@ from fourleaf.model.reasons import Reason, ReasonKind
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.starts import Start
-from fourleaf.solver.greedy import greedy_plan
-from fourleaf.solver.relocation.defrag import defragment
+from fourleaf.solver.batch.greedy import greedy_plan
+from fourleaf.solver.relocation.defragment import defragment
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.simulation.chance import stream

@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.openb.cluster import Cluster
 from benchmarks.openb.load import Pod
 from benchmarks.openb.policies.protocol import NO_ROOM, Costs, Kept, OneByOne
-from fourleaf.solver.cpsat import CpSat
-from fourleaf.solver.program import Program, Terms, costs_of
+from fourleaf.solver.cpsat.backend import CpSat
+from fourleaf.solver.cpsat.program import Program, Terms, costs_of
 
 SPARE = 20
 """Nodes offered to a kind beyond its pods: others may want the same ones."""

@@ -25,9 +25,9 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.starts import Start
-from fourleaf.solver.batch import solve
-from fourleaf.solver.explain import explain
-from fourleaf.solver.relocation.defrag import defragment
+from fourleaf.solver.batch.solve import solve
+from fourleaf.solver.explain.explain import explain
+from fourleaf.solver.relocation.defragment import defragment
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.starts import earliest

@@ -23,7 +23,7 @@ from fourleaf.simulator.recovery.restart import Restart
 from fourleaf.simulator.relocating import defragment
 from fourleaf.simulator.running import FULL
 from fourleaf.simulator.world import World
-from fourleaf.solver.greedy import greedy_plan
+from fourleaf.solver.batch.greedy import greedy_plan
 from tests.simulator.made import job, leaves, options
 from tests.simulator.worlds import key, nodes, world
 

@@ -14,11 +14,11 @@ from fourleaf.model.relocation import Budget, FreeRoom, RepairPlan
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.model.standing import RepairPolicy
 from fourleaf.model.validator import defrag_breaches, preemption_breaches, repair_breaches
-from fourleaf.solver.client import SolverClient
+from fourleaf.solver.process.client import SolverClient
 from fourleaf.solver.relocation.repair import repair
 from tests.relocations import standing_snapshot
 from tests.small import WHOLE, fabric, gang
-from tests.solver.probes import WORKER
+from tests.solver.process.probes import WORKER
 from tests.standing import outage, stood
 
 LIMIT = {"timeLimitSeconds": 20}

@@ -8,7 +8,7 @@ from fourleaf.model.relocation import Budget, DefragPlan, FreeRoom
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.standing import StandingGang
 from fourleaf.model.validator import defrag_breaches
-from fourleaf.solver.relocation.defrag import defragment
+from fourleaf.solver.relocation.defragment import defragment
 from tests.small import fabric, gang
 from tests.standing import outage, stood
 

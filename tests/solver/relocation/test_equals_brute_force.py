@@ -11,7 +11,7 @@ from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, Repair
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import defrag_breaches, preemption_breaches, repair_breaches
 from fourleaf.model.weights import age_step, placed_value
-from fourleaf.solver.relocation.defrag import defragment, moved
+from fourleaf.solver.relocation.defragment import defragment, moved
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.oracle.moving import NOTHING, Worth, best_defrag, best_repair, best_victims

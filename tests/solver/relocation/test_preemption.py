@@ -11,8 +11,8 @@ from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import preemption_breaches
 from fourleaf.solver.relocation import preempt as module
+from fourleaf.solver.relocation.explain import explain_preemption
 from fourleaf.solver.relocation.preempt import preempt
-from fourleaf.solver.relocation.reasons import explain_preemption
 from tests.small import fabric, gang
 from tests.standing import outage, stood
 

@@ -1,0 +1,1 @@
+"""The batch solve: which gangs of the queue get room, then the best places for them."""

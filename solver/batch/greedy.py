@@ -1,0 +1,249 @@
+"""Greedy: one gang at a time, each at the location that leaves least behind.
+
+The fallback when the solver gives nothing in time, and the baseline it is compared with.
+Tree best fit: highest priority first, then greatest value, then oldest; a gang takes the
+legal location whose leaves have the fewest GPUs free. Obeys every law; proves nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.weights import age_step, placed_value
+from fourleaf.solver.batch.select_batch import select_batch
+from fourleaf.solver.batch.to_plan import to_plan
+from fourleaf.solver.cpsat.constraints.quota import new_gpus, quota_left
+from fourleaf.solver.cpsat.constraints.uplinks import running_demand
+from fourleaf.solver.cpsat.decode import PlacedGang
+from fourleaf.solver.instance.candidates import Candidate, Takes
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import GangGroup, gang_groups_for
+from fourleaf.solver.instance.gang_type import Counts, GangType
+from fourleaf.solver.objective.scorer import Scorer
+
+NO_EXTENSIONS = Extensions()
+
+NOT_REACHED = "not looked at in time"
+"""The detail of a gang that greedy did not come to before its deadline."""
+
+
+def greedy_plan(
+    snapshot: Snapshot, extensions: Extensions = NO_EXTENSIONS, until: float = inf
+) -> Plan:
+    """A legal plan found without search. Gangs that wait do not carry their reasons yet.
+
+    From `until` on (monotonic seconds) no further gang is looked at; those that were not wait
+    with the detail `NOT_REACHED`. What is placed by then stays.
+    """
+    factory = gang_groups_for(snapshot, extensions)
+    view = CycleState(snapshot, factory.ground)
+    scorer = Scorer(view)
+    selection = select_batch(snapshot)
+    books = FreeBooks(view, scorer)
+    spec = snapshot.config.spec
+
+    def rank(gang: Gang) -> tuple[int, int, float, str]:
+        value = placed_value(gang, age_step(spec, snapshot.now, gang.created))
+        return (-gang.priority, -value, gang.created, str(gang.key))
+
+    placed = []
+    reached = set()
+    for gang in sorted(selection.batch, key=rank):
+        if time.monotonic() >= until:
+            break
+        reached.add(gang.key)
+        unit = factory.of(gang)
+        nodes = books.find(unit)
+        if nodes is not None:
+            books.take(unit, nodes)
+            placed.append(PlacedGang(gang, unit, nodes))
+    plan = to_plan(view, scorer, selection, placed, (), (), PlanStatus.GREEDY)
+    late = {gang.key for gang in selection.batch} - reached
+    return replace(plan, waiting=tuple(_told(one, late) for one in plan.waiting))
+
+
+def _told(waiting: Waiting, late: set[GangKey]) -> Waiting:
+    if waiting.gang not in late:
+        return waiting
+    return replace(waiting, reason=replace(waiting.reason, detail=NOT_REACHED))
+
+
+class FreeBooks:
+    """What is left on every node, uplink and quota while gangs are placed one by one.
+
+    `leaf_free` are the free GPUs of each leaf. Other policies bring their own `worth`.
+    """
+
+    def __init__(self, view: CycleState, scorer: Scorer) -> None:
+        self.view = view
+        self.scorer = scorer
+        self.free: list[Resources] = list(view.free)
+        self.leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in view.ground.in_leaf]
+        self.quota = quota_left(view)
+        self.uplink: dict[int, int] = {}
+        running = running_demand(view)
+        for leaf, uplink in enumerate(view.ground.uplinks):
+            if uplink is not None:
+                taken = sum(leaves.get(leaf, 0) for leaves in running.values())
+                self.uplink[leaf] = uplink - taken
+        self._running = running
+        self._rooms: dict[int, tuple[GangType, list[list[int]]]] = {}
+
+    def find(self, unit: GangGroup) -> list[list[int]] | None:
+        """Nodes for the unbound pods of the unit's gang by role, or `None`."""
+        gang = unit.gang
+        left = self.quota.get(gang.key.namespace)
+        if left is not None and new_gpus(gang) and new_gpus(gang) > left:
+            return None
+        room = self._room(unit.kind)
+        failed: set[int] = set()
+        while (place := self._best_place(unit, room, failed)) is not None:
+            nodes = self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in place.takes])
+            if nodes is not None:
+                return nodes
+            failed.add(place.number)
+        return self._find_loose(unit, room) if unit.loose else None
+
+    def worth(self, place: Candidate) -> Any:
+        """What sorts the locations, the smallest first: the GPUs free in its leaves."""
+        return sum([self.leaf_free[leaf] for leaf, _ in place.takes])
+
+    def _best_place(
+        self, unit: GangGroup, room: list[list[int]], failed: set[int]
+    ) -> Candidate | None:
+        """The location with room of the smallest worth, the first of several."""
+        best: Candidate | None = None
+        least = None
+        for place in unit.locations.required:
+            worth = self.worth(place)
+            if (
+                (best is None or worth < least)
+                and unit.fit(place, room)
+                and place.number not in failed
+                and not (unit.loose and place.spines > 1)
+                and self._uplinks_hold(unit, place.takes)
+            ):
+                best, least = place, worth
+        return best
+
+    def take(self, unit: GangGroup, nodes: list[list[int]]) -> None:
+        """Book what the gang of the unit takes on these nodes."""
+        gang = unit.gang
+        leaf_of = self.view.ground.leaf_of
+        counts: dict[int, list[int]] = {i: list(c) for i, c in unit.bound.items()}
+        touched = set()
+        for role, members in enumerate(nodes):
+            for node in members:
+                self.free[node] = minus(self.free[node], unit.kind.requests[role])
+                self.leaf_free[leaf_of[node]] -= unit.kind.requests[role].gpus
+                counts.setdefault(leaf_of[node], [0] * len(nodes))[role] += 1
+                touched.add(leaf_of[node])
+        for kind, room in self._rooms.values():
+            for leaf in touched:
+                self._refresh(kind, room, leaf)
+        if gang.key.namespace in self.quota:
+            self.quota[gang.key.namespace] -= new_gpus(gang)
+        if len(counts) > 1:
+            for leaf, here in counts.items():
+                demand = self._demand(unit, leaf, tuple(here))
+                if demand:
+                    self.uplink[leaf] -= demand
+
+    def _room(self, kind: GangType) -> list[list[int]]:
+        known = self._rooms.get(id(kind))
+        if known is None:
+            room = [[0] * len(self.view.ground.leaves) for _ in kind.sizes]
+            known = self._rooms[id(kind)] = (kind, room)
+            for leaf in range(len(self.view.ground.leaves)):
+                self._refresh(kind, room, leaf)
+        return known[1]
+
+    def _refresh(self, kind: GangType, room: list[list[int]], leaf: int) -> None:
+        one = kind.key.one_per_node
+        for role, request in enumerate(kind.requests):
+            each = [fits(self.free[i], request) for i in kind.eligible[role][leaf]]
+            room[role][leaf] = sum(min(1, n) for n in each) if one else sum(each)
+
+    def _demand(self, unit: GangGroup, leaf: int, counts: Counts) -> int:
+        own = self._running.get(unit.gang.key, {}) if unit.bound else {}
+        return max(0, self.scorer.demand(unit, leaf, counts) - own.get(leaf, 0))
+
+    def _uplinks_hold(self, unit: GangGroup, takes: Takes) -> bool:
+        if len(takes) < 2 or not unit.gang.bandwidth:
+            return True
+        demands = ((leaf, self._demand(unit, leaf, counts)) for leaf, counts in takes)
+        return all(not demand or demand <= self.uplink[leaf] for leaf, demand in demands)
+
+    def _seat(self, unit: GangGroup, takes: list[tuple[int, Counts]]) -> list[list[int]] | None:
+        """Nodes for these new pods: each pod where it leaves fewest GPUs; `None` if none fit."""
+        kind = unit.kind
+        nodes: list[list[int]] = [[] for _ in unit.roles]
+        left: dict[int, Resources] = {}
+        for leaf, counts in takes:
+            opened = {i for i in unit.bound_nodes if i in self.view.ground.in_leaf[leaf]}
+            for role, count in enumerate(counts):
+                for _ in range(count):
+                    node = self._best(kind, role, leaf, left, opened)
+                    if node is None:
+                        return None
+                    left[node] = minus(left.get(node, self.free[node]), kind.requests[role])
+                    opened.add(node)
+                    nodes[role].append(node)
+        return nodes
+
+    def _best(
+        self, kind: GangType, role: int, leaf: int, left: dict[int, Resources], opened: set[int]
+    ) -> int | None:
+        request = kind.requests[role]
+        may_open = kind.max_nodes is None or len(opened) < kind.max_nodes
+        best: tuple[int, int] | None = None
+        for i in kind.eligible[role][leaf]:
+            if (i in opened and kind.key.one_per_node) or not (may_open or i in opened):
+                continue
+            free = left.get(i, self.free[i])
+            if (best is None or (free.gpus, i) < best) and fits(free, request):
+                best = (free.gpus, i)
+        return None if best is None else best[1]
+
+    def _find_loose(self, unit: GangGroup, room: list[list[int]]) -> list[list[int]] | None:
+        """Any leaves of one spine, the first that has room."""
+        found = (self._seat_loose(unit, room, spine) for spine in unit.locations.loose_spines)
+        return next((nodes for nodes in found if nodes is not None), None)
+
+    def _seat_loose(
+        self, unit: GangGroup, room: list[list[int]], spine: int
+    ) -> list[list[int]] | None:
+        """Any leaves of the spine, those with most room first."""
+        kind, ground = unit.kind, self.view.ground
+        spines = {ground.spine_of[leaf] if leaf >= 0 else -1 for leaf in unit.bound}
+        if spines - {spine}:
+            return None
+        remaining = [len(role.pods) for role in unit.gang.roles]
+        takes: list[tuple[int, Counts]] = []
+        order = sorted(
+            ground.spine_leaves[spine], key=lambda i: (i not in unit.bound, -room[0][i], i)
+        )
+        for leaf in order:
+            bound = unit.bound.get(leaf, (0,) * len(remaining))
+            most = zip(remaining, room, bound, strict=True)
+            wanted = tuple(min(left, free[leaf]) + held for left, free, held in most)
+            counts = kind.fill(leaf, wanted)
+            if any(a < b for a, b in zip(counts, bound, strict=True)):
+                break
+            if any(counts):
+                takes.append((leaf, counts))
+                new = unit.new_pods(leaf, counts)
+                remaining = [a - b for a, b in zip(remaining, new, strict=True)]
+            if not any(remaining) and all(i in dict(takes) for i in unit.bound):
+                break
+        if any(remaining) or not self._uplinks_hold(unit, tuple(takes)):
+            return None
+        return self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in takes])

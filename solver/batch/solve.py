@@ -1,0 +1,71 @@
+"""The batch solve: first who, then where.
+
+Runs in the worker process, which alone loads OR-tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.plan import Plan, PlanStatus, Stage
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.batch.place_gangs import ceiling, place_gangs
+from fourleaf.solver.batch.select_batch import select_batch
+from fourleaf.solver.batch.select_gangs import select_gangs
+from fourleaf.solver.batch.to_plan import to_plan
+from fourleaf.solver.cpsat.deadline import Deadline
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import gang_groups_for
+from fourleaf.solver.instance.phantoms import phantom_units
+from fourleaf.solver.objective.scorer import Scorer
+
+NO_EXTENSIONS = Extensions()
+
+
+def _unheard(_: Stage) -> None:
+    """Nobody listens to the stages."""
+
+
+def solve(
+    snapshot: Snapshot,
+    extensions: Extensions = NO_EXTENSIONS,
+    on_stage: Callable[[Stage], None] = _unheard,
+) -> Plan | None:
+    """The best plan for one snapshot; `None` where nothing was found within the time limit.
+
+    Gangs that wait do not carry their reasons yet (`solver.explain`). `on_stage` hears of each
+    stage as it ends.
+    """
+    clock = Deadline(snapshot.config.spec.solver.time_limit_seconds)
+    watch = clock.watch()
+    factory = gang_groups_for(snapshot, extensions)
+    view = CycleState(snapshot, factory.ground)
+    scorer = Scorer(view)
+    selection = select_batch(snapshot)
+
+    chosen = select_gangs(view, factory.for_who(selection.batch), scorer, clock, on_stage)
+    if chosen is None:
+        return None
+    units = factory.for_where(chosen.gangs)
+    located = place_gangs(view, units, phantom_units(view, factory), scorer, clock, chosen.refined)
+
+    if located is None:
+        placed = [replace(one, unit=factory.of(one.gang)) for one in chosen.anywhere]
+        plan = to_plan(view, scorer, selection, placed, (), chosen.stages, PlanStatus.FEASIBLE)
+        stage = Stage("where", False, plan.objective, ceiling(view, chosen.gangs), 0.0)
+        on_stage(stage)
+        return replace(
+            plan,
+            stages=(*chosen.stages, stage),
+            bound=stage.bound,
+            note="no time was left to choose the best places",
+        )
+    on_stage(located.stage)
+    stages = (*chosen.stages, located.stage)
+    proven = all(stage.proven for stage in stages)
+    status = PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE
+    plan = to_plan(view, scorer, selection, located.decoded.gangs, located.phantoms, stages, status)
+    solving = sum(stage.seconds for stage in stages)
+    return replace(plan, seconds_solve=solving, seconds_build=max(0.0, watch() - solving))

@@ -1,0 +1,1 @@
+"""The integer program: variables, constraints, cuts, the backend that solves it, decoding."""

@@ -1,0 +1,81 @@
+"""Uplinks: the gangs that span leaves share what each leaf's uplink can carry."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from fourleaf.solver.cpsat.builder import Model
+from fourleaf.solver.cpsat.program import UNBOUNDED, Program, Terms
+from fourleaf.solver.cpsat.variables import GroupVariables
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.objective.scorer import Scorer
+
+
+def running_demand(view: CycleState) -> dict[object, dict[int, int]]:
+    """Gang key -> leaf -> Mbit/s that its running members take, for gangs that span leaves."""
+    nodes: dict[object, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    asked: dict[object, int] = {}
+    for pod in view.snapshot.running:
+        node = view.ground.index.get(pod.node)
+        if pod.gang is not None and pod.bandwidth and node is not None:
+            nodes[pod.gang][view.ground.leaf_of[node]].add(pod.node)
+            asked[pod.gang] = pod.bandwidth
+    return {
+        gang: {leaf: asked[gang] * len(names) for leaf, names in leaves.items()}
+        for gang, leaves in nodes.items()
+        if len(leaves) > 1
+    }
+
+
+def add_uplinks(layout: Model, scorer: Scorer) -> None:
+    """One row per limited uplink that some gang of the layout may use."""
+    view = layout.view
+    if all(uplink is None for uplink in view.ground.uplinks):
+        return
+    running = running_demand(view)
+    taken: dict[int, int] = defaultdict(int)
+    for leaves in running.values():
+        for leaf, demand in leaves.items():
+            taken[leaf] += demand
+    rows: dict[int, Terms] = defaultdict(list)
+    standing: dict[int, Terms] = defaultdict(list)
+    for keep in layout.keeps:
+        for leaf, demand in keep.residents[0].demand:
+            standing[leaf].append((demand, keep.variable))
+    for variables in layout.units:
+        own = running.get(variables.unit.gang.key, {}) if variables.unit.bound else {}
+        for leaf, demand, variable in _demands(variables, scorer):
+            rows[leaf].append((demand - own.get(leaf, 0), variable))
+    for leaf, terms in rows.items():
+        uplink = view.ground.uplinks[leaf]
+        if uplink is not None:
+            _limit(layout.program, terms, standing[leaf], max(0, uplink - taken[leaf]))
+
+
+def _limit(program: Program, new: Terms, standing: Terms, left: int) -> None:
+    """What stands may stay although it is more than is left; then nobody new comes."""
+    stands = sum([demand * program.high[variable] for demand, variable in standing])
+    if stands <= left:
+        program.at_most([*new, *standing], left)
+        return
+    some = program.variable(1)
+    program.at_most([*new, *standing, (stands - left, some)], stands)
+    program.row([*new, (-left, some)], UNBOUNDED, 0)
+
+
+def _demands(variables: GroupVariables, scorer: Scorer) -> list[tuple[int, int, int]]:
+    unit = variables.unit
+    if not unit.gang.bandwidth:
+        return []
+    out = [
+        (leaf, scorer.demand(unit, leaf, counts), variable)
+        for place, variable in variables.choices()
+        if place.leaves > 1
+        for leaf, counts in place.takes
+    ]
+    out += [
+        (leaf, scorer.demand(unit, leaf, counts), variable)
+        for leaf, counts, variable in variables.takes
+        if counts != unit.kind.sizes
+    ]
+    return [item for item in out if item[1]]

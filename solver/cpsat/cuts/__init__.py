@@ -1,0 +1,1 @@
+"""Cuts: rows that no integer answer breaks, and that tighten the relaxation."""

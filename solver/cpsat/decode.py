@@ -1,0 +1,304 @@
+"""From counts to gangs, from leaves to nodes, in rank order, always the same way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from fourleaf.model.gang import Gang
+from fourleaf.model.resources import Resources, free_devices
+from fourleaf.solver.cpsat.builder import Model
+from fourleaf.solver.cpsat.residents import Resident
+from fourleaf.solver.cpsat.variables import GroupVariables, NodeClass
+from fourleaf.solver.instance.amount_cache import AmountCache
+from fourleaf.solver.instance.candidates import Candidate
+from fourleaf.solver.instance.gang_classes import GangGroup
+from fourleaf.solver.instance.gang_type import Counts
+
+
+@dataclass(slots=True)
+class PlacedGang:
+    """One gang on nodes: for each role the node of each unbound pod, in rank order."""
+
+    gang: Gang
+    unit: GangGroup
+    nodes: list[list[int]]
+
+
+@dataclass(slots=True)
+class Decoded:
+    """All gangs on nodes; `misfits` are leaves where the counts cannot be packed as found."""
+
+    gangs: list[PlacedGang] = field(default_factory=list)
+    misfits: frozenset[int] = frozenset()
+
+
+def decode(layout: Model, values: list[int], placed: dict[tuple[int, int], list[Gang]]) -> Decoded:
+    """Put gangs where `values` say: those `placed` by (unit, party), else all of the party."""
+    chosen = [_chosen(variables, values) for variables in layout.units]
+    slots, failed = _pack(layout, values, chosen)
+    if failed:
+        return Decoded(misfits=failed)
+    out = Decoded()
+    for position, variables in enumerate(layout.units):
+        unit = variables.unit
+        stock = _Stock(slots, position)
+        for number, takes_of in enumerate(_takes(layout, variables, values, chosen[position])):
+            party = unit.parties[number]
+            gangs = party.gangs * len(takes_of) if unit.phantom else party.gangs
+            for gang, takes in zip(placed.get((position, number), gangs), takes_of, strict=False):
+                nodes: list[list[int]] = [[] for _ in unit.roles]
+                for leaf, counts in takes:
+                    for role, count in enumerate(counts):
+                        nodes[role] += stock.draw(role, leaf, count, unit.kind.key.one_per_node)
+                out.gangs.append(PlacedGang(gang, unit, nodes))
+    return out
+
+
+def misfits(layout: Model, values: list[int]) -> frozenset[int]:
+    """Leaves where the numbers of pods obey the rows but cannot be packed as found."""
+    if not layout.inexact:
+        return frozenset()
+    chosen = [_chosen(variables, values) for variables in layout.units]
+    return _pack(layout, values, chosen, set(layout.inexact))[1]
+
+
+def staying(layout: Model, values: list[int]) -> list[Resident]:
+    """The gangs that stay where they are."""
+    return [one for keep in layout.keeps for one in keep.residents[: values[keep.variable]]]
+
+
+class _Stock:
+    """Node slots of one unit by role and leaf, handed out in node order."""
+
+    def __init__(self, slots: dict[tuple[int, int, int], list[int]], unit: int) -> None:
+        self._slots = slots
+        self._unit = unit
+
+    def draw(self, role: int, leaf: int, count: int, one_per_node: bool) -> list[int]:
+        if not count:
+            return []
+        stock = self._slots[self._unit, role, leaf]
+        if one_per_node:
+            taken = list(dict.fromkeys(stock))[:count]
+            for node in taken:
+                stock.remove(node)
+            return taken
+        taken, self._slots[self._unit, role, leaf] = stock[:count], stock[count:]
+        return taken
+
+
+def _chosen(variables: GroupVariables, values: list[int]) -> list[list[tuple[Candidate, int]]]:
+    """By class, the places where the values put gangs of the unit, and how many."""
+    return [
+        [(place, values[variable]) for place, variable in group.places if values[variable]]
+        for group in variables.classes
+    ]
+
+
+def _takes(
+    layout: Model,
+    variables: GroupVariables,
+    values: list[int],
+    chosen: list[list[tuple[Candidate, int]]],
+) -> list[list[list[tuple[int, Counts]]]]:
+    """By party, for each gang that the values place, its new pods by leaf in rank order."""
+    unit = variables.unit
+    out: list[list[list[tuple[int, Counts]]]] = [[] for _ in unit.parties]
+    for group, here in zip(variables.classes, chosen, strict=True):
+        places = [
+            [(leaf, unit.new_pods(leaf, counts)) for leaf, counts in place.takes]
+            for place, gangs in here
+            for _ in range(gangs)
+        ]
+        if not group.flows:
+            out[0] += places
+        for party, flow in group.flows.items():
+            out[party] += places[: values[flow]]
+            places = places[values[flow] :]
+    if unit.by_take:
+        if any(values[variable] for _, variable in variables.spines):
+            out[0].append(
+                [
+                    (leaf, unit.new_pods(leaf, counts))
+                    for leaf, counts, variable in variables.takes
+                    if values[variable]
+                ]
+            )
+        return out
+    for spine, variable in variables.spines:
+        out[0] += _deal(layout, variables, values, spine, values[variable])
+    return out
+
+
+def _deal(
+    layout: Model, variables: GroupVariables, values: list[int], spine: int, gangs: int
+) -> list[list[tuple[int, Counts]]]:
+    """Share out the pods of equal loose gangs of a spine, no leaf beyond what it could hold.
+
+    Leaves with most pods per gang left go first, so that no gang exceeds a leaf's capacity.
+    """
+    size = variables.unit.kind.sizes[0]
+    left = {
+        leaf: sum(c * values[v] for c, v in terms)
+        for (_, leaf), terms in variables.pods.items()
+        if layout.view.ground.spine_of[leaf] == spine
+    }
+    capacity = variables.unit.kind.capacity
+    out: list[list[tuple[int, Counts]]] = []
+    for remaining in range(gangs, 0, -1):
+        takes = {leaf: max(0, n - (remaining - 1) * capacity[leaf]) for leaf, n in left.items()}
+        missing = size - sum(takes.values())
+        for leaf, n in left.items():
+            more = min(missing, n - takes[leaf], capacity[leaf] - takes[leaf])
+            takes[leaf] += more
+            missing -= more
+        for leaf, n in takes.items():
+            left[leaf] -= n
+        out.append([(leaf, (n,)) for leaf, n in takes.items() if n])
+    return out
+
+
+def _pack(
+    layout: Model,
+    values: list[int],
+    chosen: list[list[list[tuple[Candidate, int]]]],
+    only: set[NodeClass] | None = None,
+) -> tuple[dict[tuple[int, int, int], list[int]], frozenset[int]]:
+    """(unit, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
+    by_bin: dict[NodeClass, list[tuple[int, int, int, int]]] = defaultdict(list)
+    for position, variables in enumerate(layout.units):
+        roles = variables.unit.roles
+        for leaf in _touched(variables, chosen[position]):
+            for role in roles:
+                for bin_, terms in variables.bins.get((role, leaf), ()):
+                    pods = sum([c * values[v] for c, v in terms])
+                    if pods and (only is None or bin_ in only):
+                        by_bin[bin_].append((position, role, leaf, pods))
+    slots: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    rest = AmountCache()
+    pinned: dict[int, list[Resources]] = defaultdict(list)
+    for resident in staying(layout, values):
+        for node, request, pods in resident.seats:
+            pinned[node] += [request] * pods
+    failed = set()
+    for bin_, groups in by_bin.items():
+        if not _pack_bin(layout, values, bin_, groups, pinned, slots, rest):
+            failed.add(bin_.leaf)
+    for nodes in slots.values():
+        nodes.sort()
+    return slots, frozenset(failed)
+
+
+def _touched(variables: GroupVariables, chosen: list[list[tuple[Candidate, int]]]) -> list[int]:
+    """Leaves where pods of the unit are placed, each once."""
+    touched = {leaf: None for here in chosen for place, _ in here for leaf, _ in place.takes}
+    if variables.spines:
+        touched.update(dict.fromkeys(leaf for _, leaf in variables.pods))
+    return list(touched)
+
+
+def _pack_bin(
+    layout: Model,
+    values: list[int],
+    bin_: NodeClass,
+    groups: list[tuple[int, int, int, int]],
+    pinned: dict[int, list[Resources]],
+    slots: dict[tuple[int, int, int], list[int]],
+    rest: AmountCache,
+) -> bool:
+    """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
+    free: dict[int, Resources] = {i: layout.view.free[i] for i in bin_.nodes}
+    if not _find_devices(layout, bin_, groups):
+        return False
+    for node in bin_.nodes:
+        for request in pinned.get(node, ()):
+            free[node] = rest.after(free[node], request)
+    stays: dict[tuple[int, int, int], list[int]] = {}
+    for position, role, leaf, _ in groups:
+        if layout.units[position].kept:
+            kept = _kept(layout.units[position], values, role, leaf, bin_)
+            asked = layout.units[position].unit.kind.requests[role]
+            stays[position, role, leaf] = kept
+            for node in kept:
+                free[node] = rest.after(free[node], asked)
+            slots[position, role, leaf] += kept
+    phantoms_on: set[int] = set()
+
+    def size(group: tuple[int, int, int, int]) -> tuple[bool, int, int, int]:
+        unit = layout.units[group[0]].unit
+        asked = unit.kind.requests[group[1]]
+        return (unit.phantom, -asked.gpus, -(asked.cpu or 0), -(asked.memory or 0))
+
+    for group in sorted(groups, key=lambda group: (size(group), group)):
+        position, role, leaf, pods = group
+        unit = layout.units[position].unit
+        asked, phantom = unit.kind.requests[role], unit.phantom
+        left = pods - len(stays.get((position, role, leaf), ()))
+        barred = phantoms_on if phantom else set()
+        nodes = _fill(free, asked, left, rest, barred, 1 if phantom else left)
+        if len(nodes) < left:
+            return False
+        slots[position, role, leaf] += nodes
+        if phantom:
+            phantoms_on.update(nodes)
+    return True
+
+
+def _fill(
+    free: dict[int, Resources],
+    asked: Resources,
+    pods: int,
+    rest: AmountCache,
+    barred: Collection[int],
+    each: int,
+) -> list[int]:
+    """Take a node for each of the pods, at most `each` of one node, none of those `barred`.
+
+    A node that takes a pod has fewest GPUs afterwards too, so it is filled before the next.
+    """
+    taken: list[int] = []
+    for _, node in sorted([(amount.gpus, i) for i, amount in free.items()]):
+        if len(taken) == pods:
+            break
+        if node not in barred:
+            for _ in range(min(pods - len(taken), rest.fits(free[node], asked), each)):
+                free[node] = rest.after(free[node], asked)
+                taken.append(node)
+    return taken
+
+
+def _find_devices(
+    layout: Model,
+    bin_: NodeClass,
+    groups: list[tuple[int, int, int, int]],
+) -> bool:
+    """Whether all pods find devices, where some demand more of them than their number.
+
+    The bin is one node then. Among gangs that stand it is left to the commit, which knows the
+    devices that they have.
+    """
+    if not layout.view.snapshot.demanding:
+        return True
+    requests = [
+        layout.units[position].unit.kind.requests[role]
+        for position, role, _, pods in groups
+        for _ in range(pods)
+    ]
+    stands = any(layout.units[position].unit.stand is not None for position, *_ in groups)
+    if stands or layout.keeps or all(request.wants is None for request in requests):
+        return True
+    asks = [(request.gpus, request.wants) for request in requests]
+    return free_devices(layout.view.free[bin_.node]).shared_out(asks) is not None
+
+
+def _kept(
+    variables: GroupVariables, values: list[int], role: int, leaf: int, bin_: NodeClass
+) -> list[int]:
+    """The seats in the bin where members of a unit that stands stay."""
+    for here, seats, terms in variables.kept.get((role, leaf), ()):
+        if here is bin_:
+            nodes = [node for node, pods in sorted(seats.items()) for _ in range(pods)]
+            return nodes[: sum([c * values[v] for c, v in terms])]
+    return []

@@ -1,0 +1,76 @@
+"""Residents: gangs that may stay exactly where they are, counted by one variable where alike.
+
+Their pods take the room of the bins in which their nodes lie. Residents with pods in the same
+bins are the same to every row, so one integer counts how many of them stay.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fourleaf.model.resources import Resources
+from fourleaf.solver.cpsat.constraints.demand import Demand
+from fourleaf.solver.cpsat.program import Program
+from fourleaf.solver.cpsat.variables import NodeClass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resident:
+    """One gang as it stands: `seats` are (node, request, pods).
+
+    Only residents with equal `alike` are counted together. `demand` is (leaf, Mbit/s) that it
+    takes from uplinks. Requests are those of kinds, the same object for equal ones.
+    """
+
+    alike: Hashable
+    seats: tuple[tuple[int, Resources, int], ...]
+    demand: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keep:
+    """Residents that are the same to every row; `variable` counts those that stay.
+
+    `seats` are (bin, request, pods) of each of them.
+    """
+
+    residents: list[Resident]
+    variable: int
+    seats: list[tuple[NodeClass, Resources, int]]
+
+    def claims(self) -> Iterator[tuple[NodeClass, Demand]]:
+        """What those that stay take of each bin."""
+        for bin_, request, pods in self.seats:
+            terms = [(pods, self.variable)]
+            most = pods * len(self.residents)
+            yield bin_, Demand(request, terms, most, terms, most)
+
+
+def keeps_of(
+    program: Program, residents: Sequence[Resident], bins: Mapping[int, Sequence[NodeClass]]
+) -> list[Keep]:
+    """The residents by what they take of the bins; where no bin is, nobody else wants room."""
+    numbered = [bin_ for here in bins.values() for bin_ in here]
+    at = {node: number for number, bin_ in enumerate(numbered) for node in bin_.nodes}
+    groups: dict[Hashable, list[Resident]] = {}
+    taken: dict[Hashable, dict[tuple[int, int], tuple[Resources, int]]] = {}
+    for resident in residents:
+        pods: dict[tuple[int, int], int] = defaultdict(int)
+        known: dict[int, Resources] = {}
+        for node, request, count in resident.seats:
+            if node in at:
+                pods[at[node], id(request)] += count
+                known[id(request)] = request
+        key = (resident.alike, resident.demand, tuple(sorted(pods.items())))
+        groups.setdefault(key, []).append(resident)
+        taken[key] = {where: (known[where[1]], count) for where, count in pods.items()}
+    return [
+        Keep(
+            members,
+            program.variable(len(members)),
+            [(numbered[bin_], *taken[key][bin_, asked]) for bin_, asked in taken[key]],
+        )
+        for key, members in groups.items()
+    ]

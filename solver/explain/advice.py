@@ -1,0 +1,161 @@
+"""Short facts about what would let a gang onto more nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node, Taint
+from fourleaf.model.resources import Resources, capacity_of, fits
+from fourleaf.solver.instance.fabric_index import FabricIndex
+
+MOST_NAMED = 3
+GIB = 1 << 30
+MIB = 1 << 20
+
+Held = Sequence[tuple[Node, int]]
+"""Nodes that would be gained, and how many pods each holds."""
+
+
+def named(names: Sequence[str]) -> str:
+    """A few of these names and how many more there are."""
+    shown = list(names[:MOST_NAMED])
+    more = len(names) - len(shown)
+    if more:
+        return f"{', '.join(shown)} and {more} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def selector_step(role: Role, gained: Held, missing: int) -> str:
+    """The one condition of selector or affinity whose loss is enough, else all of them."""
+    constraint = role.constraint
+    parts: list[tuple[str, NodeConstraint]] = []
+    for key, value in constraint.selector:
+        rest = tuple(pair for pair in constraint.selector if pair != (key, value))
+        parts.append((f"the selector {key}={value}", replace(constraint, selector=rest)))
+    if constraint.affinity:
+        parts.append(("the required node affinity", replace(constraint, affinity=())))
+    for name, without in parts:
+        nodes = [(node, holds) for node, holds in gained if without.selects(node)]
+        if sum(holds for _, holds in nodes) >= missing:
+            return f"{_would_fit(nodes)} without {name}"
+    return f"{_would_fit(gained)} without {' and '.join(name for name, _ in parts)}"
+
+
+def _would_fit(gained: Held) -> str:
+    products = {node.product for node, _ in gained}
+    product = next(iter(products)) if len(products) == 1 else ""
+    noun = "node" if len(gained) == 1 else "nodes"
+    return f"{len(gained)} {noun}{f' of product {product}' if product else ''} would fit"
+
+
+def taint_step(role: Role, gained: Held, missing: int) -> str:
+    """The one taint whose toleration is enough, else all of them."""
+    standing = [(untolerated(role.constraint, node), holds) for node, holds in gained]
+    taints = list(dict.fromkeys(taint for one, _ in standing for taint in one))
+    for taint in taints:
+        if sum(holds for one, holds in standing if set(one) <= {taint}) >= missing:
+            return f"tolerate taint {taint_name(taint)}"
+    return f"tolerate taints {named(list(dict.fromkeys(taint_name(taint) for taint in taints)))}"
+
+
+def untolerated(constraint: NodeConstraint, node: Node) -> tuple[Taint, ...]:
+    """The taints of a node that keep the pod off it."""
+    return tuple(
+        taint
+        for taint in node.taints
+        if taint.effect in ("NoSchedule", "NoExecute")
+        and not any(toleration.tolerates(taint) for toleration in constraint.tolerations)
+    )
+
+
+def taint_name(taint: Taint) -> str:
+    """A taint as operators write it, without its effect."""
+    return f"{taint.key}={taint.value}" if taint.value else taint.key
+
+
+def bandwidth_step(ground: FabricIndex, gained: Held, missing: int) -> str:
+    """The bandwidth that enough nodes have, or that too few nodes state theirs."""
+    default = ground.default_bandwidth
+    known: list[tuple[int, int]] = []
+    for node, holds in gained:
+        offered = default if node.bandwidth is None else node.bandwidth
+        if offered is not None:
+            known.append((offered, holds))
+    enough = 0
+    for offered, holds in sorted(known, reverse=True):
+        enough += holds
+        if enough >= missing:
+            return f"ask for at most {offered} Mbit/s per node"
+    silent = len(gained) - len(known)
+    if all(node.bandwidth is None for node in ground.nodes):
+        who = "no node states its"
+    else:
+        who = "1 node does not state its" if silent == 1 else f"{silent} nodes do not state their"
+    label = "label nodes topology.scheduler/network-bandwidth or set network.nodeBandwidth"
+    return f"{who} bandwidth: {label}"
+
+
+def domain_step(gang: Gang, gained: Held, missing: int) -> str:
+    """The one leaf or spine that would be enough to open, else the spines of all nodes."""
+    field = f"namespaces.{gang.key.namespace}.domains"
+    for kind, of in (("leaf", 0), ("spine", 1)):
+        holds: dict[str, int] = {}
+        for node, count in gained:
+            name = (node.leaf, node.spine)[of]
+            holds[name] = holds.get(name, 0) + count
+        for name, count in holds.items():
+            if count >= missing:
+                return f"add {kind} {name} to {field}"
+    return f"add spines {named(list(dict.fromkeys(node.spine for node, _ in gained)))} to {field}"
+
+
+def smaller_step(request: Resources, gained: Sequence[Node], missing: int) -> str:
+    """The one amount of the request that enough nodes would hold if it were less; "" if none."""
+    for name in ("gpus", "cpu", "memory", *(key for key, _ in request.extra)):
+        rest = without(request, name)
+        offers = [offer(node.allocatable, name) for node in gained if fits(node.allocatable, rest)]
+        offers = sorted(offers, reverse=True)
+        if len(offers) >= missing:
+            return f"ask for {_amount(name, offers[missing - 1])} per pod"
+    return ""
+
+
+def without(request: Resources, name: str) -> Resources:
+    """The request without one of its amounts."""
+    match name:
+        case "gpus":
+            return replace(request, gpus=0)
+        case "cpu":
+            return replace(request, cpu=0)
+        case "memory":
+            return replace(request, memory=0)
+    return replace(request, extra=tuple(pair for pair in request.extra if pair[0] != name))
+
+
+def offer(amount: Resources, name: str) -> int:
+    """How much of one resource a node offers when empty; unstated amounts count as none."""
+    match name:
+        case "gpus":
+            return amount.gpus
+        case "cpu":
+            return amount.cpu or 0
+        case "memory":
+            return amount.memory or 0
+    return capacity_of(amount, name)
+
+
+def _amount(name: str, value: int) -> str:
+    if not value:
+        return f"no {'GPUs' if name == 'gpus' else name}"
+    match name:
+        case "gpus":
+            return f"at most {value} {'GPU' if value == 1 else 'GPUs'}"
+        case "cpu":
+            return f"at most {value}m of CPU"
+        case "memory":
+            size = f"{value // GIB}Gi" if value % GIB == 0 else f"{value // MIB}Mi"
+            return f"at most {size} of memory"
+    return f"at most {value} {name}"

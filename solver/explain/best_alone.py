@@ -1,0 +1,103 @@
+"""The best places that a gang could have by itself, found without the solver. No OR-tools.
+
+Every legal place with room now is valued as if the gang were placed alone, each pod on the node
+that is worth most to it. That is exact for gangs of one role; for gangs of several, and those
+that may use any leaves of a spine, it is the best that is found role by role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.resources import Resources, fits
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.batch.greedy import FreeBooks
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import GangGroup, gang_groups_for
+from fourleaf.solver.instance.gang_type import GangType
+from fourleaf.solver.objective.scorer import Points, Scorer
+
+Nodes = list[list[int]]
+"""By role, the node of each pod."""
+
+
+class BestAlone(FreeBooks):
+    """The places of the waiting gangs of one snapshot."""
+
+    def __init__(self, snapshot: Snapshot, extensions: Extensions) -> None:
+        self._factory = gang_groups_for(snapshot, extensions)
+        view = CycleState(snapshot, self._factory.ground)
+        super().__init__(view, Scorer(view))
+        self._points: list[Points] = []
+        self._known: dict[Hashable, list[tuple[int, Nodes]]] = {}
+        self._alike = not (extensions.node_terms or extensions.leaf_terms)
+
+    def best(
+        self, gang: Gang, besides: tuple[tuple[str, str], ...] = ()
+    ) -> tuple[tuple[str, str], ...] | None:
+        """(pod, node) of the unbound members at the best place; `None` where none has room.
+
+        It uses other leaves than `besides`, pods on nodes, does. Raises `KeyError` for a node
+        of these that the fabric does not know.
+        """
+        ground = self.view.ground
+        taken = {ground.leaf_of[ground.index[node]] for _, node in besides}
+        for _, nodes in self._ranked(gang):
+            if {ground.leaf_of[node] for members in nodes for node in members} != taken:
+                return tuple(
+                    (pod, ground.nodes[node].name)
+                    for role, members in zip(gang.roles, nodes, strict=True)
+                    for pod, node in zip(role.pods, members, strict=True)
+                )
+        return None
+
+    def _ranked(self, gang: Gang) -> list[tuple[int, Nodes]]:
+        """All places, the best first, with what they are worth; gangs that are alike share them."""
+        unit = self._factory.of(gang)
+        alone = unit.bound or not self._alike
+        key = (
+            id(unit.kind),
+            id(unit.locations),
+            gang.strategy,
+            gang.latency_sensitive,
+            gang.preferred_domain,
+            gang.key if alone else None,
+        )
+        if key not in self._known:
+            self._points = [self.scorer.node_points(unit, role) for role in unit.roles]
+            found = [
+                (sum(self.scorer.terms(unit, gang, nodes).values()), nodes)
+                for nodes in self._everywhere(unit)
+            ]
+            self._known[key] = sorted(found, key=lambda one: -one[0])
+        return self._known[key]
+
+    def _everywhere(self, unit: GangGroup) -> Iterator[Nodes]:
+        room = self._room(unit.kind)
+        for place in unit.locations.required:
+            if unit.fit(place, room) and self._uplinks_hold(unit, place.takes):
+                nodes = self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in place.takes])
+                if nodes is not None:
+                    yield nodes
+        for spine in unit.locations.loose_spines:
+            nodes = self._seat_loose(unit, room, spine)
+            if nodes is not None:
+                yield nodes
+
+    def _best(
+        self, kind: GangType, role: int, leaf: int, left: dict[int, Resources], opened: set[int]
+    ) -> int | None:
+        """The node that is worth most to the pod, then the one with fewest free GPUs."""
+        request, comfort = kind.requests[role], self.view.comfort_id
+        may_open = kind.max_nodes is None or len(opened) < kind.max_nodes
+        best: tuple[int, int, int] | None = None
+        for i in kind.eligible[role][leaf]:
+            if (i in opened and kind.key.one_per_node) or not (may_open or i in opened):
+                continue
+            free = left.get(i, self.free[i])
+            rank = (-self._points[role][comfort[i]], free.gpus, i)
+            if (best is None or rank < best) and fits(free, request):
+                best = rank
+        return None if best is None else best[2]

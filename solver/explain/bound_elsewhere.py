@@ -1,0 +1,63 @@
+"""`BoundElsewhere`: members that run already stand where no legal place can include them."""
+
+from __future__ import annotations
+
+from fourleaf.model.gang import Gang
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.solver.explain import advice
+from fourleaf.solver.explain.context import Context
+from fourleaf.solver.explain.too_large import PREFERRED
+from fourleaf.solver.instance.candidates import Takes
+from fourleaf.solver.instance.gang_classes import GangGroup
+
+
+def bound_elsewhere(
+    inquiry: Context, unit: GangGroup, as_preferred: GangGroup | None
+) -> Reason | None:
+    """The reason where even the empty fabric has no place for the rest beside the bound members."""
+    if not unit.bound:
+        return None
+    alone = inquiry.but_for(unit.gang)
+    if alone.find(unit) is not None:
+        return None
+    gang = unit.gang
+    counts = (("bound", len(_bound(gang))), ("needed", sum(len(role.pods) for role in gang.roles)))
+    steps = []
+    if as_preferred is not None and alone.find(as_preferred) is not None:
+        steps.append(PREFERRED)
+    steps.append(f"evict {advice.named(_fewest_strays(inquiry, unit))}")
+    hosts = dict.fromkeys(host for _, host in _bound(gang))
+    detail = f"on {advice.named(list(hosts))}"
+    return Reason(ReasonKind.BOUND_ELSEWHERE, detail, counts, unblock=tuple(steps))
+
+
+def _fewest_strays(inquiry: Context, unit: GangGroup) -> list[str]:
+    """Bound members to evict so that some location admits the others, as few as can be.
+
+    All of them where their numbers are no hindrance: then it is their nodes that are.
+    """
+    best: list[str] | None = None
+    for place in unit.locations.required:
+        strays = _strays(inquiry, unit.gang, place.takes)
+        if best is None or len(strays) < len(best):
+            best = strays
+    return best or [f"{pod} on {host}" for pod, host in _bound(unit.gang)]
+
+
+def _bound(gang: Gang) -> list[tuple[str, str]]:
+    return [pair for role in gang.roles for pair in role.bound]
+
+
+def _strays(inquiry: Context, gang: Gang, takes: Takes) -> list[str]:
+    ground = inquiry.ground
+    left = {leaf: list(counts) for leaf, counts in takes}
+    strays = []
+    for number, role in enumerate(gang.roles):
+        for pod, host in role.bound:
+            node = ground.index.get(host)
+            here = None if node is None else left.get(ground.leaf_of[node])
+            if here is None or not here[number]:
+                strays.append(f"{pod} on {host}")
+            else:
+                here[number] -= 1
+    return strays

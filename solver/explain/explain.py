@@ -1,0 +1,104 @@
+"""Why gangs wait: each law dropped in turn, and the finished plan asked again.
+
+For one gang against what the plan leaves, its own legal places decide exactly what is
+possible, so no solver is needed: a law is dropped by asking on a fabric, a config or free
+amounts without it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from math import inf
+
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons_text import cause
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.explain.bound_elsewhere import bound_elsewhere
+from fourleaf.solver.explain.context import Context
+from fourleaf.solver.explain.no_matching_nodes import no_matching_nodes
+from fourleaf.solver.explain.no_room_now import NoRoomNow
+from fourleaf.solver.explain.not_in_batch import not_considered
+from fourleaf.solver.explain.quota_and_uplinks import quota_exceeded
+from fourleaf.solver.explain.too_large import too_large
+from fourleaf.solver.instance.gang_classes import GangGroup
+
+NO_EXTENSIONS = Extensions()
+
+
+def explain(
+    snapshot: Snapshot, plan: Plan, extensions: Extensions = NO_EXTENSIONS, until: float = inf
+) -> Plan:
+    """Return the plan with the reason of every waiting gang filled in.
+
+    A gang that `plan` calls invalid stays so. From `until` on (monotonic seconds) no further
+    gang is asked about; those keep the reason that `plan` gives.
+    """
+    if not plan.waiting:
+        return plan
+    explainer = _Explainer(Context(snapshot, plan, extensions))
+    gangs = explainer.inquiry.gangs
+
+    def told(entry: Waiting) -> Waiting:
+        gang = gangs.get(entry.gang)
+        final = entry.reason.kind is ReasonKind.INVALID and gang is not None and gang.hold is None
+        if gang is None or final or time.monotonic() >= until:
+            return entry
+        reason = explainer.reason(gang)
+        if reason.kind is ReasonKind.NOT_PROVEN:
+            reason = replace(reason, detail=entry.reason.detail)
+        return Waiting(entry.gang, reason)
+
+    return replace(plan, waiting=tuple(told(entry) for entry in plan.waiting))
+
+
+class _Explainer:
+    """Asks one gang after the other, and gangs that may stand at the same places once."""
+
+    def __init__(self, inquiry: Context) -> None:
+        self.inquiry = inquiry
+        self._busy: dict[tuple[int, int], NoRoomNow] = {}
+        self._never: dict[tuple[int, int], Reason | None] = {}
+
+    def reason(self, gang: Gang) -> Reason:
+        """The first reason that holds, from what never changes to what is busy now."""
+        reason = not_considered(self.inquiry, gang)
+        if reason is not None:
+            return reason
+        unit = self.inquiry.factory.of(gang)
+        key = (id(unit.kind), id(unit.locations))
+        if key not in self._never:
+            self._never[key] = self._on_empty_fabric(unit)
+        never = self._never[key]
+        if never is not None:
+            return never
+        busy = self._busy_for(key, unit)
+        return (
+            bound_elsewhere(self.inquiry, unit, busy.as_preferred if unit.bound else None)
+            or self._beyond_quota(gang, busy)
+            or busy.reason(gang)
+        )
+
+    def _beyond_quota(self, gang: Gang, busy: NoRoomNow) -> Reason | None:
+        """The quota, with what else it takes where room for the gang would still be missing."""
+        quota = quota_exceeded(self.inquiry, gang)
+        if quota is None or busy.fits_after:
+            return quota
+        then = busy.reason(gang)
+        further = then.unblock or (f"it still waits: {cause(then)}",)
+        steps = (f"{step}, and then {one}" for step in quota.unblock for one in further)
+        return replace(quota, near=then.near, unblock=tuple(steps))
+
+    def _on_empty_fabric(self, unit: GangGroup) -> Reason | None:
+        reason = no_matching_nodes(self.inquiry.ground, unit)
+        return too_large(self.inquiry, unit) if reason is None else reason
+
+    def _busy_for(self, key: tuple[int, int], unit: GangGroup) -> NoRoomNow:
+        if unit.bound:
+            return NoRoomNow(self.inquiry, unit)
+        if key not in self._busy:
+            self._busy[key] = NoRoomNow(self.inquiry, unit)
+        return self._busy[key]

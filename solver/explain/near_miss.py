@@ -1,0 +1,177 @@
+"""How much of a gang each of its legal places could take, and which comes closest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fourleaf.model.resources import Resources
+from fourleaf.solver.explain.free_room import FreeRoom, seated
+from fourleaf.solver.instance.candidates import Takes
+from fourleaf.solver.instance.gang_classes import GangGroup
+from fourleaf.solver.instance.gang_type import Counts
+
+MOST_TIES = 64
+"""So many equally near places are compared by who stands in the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafPart:
+    """Leaves of a place that are counted together, and the unbound pods they must take."""
+
+    name: str
+    leaves: tuple[int, ...]
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedCandidate:
+    """One legal place, and how many unbound pods of the gang fit there."""
+
+    parts: tuple[LeafPart, ...]
+    takes: Takes
+    pods: int
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """All leaves of the place."""
+        return tuple(leaf for part in self.parts for leaf in part.leaves)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A legal place before it is measured: a location, or a whole spine to use at will."""
+
+    takes: Takes
+    spine: int | None = None
+
+
+def spots_of(unit: GangGroup) -> list[Spot]:
+    """All legal places of a unit that admit its bound members."""
+    spots = []
+    for place in unit.locations.required:
+        if unit.loose and place.spines > 1:
+            continue
+        if unit.bound and not admits(unit, place.takes):
+            continue
+        spots.append(Spot(place.takes))
+    if unit.loose:
+        spine_of = unit.locations.ground.spine_of
+        bound = {spine_of[leaf] if leaf >= 0 else -1 for leaf in unit.bound}
+        spots += [Spot((), s) for s in unit.locations.loose_spines if not bound - {s}]
+    return spots
+
+
+def admits(unit: GangGroup, takes: Takes) -> bool:
+    """Whether a location has a place for every bound member."""
+    here = dict(takes)
+    return all(
+        leaf in here and all(a >= b for a, b in zip(here[leaf], bound, strict=True))
+        for leaf, bound in unit.bound.items()
+    )
+
+
+class SpotReach:
+    """How far a unit gets on each of its spots, given what is free.
+
+    `amounts` stand in place of the distinct free amounts of `standing`.
+    """
+
+    def __init__(
+        self, unit: GangGroup, standing: FreeRoom, amounts: list[Resources] | None = None
+    ) -> None:
+        self.unit = unit
+        self.standing = standing
+        if amounts is None:
+            self.amounts = standing.amounts[0]
+            self.room = standing.room(unit.kind)
+        else:
+            self.amounts = amounts
+            self.room = standing.room_of(unit.kind, amounts)
+        self.new: Counts = tuple(len(role.pods) for role in unit.gang.roles)
+        self.needed = sum(self.new)
+        self._known: dict[tuple[tuple[int, ...], Counts], int] = {}
+
+    def pods(self, leaves: tuple[int, ...], counts: Counts) -> int:
+        """How many of these unbound pods fit into these leaves."""
+        if len(counts) == 1:
+            row = self.room[0]
+            return min(counts[0], sum([row[leaf] for leaf in leaves]))
+        known = self._known.get((leaves, counts))
+        if known is None:
+            alone = [
+                min(want, sum(row[leaf] for leaf in leaves))
+                for want, row in zip(counts, self.room, strict=True)
+            ]
+            known = sum(alone)
+            if known == sum(counts):
+                ground = self.unit.locations.ground
+                nodes = [i for leaf in leaves for i in ground.in_leaf[leaf]]
+                of_node = self.standing.amounts[1]
+                free = {i: self.amounts[of_node[i]] for i in nodes}
+                known = seated(self.unit.kind, nodes, counts, free, self.unit.bound_nodes)
+            self._known[leaves, counts] = known
+        return known
+
+    def measure(self, spots: Iterable[Spot]) -> list[int]:
+        """Pods that fit at each spot."""
+        ground = self.unit.locations.ground
+        simple = len(self.new) == 1 and not self.unit.bound
+        row = self.room[0]
+        out = []
+        for spot in spots:
+            if spot.spine is not None:
+                out.append(self.pods(ground.spine_leaves[spot.spine], self.new))
+            elif simple:
+                total = 0
+                for leaf, (want,) in spot.takes:
+                    free = row[leaf]
+                    total += want if free >= want else free
+                out.append(total)
+            else:
+                out.append(
+                    sum(
+                        [
+                            self.pods((leaf,), self.unit.new_pods(leaf, counts))
+                            for leaf, counts in spot.takes
+                        ]
+                    )
+                )
+        return out
+
+    def reached(self, spot: Spot, pods: int) -> ReachedCandidate:
+        """The spot with its parts named."""
+        ground = self.unit.locations.ground
+        names = [
+            ground.leaves[leaves[0]].name if spot.spine is None else ground.leaves[leaves[0]].spine
+            for leaves, _ in self._parts(spot)
+        ]
+        parts = tuple(
+            LeafPart(name, leaves, counts)
+            for name, (leaves, counts) in zip(names, self._parts(spot), strict=True)
+        )
+        return ReachedCandidate(parts, spot.takes, pods)
+
+    def _parts(self, spot: Spot) -> list[tuple[tuple[int, ...], Counts]]:
+        if spot.spine is not None:
+            return [(self.unit.locations.ground.spine_leaves[spot.spine], self.new)]
+        return [((leaf,), self.unit.new_pods(leaf, counts)) for leaf, counts in spot.takes]
+
+    def nearest(
+        self, spots: list[Spot], in_the_way: Callable[[int], frozenset[str]]
+    ) -> ReachedCandidate | None:
+        """The spot where most pods fit; of equal ones, that with the fewest in the way."""
+        if not spots:
+            return None
+        measured = self.measure(spots)
+        most = max(measured)
+        ties = [spot for spot, pods in zip(spots, measured, strict=True) if pods == most]
+        best: tuple[int, Spot] | None = None
+        for spot in ties[:MOST_TIES]:
+            blockers: set[str] = set()
+            for leaves, counts in self._parts(spot):
+                if self.pods(leaves, counts) < sum(counts):
+                    blockers.update(*(in_the_way(leaf) for leaf in leaves))
+            if best is None or len(blockers) < best[0]:
+                best = (len(blockers), spot)
+        return None if best is None else self.reached(best[1], most)

@@ -1,0 +1,181 @@
+"""`NoMatchingNodes`: which law refuses which nodes, and which one dropped would be enough."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node import Node
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.resources import counted, fits
+from fourleaf.solver.explain import advice
+from fourleaf.solver.instance.fabric_index import FabricIndex
+from fourleaf.solver.instance.gang_classes import GangGroup
+
+CORDONED = "cordoned"
+NOT_READY = "notReady"
+HELD_BACK = "heldBack"
+SELECTOR = "selector"
+TAINT = "taint"
+BANDWIDTH = "bandwidth"
+DOMAIN = "domain"
+TOO_SMALL = "tooSmall"
+DEVICES = "devices"
+LAWS = (CORDONED, NOT_READY, HELD_BACK, SELECTOR, TAINT, BANDWIDTH, DOMAIN, TOO_SMALL, DEVICES)
+"""The laws in the order in which they are looked at; custom rules come after them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A node and every law that refuses it, in the order in which laws are looked at."""
+
+    node: Node
+    holds: int
+    laws: tuple[str, ...]
+
+
+def no_matching_nodes(ground: FabricIndex, unit: GangGroup) -> Reason | None:
+    """The reason where the eligible nodes could not hold the gang however it were spread."""
+    kind = unit.kind
+    one = kind.key.one_per_node
+    found = [sum(min(1, n) for n in holds) if one else sum(holds) for holds in kind.holds]
+    short = next((r for r, n in enumerate(found) if n < kind.sizes[r]), None)
+    if short is None and len(kind.sizes) > 1:
+        # Each role fits alone: what the earlier roles leave is too little for a later one.
+        joint, _ = kind.fill_nodes(range(len(ground.nodes)), kind.sizes, capped=False)
+        found = list(joint)
+        short = next((r for r, n in enumerate(found) if n < kind.sizes[r]), None)
+    if short is None:
+        return None
+    survey = Survey(ground, unit.gang, unit.gang.roles[short], one, found[short])
+    some = any(not refusal.laws for refusal in survey.nodes)
+    if some and not survey.enough_without(survey.laws):
+        return None
+    return survey.reason()
+
+
+class Survey:
+    """Every node looked at for one role of a gang, of which `found` pods have a node."""
+
+    def __init__(self, ground: FabricIndex, gang: Gang, role: Role, one: bool, found: int) -> None:
+        self.ground = ground
+        self.gang = gang
+        self.role = role
+        self.one = one
+        self.found = found
+
+    @cached_property
+    def nodes(self) -> list[Refusal]:
+        """Every node and what refuses it."""
+        return [self._refusal(i, node) for i, node in enumerate(self.ground.nodes)]
+
+    @cached_property
+    def laws(self) -> tuple[str, ...]:
+        """Every law that refuses some node, in the order in which laws are looked at."""
+        refusing = {law for one in self.nodes for law in one.laws}
+        rules = [rule_law(rule.name) for rule in self.ground.extensions.rules]
+        return tuple(law for law in dict.fromkeys([*LAWS, *rules]) if law in refusing)
+
+    def _refusal(self, index: int, node: Node) -> Refusal:
+        gang, role, ground = self.gang, self.role, self.ground
+        laws = []
+        if node.cordoned:
+            laws.append(CORDONED)
+        if not node.ready:
+            laws.append(NOT_READY)
+        if node.held_back:
+            laws.append(HELD_BACK)
+        if not role.constraint.selects(node):
+            laws.append(SELECTOR)
+        if not role.constraint.tolerates(node):
+            laws.append(TAINT)
+        if not ground.carries(index, gang.bandwidth):
+            laws.append(BANDWIDTH)
+        if not ground.open_to(index, ground.spec.namespace(gang.key.namespace).domains):
+            laws.append(DOMAIN)
+        holds = fits(node.allocatable, role.request)
+        if not fits(counted(node.allocatable), counted(role.request)):
+            laws.append(TOO_SMALL)
+        elif not holds:
+            laws.append(DEVICES)
+        laws += [
+            rule_law(rule.name)
+            for rule in ground.extensions.rules
+            if not rule.allows(gang, role, node)
+        ]
+        return Refusal(node, min(1, holds) if self.one else holds, tuple(laws))
+
+    def enough_without(self, laws: tuple[str, ...]) -> bool:
+        """Whether the nodes would hold the role if these laws were dropped."""
+        gained = self.gained(laws)
+        if TOO_SMALL in laws and not self._step(TOO_SMALL, laws):
+            gained = [one for one in gained if TOO_SMALL not in one.laws]
+        return self.found + sum(max(1, one.holds) for one in gained) >= self.role.size
+
+    def gained(self, laws: tuple[str, ...]) -> list[Refusal]:
+        """Nodes that `laws` alone refuse."""
+        dropped = set(laws)
+        return [one for one in self.nodes if one.laws and dropped.issuperset(one.laws)]
+
+    def reason(self) -> Reason:
+        """Counts by law, each node under the first law that refuses it, and what to change."""
+        refused = Counter(one.laws[0] for one in self.nodes if one.laws)
+        counts = [("needed", self.role.size), ("eligible", self.found)]
+        counts.append(("total", len(self.nodes)))
+        counts += [(law, refused[law]) for law in self.laws if refused[law]]
+        return Reason(ReasonKind.NO_MATCHING_NODES, "", tuple(counts), unblock=self.unblock())
+
+    def unblock(self) -> tuple[str, ...]:
+        """A step for every single law that is enough to drop, else for the fewest together."""
+        for together in range(1, len(self.laws) + 1):
+            steps = [
+                " and ".join(filter(None, (self._step(law, laws) for law in laws)))
+                for laws in combinations(self.laws, together)
+                if self.enough_without(laws)
+            ]
+            if steps:
+                return tuple(steps)
+        missing = self.role.size - self.found
+        noun = "pod" if missing == 1 else "pods"
+        return (f"add nodes for {missing} more {noun} that meet what it asks for",)
+
+    def _step(self, law: str, laws: tuple[str, ...]) -> str:
+        """What drops `law` where all of `laws` are dropped; "" where nothing would."""
+        gained = [(one.node, max(1, one.holds)) for one in self.gained(laws) if law in one.laws]
+        missing = min(self.role.size - self.found, sum(holds for _, holds in gained))
+        if not gained:
+            return ""
+        names = advice.named([node.name for node, _ in gained])
+        match law:
+            case "cordoned":
+                return f"uncordon {names}"
+            case "notReady":
+                return f"bring {names} back to ready"
+            case "heldBack":
+                return f"set the inventory of {names} right ({gained[0][0].held_back})"
+            case "devices":
+                wants = self.role.request.wants
+                unknown = all(node.allocatable.devices is None for node, _ in gained)
+                if unknown and wants is not None and wants.needs_inventory:
+                    return f"run the agent on {names}, of whose devices nothing is known"
+                return f"demand no more of the devices than {names} can give"
+            case "selector":
+                return advice.selector_step(self.role, gained, missing)
+            case "taint":
+                return advice.taint_step(self.role, gained, missing)
+            case "bandwidth":
+                return advice.bandwidth_step(self.ground, gained, missing)
+            case "domain":
+                return advice.domain_step(self.gang, gained, missing)
+            case "tooSmall":
+                nodes = [node for node, _ in gained]
+                return advice.smaller_step(self.role.request, nodes, missing)
+        return f"let {law} allow {names}"
+
+
+def rule_law(name: str) -> str:
+    """The count under which a custom rule's refusals stand."""
+    return f"rule {name}"

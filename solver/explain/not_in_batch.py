@@ -1,0 +1,60 @@
+"""Gangs that the plan did not consider: held back while reading, or left out of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fourleaf.model.gang import Gang
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.solver.explain.context import Context
+from fourleaf.solver.instance.gang_classes import gang_order
+
+
+def not_considered(inquiry: Context, gang: Gang) -> Reason | None:
+    """The reason of a gang that is on hold or not in the batch."""
+    hold = gang.hold
+    if hold is not None:
+        return Reason(ReasonKind(hold.kind), hold.detail, hold.counts, unblock=hold.unblock)
+    kind = inquiry.selection.left_out.get(gang.key)
+    if kind is ReasonKind.NAMESPACE_LIMIT:
+        return _namespace_limit(inquiry, gang)
+    if kind is ReasonKind.NOT_IN_BATCH:
+        return _not_in_batch(inquiry, gang)
+    return None
+
+
+def _not_in_batch(inquiry: Context, gang: Gang) -> Reason:
+    left_out = inquiry.selection.left_out
+    waits = [
+        one
+        for one in inquiry.snapshot.gangs
+        if left_out.get(one.key) is ReasonKind.NOT_IN_BATCH and gang_order(one) < gang_order(gang)
+    ]
+    ahead = _ahead(inquiry.selection.batch, gang) + len(waits)
+    counts = (("ahead", ahead), ("batch", inquiry.spec.batch.size))
+    step = f"raise batch.size to {ahead + 1}"
+    return Reason(ReasonKind.NOT_IN_BATCH, "", counts, unblock=(step,))
+
+
+def _ahead(gangs: Sequence[Gang], gang: Gang) -> int:
+    return sum(gang_order(one) < gang_order(gang) for one in gangs)
+
+
+def _namespace_limit(inquiry: Context, gang: Gang) -> Reason:
+    namespace = gang.key.namespace
+    policy = inquiry.spec.namespace(namespace)
+    same = [one for one in inquiry.selection.batch if one.key.namespace == namespace]
+    same = [one for one in same if gang_order(one) < gang_order(gang)]
+    if policy.max_gangs is not None and len(same) >= policy.max_gangs:
+        of_gangs = (("limit", policy.max_gangs), ("gangs", len(same)))
+        step = f"raise namespaces.{namespace}.maxGangs above {policy.max_gangs}"
+        return Reason(ReasonKind.NAMESPACE_LIMIT, "", of_gangs, unblock=(step,))
+    members = sum(_members(one) for one in same)
+    own = _members(gang)
+    counts = (("limit", policy.max_members or 0), ("members", members), ("needed", own))
+    step = f"raise namespaces.{namespace}.maxMembers to {members + own}"
+    return Reason(ReasonKind.NAMESPACE_LIMIT, "", counts, unblock=(step,))
+
+
+def _members(gang: Gang) -> int:
+    return sum(len(role.pods) for role in gang.roles)

@@ -1,0 +1,191 @@
+"""`TooLarge`: no legal place even on the empty fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from fourleaf.model.config import Spec, TopologyConstraints
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, TopologyPolicy
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.solver.explain import advice
+from fourleaf.solver.explain.blockers import shares_nodes
+from fourleaf.solver.explain.context import Context
+from fourleaf.solver.instance.fabric_index import FabricIndex
+from fourleaf.solver.instance.gang_classes import GangGroup, GangGroups
+from fourleaf.solver.instance.gang_type import Counts, GangType
+
+PREFERRED = "set topology-policy Preferred"
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """One law dropped: the step that would drop it, and the world without it."""
+
+    step: str
+    fabric: Fabric
+    spec: Spec
+    gang: Gang
+
+
+def too_large(inquiry: Context, unit: GangGroup) -> Reason | None:
+    """The reason where no leaf, window or row of spines could ever hold the gang."""
+    if unit.locations.required or unit.loose:
+        return None
+    kind, ground = unit.kind, inquiry.ground
+    sizes = kind.sizes
+    needed = sum(sizes)
+    leaves = range(len(ground.leaves))
+    total = sum(kind.fill_nodes(range(len(ground.nodes)), sizes, capped=False)[0])
+    spines = [filled(kind, spine, sizes) for spine in ground.spine_leaves]
+    counts = [
+        ("needed", needed),
+        ("leaf", max((sum(kind.fill(leaf, sizes)) for leaf in leaves), default=0)),
+    ]
+    allowed = _allowed(inquiry.spec, unit)
+    if allowed is not None:
+        counts.append(("window", largest_window(kind, allowed)))
+    counts += [("spine", max(spines, default=0)), ("total", _capacity(kind, total))]
+    if shares_nodes(unit):
+        counts.append(("pods", needed))
+    steps = [one.step for one in _relaxations(inquiry, unit) if _legal(inquiry, one)]
+    if not steps and total < needed:
+        noun = "pod" if needed - total == 1 else "pods"
+        steps.append(f"add nodes for {needed - total} more {noun}")
+    return Reason(ReasonKind.TOO_LARGE, "", tuple(counts), unblock=tuple(steps))
+
+
+def _capacity(kind: GangType, total: int) -> int:
+    """What the fabric holds of a gang of one role however large, else of this gang."""
+    if len(kind.sizes) > 1:
+        return total
+    one = kind.key.one_per_node
+    return sum(min(1, n) if one else n for n in kind.holds[0])
+
+
+def filled(kind: GangType, leaves: tuple[int, ...], sizes: Counts) -> int:
+    """Pods of the gang that these leaves hold when empty, each as full as it may be."""
+    left = sizes
+    for leaf in leaves:
+        left = tuple(a - b for a, b in zip(left, kind.fill(leaf, left), strict=True))
+    return sum(sizes) - sum(left)
+
+
+def _allowed(spec: Spec, unit: GangGroup) -> int | None:
+    rules = {rule.nodes: rule.leaves for rule in spec.topology_constraints.rules}
+    most = rules.get(unit.kind.node_count) if rules else None
+    return None if most is None else most + spec.topology.window_slack
+
+
+def largest_window(kind: GangType, most: int) -> int:
+    """Pods of the gang that the largest window of at most `most` leaves holds when empty."""
+    ground = kind.ground
+    best = 0
+
+    def extend(leaf: int, remaining: Counts, path: tuple[int, ...]) -> None:
+        nonlocal best
+        taken = kind.fill(leaf, remaining)
+        if not any(taken):
+            return
+        rest = tuple(a - b for a, b in zip(remaining, taken, strict=True))
+        best = max(best, sum(kind.sizes) - sum(rest))
+        if len(path) + 1 >= most:
+            return
+        for near in ground.adjacent[leaf]:
+            if near not in path:
+                extend(near, rest, (*path, leaf))
+
+    for start in range(len(ground.leaves)):
+        extend(start, kind.sizes, ())
+    return best
+
+
+def _legal(inquiry: Context, one: Relaxed) -> bool:
+    if one.fabric is inquiry.snapshot.fabric and one.spec is inquiry.spec:
+        factory = inquiry.factory
+    else:
+        factory = GangGroups(FabricIndex(one.fabric, one.spec, inquiry.ground.extensions))
+    unit = factory.of(one.gang)
+    return bool(unit.loose or unit.locations.required)
+
+
+def _relaxations(inquiry: Context, unit: GangGroup) -> list[Relaxed]:
+    """The laws that bear on this gang, one dropped at a time, the gang's own wish first."""
+    gang, spec, fabric = unit.gang, inquiry.spec, inquiry.snapshot.fabric
+    out = []
+    if gang.policy is TopologyPolicy.REQUIRED:
+        relaxed = replace(gang, policy=TopologyPolicy.PREFERRED)
+        out.append(Relaxed(PREFERRED, fabric, spec, relaxed))
+    for step, other in _specs(spec, unit):
+        out.append(Relaxed(step, fabric, other, gang))
+    out += _gangs(gang, fabric, spec)
+    away = [node.name for node in inquiry.ground.nodes if not node.schedulable]
+    if away:
+        step = f"bring {advice.named(away)} back into service"
+        out.append(Relaxed(step, _in_service(fabric), spec, gang))
+    return out
+
+
+def _specs(spec: Spec, unit: GangGroup) -> list[tuple[str, Spec]]:
+    caps = spec.topology_constraints
+    topology = spec.topology
+    out: list[tuple[str, Spec]] = []
+
+    def drop(step: str, change: Callable[[TopologyConstraints], TopologyConstraints]) -> None:
+        out.append((step, spec.model_copy(update={"topology_constraints": change(caps)})))
+
+    if _allowed(spec, unit) is not None:
+        step = f"drop the rule for {unit.kind.node_count} nodes from topologyConstraints.rules"
+        drop(step, lambda c: c.model_copy(update={"rules": ()}))
+    if not topology.window_slack:
+        wider = topology.model_copy(update={"window_slack": 1})
+        out.append(("set topology.windowSlack to 1", spec.model_copy(update={"topology": wider})))
+    if caps.max_nodes_per_leaf is not None:
+        drop("raise maxNodesPerLeaf", lambda c: c.model_copy(update={"max_nodes_per_leaf": None}))
+    if caps.max_gpus_per_leaf is not None:
+        drop("raise maxGPUsPerLeaf", lambda c: c.model_copy(update={"max_gpus_per_leaf": None}))
+    if caps.max_nodes_per_leaf is not None and caps.max_gpus_per_leaf is not None:
+        none = {"max_nodes_per_leaf": None, "max_gpus_per_leaf": None}
+        drop("raise maxNodesPerLeaf and maxGPUsPerLeaf", lambda c: c.model_copy(update=none))
+    name = unit.gang.key.namespace
+    policy = spec.namespace(name)
+    if policy.domains is not None:
+        open_to_all = policy.model_copy(update={"domains": None})
+        namespaces = {**spec.namespaces, name: open_to_all}
+        step = f"open more domains to namespace {name}"
+        out.append((step, spec.model_copy(update={"namespaces": namespaces})))
+    return out
+
+
+def _gangs(gang: Gang, fabric: Fabric, spec: Spec) -> list[Relaxed]:
+    out = []
+    if any(role.constraint.selector or role.constraint.affinity for role in gang.roles):
+        roles = tuple(
+            replace(role, constraint=replace(role.constraint, selector=(), affinity=()))
+            for role in gang.roles
+        )
+        step = "drop its node selector and affinity"
+        out.append(Relaxed(step, fabric, spec, replace(gang, roles=roles)))
+    taints = {
+        advice.taint_name(taint)
+        for node in fabric.nodes.values()
+        for role in gang.roles
+        for taint in advice.untolerated(role.constraint, node)
+    }
+    if taints:
+        step = f"tolerate taint {advice.named(sorted(taints))}"
+        out.append(Relaxed(step, _with_nodes(fabric, taints=()), spec, gang))
+    return out
+
+
+def _in_service(fabric: Fabric) -> Fabric:
+    return _with_nodes(fabric, ready=True, cordoned=False)
+
+
+def _with_nodes(fabric: Fabric, **changes: object) -> Fabric:
+    leaves = tuple(
+        replace(leaf, nodes=tuple(replace(node, **changes) for node in leaf.nodes))  # type: ignore[arg-type]
+        for leaf in fabric.leaves
+    )
+    return replace(fabric, leaves=leaves)

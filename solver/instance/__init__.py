@@ -1,0 +1,1 @@
+"""The problem by index: what is fixed while nodes and rules stay, and what changes every cycle."""

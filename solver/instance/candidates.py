@@ -1,0 +1,263 @@
+"""The legal places of a kind of gang: windows, whole spines with a rest, loose spines.
+
+docs/model.md, section 4. Everything here speaks of the empty fabric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+
+from fourleaf.model.fabric import AdjacencyKind
+from fourleaf.model.gang import TopologyPolicy
+from fourleaf.solver.instance.fabric_index import FabricIndex
+from fourleaf.solver.instance.gang_type import Counts, GangType
+
+Takes = tuple[tuple[int, Counts], ...]
+"""(leaf, pods per role) in rank order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A legal place: what each leaf takes, and over how many spines.
+
+    `number` is the same for locations of a ground that take the same, whichever end they
+    start from.
+    """
+
+    takes: Takes
+    number: int
+    spines: int = 1
+    span: int = field(init=False)
+    """Leaves and spines that it spans."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "span", len(self.takes) + self.spines)
+
+    @property
+    def leaves(self) -> int:
+        """How many leaves it spans."""
+        return len(self.takes)
+
+
+class Candidates:
+    """All legal places of one kind under one topology policy."""
+
+    def __init__(self, ground: FabricIndex, kind: GangType, policy: TopologyPolicy) -> None:
+        self.ground = ground
+        self.kind = kind
+        self.loose_spines = self._loose_spines() if policy is TopologyPolicy.PREFERRED else ()
+
+    @cached_property
+    def required(self) -> tuple[Candidate, ...]:
+        """Windows that hold the gang, else whole spines and a rest."""
+        sizes = self.kind.sizes
+        rules = {r.nodes: r.leaves for r in self.ground.spec.topology_constraints.rules}
+        most = rules.get(self.kind.node_count) if rules else None
+        found = tuple(Candidate(takes, self._number(takes)) for takes in self._windows(sizes, most))
+        if found or self._some_window(sizes):
+            return found
+        return self._whole_spines()
+
+    @cached_property
+    def of_one_leaf(self) -> bool:
+        """Whether each of `required` is a single leaf."""
+        return all(place.leaves == 1 for place in self.required)
+
+    @cached_property
+    def demands(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+        """For each of `required`, its (role, leaf, pods)."""
+        return tuple(
+            tuple(
+                (role, leaf, count)
+                for leaf, counts in place.takes
+                for role, count in enumerate(counts)
+                if count
+            )
+            for place in self.required
+        )
+
+    @cached_property
+    def starts(self) -> tuple[tuple[int, int, int], ...]:
+        """For each of `required`, the first of its `demands`."""
+        return tuple(demands[0] for demands in self.demands)
+
+    @cached_property
+    def at_leaf(self) -> dict[int, list[tuple[Candidate, Counts]]]:
+        """Leaf -> the places of `required` that take pods there, and how many."""
+        out: dict[int, list[tuple[Candidate, Counts]]] = {}
+        for place in self.required:
+            for leaf, counts in place.takes:
+                out.setdefault(leaf, []).append((place, counts))
+        return out
+
+    def _number(self, takes: Takes) -> int:
+        return self.ground.place_number(takes if len(takes) == 1 else tuple(sorted(takes)))
+
+    def _some_window(self, sizes: Counts) -> bool:
+        rules = self.ground.spec.topology_constraints.rules
+        return bool(rules) and bool(self._windows(sizes, None))
+
+    @cached_property
+    def fewest(self) -> int:
+        """F: the least leaves plus spines over the legal places of the empty fabric."""
+        if self.required:
+            return min(place.span for place in self.required)
+        needed = [self._leaves_needed(spine) for spine in self.loose_spines]
+        return 1 + min([leaves for leaves in needed if leaves], default=0)
+
+    def loose_takes(self, leaf: int) -> tuple[Counts, ...]:
+        """Every number of pods per role that one leaf could hold when empty, nothing excluded."""
+        kind = self.kind
+        most = [
+            kind.fill(leaf, tuple(size if r == role else 0 for r in range(len(kind.sizes))))[role]
+            for role, size in enumerate(kind.sizes)
+        ]
+        return tuple(
+            counts
+            for counts in product(*(range(n + 1) for n in most))
+            if any(counts) and kind.fill(leaf, counts) == counts
+        )
+
+    def _windows(self, sizes: Counts, most: int | None) -> list[Takes]:
+        """All windows for `sizes` of at most `most` leaves (default: the fewest) plus slack."""
+        slack = self.ground.spec.topology.window_slack
+        if most is not None:
+            return self._search(sizes, most + slack)
+        if self.ground.branches:
+            longest = max((len(leaves) for leaves in self.ground.spine_leaves), default=0)
+            for length in range(1, longest + 1):
+                if self._search(sizes, length, first=True):
+                    return self._search(sizes, length + slack)
+            return []
+        found = self._search(sizes, None)
+        limit = min((len(takes) for takes in found), default=0) + slack
+        return [takes for takes in found if len(takes) <= limit]
+
+    def _search(self, sizes: Counts, limit: int | None, first: bool = False) -> list[Takes]:
+        if limit is None and len(sizes) == 1 and self._one_leaf_holds(sizes):
+            if not self.ground.spec.topology.window_slack:
+                return [((i, sizes),) for i, n in enumerate(self.kind.capacity) if n >= sizes[0]]
+            limit = 1 + self.ground.spec.topology.window_slack
+        found: dict[Takes, Takes] = {}
+        for start in range(len(self.ground.leaves)):
+            self._extend(start, sizes, (), limit, found)
+            if first and found:
+                break
+        return list(found.values())
+
+    def _one_leaf_holds(self, sizes: Counts) -> bool:
+        return max(self.kind.capacity, default=0) >= sizes[0]
+
+    def _extend(
+        self,
+        leaf: int,
+        remaining: Counts,
+        path: Takes,
+        limit: int | None,
+        found: dict[Takes, Takes],
+    ) -> None:
+        taken = self.kind.fill(leaf, remaining)
+        if not any(taken):
+            return
+        path = (*path, (leaf, taken))
+        if taken == remaining:
+            if self._aligned(path):
+                found.setdefault(tuple(sorted(path)), path)
+            return
+        if limit is not None and len(path) >= limit:
+            return
+        rest = tuple(a - b for a, b in zip(remaining, taken, strict=True))
+        visited = {step for step, _ in path}
+        for near in self.ground.adjacent[leaf]:
+            if near not in visited:
+                self._extend(near, rest, path, limit, found)
+
+    def _aligned(self, path: Takes) -> bool:
+        if self.ground.fabric.adjacency is not AdjacencyKind.ALIGNED:
+            return True
+        block = 1 << (len(path) - 1).bit_length()
+        return len({self.ground.place_in_spine[leaf] // block for leaf, _ in path}) == 1
+
+    def _whole_spines(self) -> tuple[Candidate, ...]:
+        """Paths of consecutive spines, complete but the last; only the fewest spines."""
+        count = len(self.ground.spine_leaves)
+        rests: dict[Counts, list[Takes]] = {}
+        best: dict[Takes, Candidate] = {}
+        fewest = count + 1
+        nothing: Takes = ()
+        for start in range(count):
+            for step in (1, -1):
+                spine, remaining, path, length = start, self.kind.sizes, nothing, 1
+                while 0 <= spine < count and length <= fewest:
+                    if remaining not in rests:
+                        rests[remaining] = self._windows(remaining, None)
+                    ends = [
+                        takes
+                        for takes in rests[remaining]
+                        if self.ground.spine_of[takes[0][0]] == spine
+                    ]
+                    if ends:
+                        if length < fewest:
+                            best, fewest = {}, length
+                        for takes in ends:
+                            whole: Takes = (*path, *takes)
+                            key = tuple(sorted(whole))
+                            best.setdefault(key, Candidate(whole, self._number(whole), length))
+                    taken, remaining = self._fill_spine(spine, remaining)
+                    if not taken or not any(remaining):
+                        break
+                    path = (*path, *taken)
+                    spine, length = spine + step, length + 1
+        return tuple(best.values())
+
+    def _fill_spine(self, spine: int, remaining: Counts) -> tuple[Takes, Counts]:
+        takes = []
+        for leaf in self.ground.spine_leaves[spine]:
+            taken = self.kind.fill(leaf, remaining)
+            if any(taken):
+                takes.append((leaf, taken))
+                remaining = tuple(a - b for a, b in zip(remaining, taken, strict=True))
+        return tuple(takes), remaining
+
+    def _loose_spines(self) -> tuple[int, ...]:
+        sizes = self.kind.sizes
+        return tuple(
+            spine
+            for spine, leaves in enumerate(self.ground.spine_leaves)
+            if not any(self._fill_spine(spine, sizes)[1])
+            or (len(sizes) > 1 and self._some_split_holds(leaves))
+        )
+
+    def _some_split_holds(self, leaves: tuple[int, ...]) -> bool:
+        """Whether some numbers per role and leaf hold the gang where filling in order does not."""
+        reached = {self.kind.sizes}
+        for leaf in leaves:
+            takes = self.loose_takes(leaf)
+            reached |= {
+                tuple(left - n for left, n in zip(state, counts, strict=True))
+                for state in reached
+                for counts in takes
+                if all(left >= n for left, n in zip(state, counts, strict=True))
+            }
+        return tuple(0 for _ in self.kind.sizes) in reached
+
+    def _leaves_needed(self, spine: int) -> int | None:
+        """Leaves that hold the gang, those that hold most first; `None` if that way none do."""
+        kind = self.kind
+        weights = [request.gpus for request in kind.requests]
+        if not any(weights):
+            weights = [1] * len(weights)
+
+        def most(leaf: int) -> int:
+            return sum(n * w for n, w in zip(kind.fill(leaf, kind.sizes), weights, strict=True))
+
+        remaining, leaves = kind.sizes, 0
+        for leaf in sorted(self.ground.spine_leaves[spine], key=lambda leaf: (-most(leaf), leaf)):
+            if not any(remaining):
+                break
+            taken = kind.fill(leaf, remaining)
+            remaining = tuple(a - b for a, b in zip(remaining, taken, strict=True))
+            leaves += any(taken)
+        return None if any(remaining) else leaves

@@ -1,0 +1,276 @@
+"""Gangs that may stand at the same places, counted together.
+
+A *party* is a set of gangs that are alike in all that matters to a solve. For "who" that
+is where they may go: priority and age decide whether, never where. For "where" it is also
+what a place is worth to them. A *unit* joins parties whose pods are the same and which
+differ only in which locations they may use or prefer; its integers count gangs per
+location whatever their party, and a few flows say which party takes which locations.
+
+`CurrentSeats` says where the live members of a gang are, of which some may stay while others go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fourleaf.model.config import Spec
+from fourleaf.model.extensions import Extensions
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Gang, TopologyPolicy
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.instance.candidates import Candidate, Candidates
+from fourleaf.solver.instance.fabric_index import FabricIndex
+from fourleaf.solver.instance.gang_type import Counts, GangType, GangTypes
+
+
+@dataclass(eq=False, slots=True)
+class GangClass:
+    """Gangs alike in all that matters, in the order given, and where they may stand."""
+
+    gangs: list[Gang]
+    kind: GangType
+    locations: Candidates
+
+
+@dataclass(eq=False, slots=True)
+class GangGroup:
+    """Parties placed by the same integers.
+
+    `most` bounds the gangs placed. `loose`: the gangs may use any leaves of a spine;
+    `by_take`: their pods per leaf are chosen among the numbers the leaf could hold.
+    `careful`: pods share nodes while a law counts nodes, so each node needs a variable.
+    `phantom`: room worth keeping, not gangs. `bound` holds the members that run already,
+    by leaf (-1: outside the fabric, or two on a node that one may use). `stand` is where the
+    members live that may stay or go, all of them counting as still to be placed. `within` are
+    the spines that it may use, where it may not use all. Careful, by-take, bound and standing
+    units and those within spines hold one gang.
+    """
+
+    parties: list[GangClass]
+    most: int
+    loose: bool = False
+    by_take: bool = False
+    careful: bool = False
+    phantom: bool = False
+    bound: dict[int, Counts] = field(default_factory=dict)
+    bound_nodes: frozenset[int] = frozenset()
+    stand: CurrentSeats | None = None
+    within: frozenset[int] | None = None
+
+    @property
+    def kind(self) -> GangType:
+        """The kind of the party that may use most nodes; the others' are part of it."""
+        return self.parties[0].kind
+
+    @property
+    def gang(self) -> Gang:
+        """Any of the gangs: their pods are the same."""
+        return self.parties[0].gangs[0]
+
+    def party_of(self, gang: Gang) -> GangClass:
+        """The party of one of the gangs, this very object."""
+        for party in self.parties:
+            for member in party.gangs:
+                if member is gang:
+                    return party
+        raise KeyError(gang.key)
+
+    @property
+    def locations(self) -> Candidates:
+        """The locations of the first party."""
+        return self.parties[0].locations
+
+    @property
+    def roles(self) -> range:
+        """Positions of the roles."""
+        return range(len(self.kind.sizes))
+
+    def beyond_room(self, role: int, leaf: int) -> int:
+        """Members that may stay in `leaf` although no node there would take them anew."""
+        return 0 if self.stand is None else self.stand.extra.get((role, leaf), 0)
+
+    def reaches(self, place: Candidate) -> bool:
+        """Whether all leaves of a location lie in spines that the unit may use."""
+        spine_of = self.locations.ground.spine_of
+        return self.within is None or all(spine_of[leaf] in self.within for leaf, _ in place.takes)
+
+    def new_pods(self, leaf: int, counts: Counts) -> Counts:
+        """Of the members in `leaf`, those that are still to be placed."""
+        bound = self.bound.get(leaf)
+        return counts if bound is None else tuple(a - b for a, b in zip(counts, bound, strict=True))
+
+    def fit_bound(self, place: Candidate, room: list[list[int]]) -> bool:
+        """Whether a partly bound gang fits a location now, given the room by role and leaf."""
+        takes = dict(place.takes)
+        admitted = all(
+            leaf in takes and all(a >= b for a, b in zip(takes[leaf], bound, strict=True))
+            for leaf, bound in self.bound.items()
+        )
+        return admitted and all(
+            count <= room[role][leaf]
+            for leaf, counts in place.takes
+            for role, count in enumerate(self.new_pods(leaf, counts))
+        )
+
+    def fit(self, place: Candidate, room: list[list[int]]) -> bool:
+        """Whether one gang fits a location now, given the room by role and leaf."""
+        if self.bound:
+            return self.fit_bound(place, room)
+        for leaf, counts in place.takes:
+            for free, count in zip(room, counts, strict=True):
+                if count > free[leaf]:
+                    return False
+        return True
+
+
+class GangGroups:
+    """Sorts gangs into units; kinds and locations are kept for later solves on the ground."""
+
+    def __init__(self, ground: FabricIndex) -> None:
+        self.ground = ground
+        self.kinds = GangTypes(ground)
+        self._locations: dict[tuple[int, TopologyPolicy], Candidates] = {}
+        self._met: dict[int, tuple[Gang, GangType, Candidates]] = {}
+        """Gangs of the current cycle by identity: "where" asks again for those of "who"."""
+
+    def for_who(self, gangs: Sequence[Gang]) -> list[GangGroup]:
+        """Units by what decides where a gang may go."""
+        self._met.clear()
+        return self._units(gangs, _nothing, _nothing, loose_alone=False)
+
+    def for_where(self, gangs: Sequence[Gang]) -> list[GangGroup]:
+        """Units by what decides where a gang may go and what a place is worth to it."""
+        extensions = self.ground.extensions
+        if extensions.node_terms or extensions.leaf_terms:
+            return self._units(gangs, lambda gang: gang.key, _nothing, loose_alone=True)
+        return self._units(
+            gangs,
+            lambda gang: (gang.strategy, gang.latency_sensitive),
+            lambda gang: gang.preferred_domain,
+            loose_alone=True,
+        )
+
+    def locations(self, kind: GangType, policy: TopologyPolicy) -> Candidates:
+        """The locations of a kind under a policy."""
+        key = (id(kind), policy)
+        if key not in self._locations:
+            self._locations[key] = Candidates(self.ground, kind, policy)
+        return self._locations[key]
+
+    def of(self, gang: Gang, loose_alone: bool = True) -> GangGroup:
+        """The unit of one gang alone."""
+        kind, locations = self._whereabouts(gang)
+        unit = GangGroup(
+            [GangClass([gang], kind, locations)], most=1, loose=bool(locations.loose_spines)
+        )
+        for role, members in enumerate(gang.roles):
+            for _, name in members.bound:
+                self._add_bound(unit, role, self.ground.index.get(name, -1))
+        unit.careful = kind.careful
+        unit.by_take = unit.loose and (
+            loose_alone or len(kind.sizes) > 1 or bool(unit.bound) or gang.bandwidth is not None
+        )
+        return unit
+
+    def _whereabouts(self, gang: Gang) -> tuple[GangType, Candidates]:
+        met = self._met.get(id(gang))
+        if met is None or met[0] is not gang:
+            kind = self.kinds.of(gang)
+            policy = gang.policy if sum(kind.sizes) > 1 else TopologyPolicy.REQUIRED
+            met = self._met[id(gang)] = (gang, kind, self.locations(kind, policy))
+        return met[1], met[2]
+
+    def _add_bound(self, unit: GangGroup, role: int, node: int) -> None:
+        crowded = node in unit.bound_nodes and unit.kind.key.one_per_node
+        leaf = self.ground.leaf_of[node] if node >= 0 and not crowded else -1
+        counts = list(unit.bound.get(leaf, (0,) * len(unit.kind.sizes)))
+        counts[role] += 1
+        unit.bound[leaf] = tuple(counts)
+        unit.bound_nodes |= {node}
+
+    def _units(
+        self,
+        gangs: Sequence[Gang],
+        worth: Callable[[Gang], Hashable],
+        preference: Callable[[Gang], Hashable],
+        loose_alone: bool,
+    ) -> list[GangGroup]:
+        parties: dict[Hashable, GangClass] = {}
+        families: dict[Hashable, list[GangClass]] = {}
+        units: list[GangGroup] = []
+        for gang in gangs:
+            kind, locations = self._whereabouts(gang)
+            if kind.careful or locations.loose_spines or any(role.bound for role in gang.roles):
+                unit = self.of(gang, loose_alone)
+                if unit.careful or unit.bound or unit.by_take:
+                    units.append(unit)
+                    continue
+            key = (id(kind), id(locations), worth(gang), preference(gang))
+            if key in parties:
+                parties[key].gangs.append(gang)
+                continue
+            party = parties[key] = GangClass([gang], kind, locations)
+            pods = tuple((request, size) for request, _, size in kind.key.roles)
+            alone = id(kind) if locations.loose_spines else None
+            family = (pods, kind.key.one_per_node, gang.bandwidth, worth(gang), alone)
+            families.setdefault(family, []).append(party)
+        for members in families.values():
+            units += _join(members)
+        return units
+
+
+_latest: list[tuple[Fabric, Spec, Extensions, GangGroups]] = []
+
+
+def gang_groups_for(snapshot: Snapshot, extensions: Extensions) -> GangGroups:
+    """The factory for the snapshot's fabric and spec, kept from the last solve on the same."""
+    fabric, spec = snapshot.fabric, snapshot.config.spec
+    for known in _latest:
+        same = known[1] is spec or known[1] == spec
+        if known[0] is fabric and same and known[2] == extensions:
+            return known[3]
+    factory = GangGroups(FabricIndex(fabric, spec, extensions))
+    _latest[:] = [(fabric, spec, extensions, factory)]
+    return factory
+
+
+def _nothing(_: Gang) -> None:
+    """Tells no gangs apart."""
+
+
+def _join(parties: list[GangClass]) -> list[GangGroup]:
+    """Units of parties whose eligible nodes in every leaf are those of the first, or none."""
+    rest = sorted(parties, key=lambda party: -party.kind.breadth)
+    units = []
+    while rest:
+        host = rest[0].kind
+        joined = [party for party in rest if host.covers(party.kind)]
+        rest = [party for party in rest if party not in joined]
+        most = sum(len(party.gangs) for party in joined)
+        loose = bool(joined[0].locations.loose_spines)
+        units.append(GangGroup(joined, most, loose=loose))
+    return units
+
+
+def gang_order(gang: Gang) -> tuple[int, float, str, str]:
+    """Highest priority first, then oldest, then by name."""
+    return (-gang.priority, gang.created, gang.key.namespace, gang.key.name)
+
+
+Seats = Mapping[int, int]
+"""Node -> members."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurrentSeats:
+    """The seats of a gang by (role, leaf), and which places count for it.
+
+    `places` are those of its legal locations that are asked about. `extra` counts, by (role,
+    leaf), the members on nodes that would not take them anew: they may stay there, and no
+    room is counted for them.
+    """
+
+    seats: Mapping[tuple[int, int], Seats]
+    places: tuple[Candidate, ...] = ()
+    extra: Mapping[tuple[int, int], int] = field(default_factory=dict)

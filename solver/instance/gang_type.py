@@ -1,0 +1,246 @@
+"""Where a kind of gang could stand if the fabric were empty: eligible nodes and `fill`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from fourleaf.model.constraint import NodeConstraint
+from fourleaf.model.gang import Gang, Role
+from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.solver.instance.fabric_index import FabricIndex
+
+Counts = tuple[int, ...]
+"""Pods per role."""
+
+
+@dataclass(frozen=True)
+class GangTypeKey:
+    """Gangs with equal keys may stand at the same places."""
+
+    roles: tuple[tuple[Resources, NodeConstraint, int], ...]
+    one_per_node: bool
+    bandwidth: int | None
+    domains: tuple[str, ...] | None
+    allowed: tuple[frozenset[int], ...] | None = None
+
+
+class GangType:
+    """Eligible nodes of each role, and what a leaf holds when empty (docs/model.md, 2 and 3)."""
+
+    def __init__(self, ground: FabricIndex, key: GangTypeKey, eligible: list[list[bool]]) -> None:
+        self.ground = ground
+        self.key = key
+        self.sizes: Counts = tuple(size for _, _, size in key.roles)
+        self.requests = [ground.known_request(request) for request, _, _ in key.roles]
+        caps = ground.spec.topology_constraints
+        self.max_nodes = caps.max_nodes_per_leaf
+        self.max_gpus = caps.max_gpus_per_leaf
+        self.eligible: list[list[list[int]]] = []
+        """Role -> leaf -> eligible nodes."""
+        self.holds: list[list[int]] = []
+        """Role -> node -> pods it holds when empty (0 where not eligible)."""
+        for role, request in enumerate(self.requests):
+            by_id = [fits(amount, request) for amount in ground.amounts]
+            mask = eligible[role]
+            holds = [by_id[i] if ok else 0 for i, ok in zip(ground.empty_id, mask, strict=True)]
+            self.holds.append(holds)
+            self.eligible.append([[i for i in nodes if holds[i]] for nodes in ground.in_leaf])
+        self._filled: dict[tuple[int, Counts], Counts] = {}
+        self._covered: dict[int, bool] = {}
+
+    @cached_property
+    def mask(self) -> list[int]:
+        """Role -> a number for its eligible nodes, the same for equal ones."""
+        return [self.ground.mask_number(tuple([n > 0 for n in holds])) for holds in self.holds]
+
+    @cached_property
+    def whole(self) -> list[list[bool]]:
+        """Role -> leaf -> whether every node of it is eligible."""
+        return [
+            [len(some) == len(nodes) for some, nodes in zip(role, self.ground.in_leaf, strict=True)]
+            for role in self.eligible
+        ]
+
+    @cached_property
+    def capacity(self) -> list[int]:
+        """Leaf -> pods it holds when empty, of a gang of one role however large."""
+        holds = self.holds[0]
+        gpus = self.requests[0].gpus
+        one = self.key.one_per_node
+        out = []
+        for nodes in self.eligible[0]:
+            each = sorted((1 if one else holds[i] for i in nodes), reverse=True)
+            if self.max_nodes is not None:
+                each = each[: self.max_nodes]
+            total = sum(each)
+            if self.max_gpus is not None and gpus:
+                total = min(total, self.max_gpus // gpus)
+            out.append(total)
+        return out
+
+    def fill(self, leaf: int, remaining: Counts) -> Counts:
+        """What the empty leaf takes of `remaining`."""
+        if len(remaining) == 1:
+            return (min(remaining[0], self.capacity[leaf]),)
+        known = self._filled.get((leaf, remaining))
+        if known is None:
+            known, _ = self.fill_nodes(self.ground.in_leaf[leaf], remaining)
+            self._filled[leaf, remaining] = known
+        return known
+
+    def fill_nodes(
+        self, nodes: Iterable[int], remaining: Counts, capped: bool = True
+    ) -> tuple[Counts, int]:
+        """`fill` over the empty `nodes`; returns pods per role and how many nodes it opens."""
+        members = list(nodes)
+        left = {i: self.ground.nodes[i].allocatable for i in members}
+        opened: set[int] = set()
+        gpus = self.max_gpus if capped else None
+        max_nodes = self.max_nodes if capped else None
+        placed: list[int] = []
+        for role, want in enumerate(remaining):
+            request = self.requests[role]
+            done = 0
+            holds = self.holds[role]
+            for i in sorted((i for i in members if holds[i]), key=lambda i: (-holds[i], i)):
+                if done == want:
+                    break
+                new = i not in opened
+                if self.key.one_per_node and not new:
+                    continue
+                if new and max_nodes is not None and len(opened) >= max_nodes:
+                    continue
+                count = min(want - done, fits(left[i], request))
+                if self.key.one_per_node:
+                    count = min(count, 1)
+                if gpus is not None and request.gpus:
+                    count = min(count, gpus // request.gpus)
+                if count <= 0:
+                    continue
+                opened.add(i)
+                done += count
+                if gpus is not None:
+                    gpus -= count * request.gpus
+                for _ in range(count):
+                    left[i] = minus(left[i], request)
+            placed.append(done)
+        return tuple(placed), len(opened)
+
+    def nodes_for(self, leaf: int, counts: Counts) -> int:
+        """How many nodes of the empty leaf hold these pods."""
+        return self.fill_nodes(self.ground.in_leaf[leaf], counts)[1]
+
+    @cached_property
+    def node_count(self) -> int:
+        """The gang's node count: nodes that `fill` opens on the whole fabric, without caps."""
+        return self.fill_nodes(range(len(self.ground.nodes)), self.sizes, capped=False)[1]
+
+    @cached_property
+    def shares_nodes(self) -> bool:
+        """Whether two pods of the gang could stand on one node when it is empty."""
+        if any(hold > 1 for holds in self.holds for hold in holds):
+            return True
+        for a in range(len(self.requests)):
+            for b in range(a + 1, len(self.requests)):
+                seen: set[int] = set()
+                for i, node in enumerate(self.ground.nodes):
+                    if not (self.holds[a][i] and self.holds[b][i]):
+                        continue
+                    if self.ground.empty_id[i] in seen:
+                        continue
+                    seen.add(self.ground.empty_id[i])
+                    if fits(minus(node.allocatable, self.requests[a]), self.requests[b]):
+                        return True
+        return False
+
+    @cached_property
+    def careful(self) -> bool:
+        """Whether a law counts nodes while the gang's pods could share one."""
+        counts_nodes = self.key.one_per_node or self.max_nodes is not None
+        return sum(self.sizes) > 1 and counts_nodes and self.shares_nodes
+
+    @cached_property
+    def breadth(self) -> int:
+        """How many nodes are eligible, over all roles."""
+        return sum(len(nodes) for role in self.eligible for nodes in role)
+
+    def covers(self, other: GangType) -> bool:
+        """Whether `other` may use, in every leaf, the same nodes as this kind or none."""
+        known = self._covered.get(id(other))
+        if known is None:
+            known = self._covered[id(other)] = other is self or all(
+                theirs == ours or not any(theirs)
+                for theirs, ours in zip(
+                    zip(*other.eligible, strict=True), zip(*self.eligible, strict=True), strict=True
+                )
+            )
+        return known
+
+
+class GangTypes:
+    """All kinds met on one ground, each worked out once."""
+
+    def __init__(self, ground: FabricIndex) -> None:
+        self.ground = ground
+        self._masks: dict[
+            tuple[NodeConstraint, int | None, tuple[str, ...] | None], list[bool]
+        ] = {}
+        self._kinds: dict[GangTypeKey, GangType] = {}
+
+    def of(self, gang: Gang) -> GangType:
+        """The kind of `gang`.
+
+        Being one per node is dropped where it says nothing: where nodes cannot be shared, and
+        for a single pod, which may well share its node with other gangs.
+        """
+        domains = self.ground.spec.namespace(gang.key.namespace).domains
+        allowed = None
+        if self.ground.extensions.rules:
+            allowed = tuple(self._allowed(gang, role) for role in gang.roles)
+        roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
+        key = GangTypeKey(roles, False, gang.bandwidth, domains, allowed)
+        kind = self.get(key)
+        if gang.one_per_node and sum(kind.sizes) > 1 and kind.shares_nodes:
+            return self.get(replace(key, one_per_node=True))
+        return kind
+
+    def get(self, key: GangTypeKey) -> GangType:
+        """The kind with this key."""
+        kind = self._kinds.get(key)
+        if kind is None:
+            masks = []
+            for role, (_, constraint, _) in enumerate(key.roles):
+                mask = self._mask(constraint, key.bandwidth, key.domains)
+                if key.allowed is not None:
+                    allowed = key.allowed[role]
+                    mask = [ok and i in allowed for i, ok in enumerate(mask)]
+                masks.append(mask)
+            kind = self._kinds[key] = GangType(self.ground, key, masks)
+        return kind
+
+    def _allowed(self, gang: Gang, role: Role) -> frozenset[int]:
+        rules = self.ground.extensions.rules
+        return frozenset(
+            i
+            for i, node in enumerate(self.ground.nodes)
+            if all(rule.allows(gang, role, node) for rule in rules)
+        )
+
+    def _mask(
+        self, constraint: NodeConstraint, bandwidth: int | None, domains: tuple[str, ...] | None
+    ) -> list[bool]:
+        key = (constraint, bandwidth, domains)
+        mask = self._masks.get(key)
+        if mask is None:
+            ground = self.ground
+            mask = self._masks[key] = [
+                node.schedulable
+                and constraint.selects(node)
+                and constraint.tolerates(node)
+                and ground.carries(i, bandwidth)
+                and ground.open_to(i, domains)
+                for i, node in enumerate(ground.nodes)
+            ]
+        return mask

@@ -1,0 +1,234 @@
+"""Points: what a place is worth to the gangs of a unit, term by term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fourleaf.model.gang import Gang, Strategy
+from fourleaf.model.resources import Resources
+from fourleaf.model.weights import gang_weights, milli
+from fourleaf.solver.instance.candidates import Candidates
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import GangGroup
+from fourleaf.solver.instance.gang_type import Counts
+from fourleaf.solver.objective.terms import (
+    bandwidth,
+    domain_utilization,
+    historical_performance,
+    resource_availability,
+    topology_alignment,
+)
+
+Points = Sequence[int] | Mapping[int, int]
+"""Points by comfort or by leaf."""
+
+
+class Scorer:
+    """Points per unit of pod weight, split by what they depend on: node, leaf, gang."""
+
+    def __init__(self, view: CycleState) -> None:
+        self.view = view
+        extensions = view.ground.extensions
+        self._penalty = milli(view.spec.penalties.bandwidth)
+        named = view.spec.scoring_weights
+        self._node_terms = [t for t in extensions.node_terms if t.name in named]
+        self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
+        self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
+        self._node_points: dict[object, Points] = {}
+        self._leaf_points: dict[tuple[Strategy, bool, int, int], list[int]] = {}
+
+    def weights(self, gang: Gang) -> Mapping[str, int]:
+        """Weights of the gang's terms, in thousandths."""
+        key = (gang.strategy, gang.latency_sensitive)
+        if key not in self._weights:
+            self._weights[key] = gang_weights(self.view.spec, *key)
+        return self._weights[key]
+
+    def node_terms(self, gang: Gang, role: int, node: int) -> dict[str, int]:
+        """Points of the terms that depend on the node, for one pod of `role`."""
+        view, weights = self.view, self.weights(gang)
+        request = gang.roles[role].request
+        facts = view.ground.nodes[node]
+        values = {
+            resource_availability.NAME: resource_availability.value(
+                facts.allocatable, view.free[node], request
+            ),
+            historical_performance.NAME: historical_performance.value(facts),
+        }
+        if request.wants is not None:
+            values[topology_alignment.NAME] = topology_alignment.links(view.free[node], request)
+        for term in self._node_terms:
+            values[term.name] = term.value(gang, gang.roles[role], facts, view.free[node])
+        return {name: weights.get(name, 0) * value // 1000 for name, value in values.items()}
+
+    def node_points(self, unit: GangGroup, role: int) -> Points:
+        """The sum of `node_terms` by comfort: the same for nodes of one comfort."""
+        gang, request = unit.gang, unit.kind.requests[role]
+        key = (
+            gang.strategy,
+            gang.latency_sensitive,
+            id(request),
+            gang.key if self._node_terms else None,
+        )
+        points = self._node_points.get(key)
+        if points is None:
+            plain = not self._node_terms and request.wants is None
+            points = self._plain_points(gang, request) if plain else NodePoints(self, gang, role)
+            self._node_points[key] = points
+        return points
+
+    def _plain_points(self, gang: Gang, request: Resources) -> list[int]:
+        """The points of all comforts, where these follow from amounts and failures alone."""
+        weights = self.weights(gang)
+        availability = weights.get(resource_availability.NAME, 0)
+        history = weights.get(historical_performance.NAME, 0)
+        amounts, numbers = self.view.amounts_of_comfort
+        available = [
+            availability * resource_availability.value(full, free, request) // 1000
+            for full, free in amounts
+        ]
+        seldom = self.view.seldom
+        return [
+            available[number] + history * value // 1000
+            for number, value in zip(numbers, seldom, strict=True)
+        ]
+
+    def leaf_terms(self, unit: GangGroup, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
+        """Points of the terms that depend on the leaf and on what the gang puts there.
+
+        `counts` are its members in the leaf, bound ones included; `spans`: it has members
+        in other leaves as well. `topologyAlignment` stands apart: it differs by party.
+        """
+        view, gang, weights = self.view, unit.gang, self.weights(unit.gang)
+        new = unit.new_pods(leaf, counts)
+        gpus = sum([n * r.gpus for n, r in zip(new, unit.kind.requests, strict=True)])
+        used, total = view.leaf_gpus[leaf]
+        share = domain_utilization.value(used, total, gpus, gang.strategy)
+        points = {domain_utilization.NAME: weights.get(domain_utilization.NAME, 0) * share // 1000}
+        for term in self._leaf_terms:
+            value = term.value(gang, view.ground.leaves[leaf], gpus)
+            points[term.name] = weights.get(term.name, 0) * value // 1000
+        demand = self.demand(unit, leaf, counts) if spans else 0
+        if demand:
+            penalty = bandwidth.value(demand, view.ground.uplinks[leaf])
+            points[bandwidth.NAME] = -(self._penalty * penalty // 1000)
+        return points
+
+    def leaf_points(self, unit: GangGroup, counts: Counts, spans: bool) -> Points:
+        """By leaf, the sum of `leaf_terms` times the weight of the new pods there."""
+        gang = unit.gang
+        if unit.bound or self._leaf_terms or (spans and gang.bandwidth):
+            return LeafPoints(self, unit, counts, spans)
+        pods = self.pods_weight(unit, counts)
+        gpus = pods if gang.gpus else 0
+        key = (gang.strategy, gang.latency_sensitive, gpus, pods)
+        known = self._leaf_points.get(key)
+        if known is None:
+            weight = self.weights(gang).get(domain_utilization.NAME, 0)
+            fillings, numbers = self.view.fillings
+            points = [
+                weight * domain_utilization.value(used, total, gpus, gang.strategy) // 1000 * pods
+                for used, total in fillings
+            ]
+            known = self._leaf_points[key] = [points[number] for number in numbers]
+        return known
+
+    def compactness(self, locations: Candidates, gang: Gang, used: int) -> int:
+        """Points for standing on `used` leaves and spines, the same for every pod."""
+        weight = self.weights(gang).get(topology_alignment.NAME, 0)
+        return weight * topology_alignment.compactness(locations.fewest, used) // 1000
+
+    def preference(self, gang: Gang, leaf: int | None) -> int:
+        """Points for the preferred domain, for a pod in `leaf` (`None`: in that domain)."""
+        weight = self.weights(gang).get(topology_alignment.NAME, 0)
+        inside = self.view.ground.domain(gang.preferred_domain)
+        met = leaf is None or inside is None or leaf in inside
+        return weight * topology_alignment.preference(met) // 1000
+
+    def leaf_weight(self, unit: GangGroup, leaf: int, counts: Counts) -> int:
+        """Weight of the new pods among `counts` in a leaf."""
+        return self.pods_weight(unit, unit.new_pods(leaf, counts))
+
+    def pods_weight(self, unit: GangGroup, pods: Counts) -> int:
+        """Weight of so many pods per role."""
+        gang = unit.gang
+        if len(pods) == 1:
+            return pods[0] * gang.pod_weight(gang.roles[0])
+        return sum([n * gang.pod_weight(r) for n, r in zip(pods, gang.roles, strict=True)])
+
+    def new_weight(self, unit: GangGroup) -> int:
+        """Weight of all pods that are still to be placed."""
+        gang = unit.gang
+        return sum([len(role.pods) * gang.pod_weight(role) for role in gang.roles])
+
+    def demand(self, unit: GangGroup, leaf: int, counts: Counts) -> int:
+        """Mbit/s that a gang which spans leaves takes from the uplink of `leaf`."""
+        asked = unit.gang.bandwidth
+        if not asked or self.view.ground.uplinks[leaf] is None:
+            return 0
+        return asked * unit.kind.nodes_for(leaf, counts)
+
+    def terms(self, unit: GangGroup, gang: Gang, nodes: Sequence[Sequence[int]]) -> dict[str, int]:
+        """Points by term of a placed gang; `nodes` of the unbound pods, by role."""
+        ground, comfort = self.view.ground, self.view.comfort_id
+        leaf_of = ground.leaf_of
+        counts: dict[int, list[int]] = {
+            leaf: list(bound) for leaf, bound in unit.bound.items() if leaf >= 0
+        }
+        alike: dict[tuple[int, int, int], int] = {}
+        for role, members in enumerate(nodes):
+            for node in members:
+                leaf = leaf_of[node]
+                if leaf not in counts:
+                    counts[leaf] = [0] * len(nodes)
+                counts[leaf][role] += 1
+                key = (role, leaf, comfort[node])
+                alike[key] = alike.get(key, 0) + 1
+        spines = len({ground.spine_of[leaf] for leaf in counts})
+        compact = self.compactness(unit.party_of(gang).locations, gang, len(counts) + spines)
+        by_leaf = {
+            leaf: self.leaf_terms(unit, leaf, tuple(here), len(counts) > 1)
+            for leaf, here in counts.items()
+        }
+        preferred = {leaf: self.preference(gang, leaf) for leaf in counts}
+        weights = [gang.pod_weight(role) for role in gang.roles]
+        total: dict[str, int] = {}
+        for (role, leaf, kind), pods in alike.items():
+            node = self.view.of_comfort[kind]
+            points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
+            links = points.get(topology_alignment.NAME, 0)
+            points[topology_alignment.NAME] = compact + preferred[leaf] + links
+            for name, value in points.items():
+                total[name] = total.get(name, 0) + pods * weights[role] * value
+        return total
+
+
+class NodePoints(dict[int, int]):
+    """Comfort -> points of the node terms for one pod, worked out when first asked for."""
+
+    def __init__(self, scorer: Scorer, gang: Gang, role: int) -> None:
+        super().__init__()
+        self._scorer = scorer
+        self._gang = gang
+        self._role = role
+
+    def __missing__(self, comfort: int) -> int:
+        node = self._scorer.view.of_comfort[comfort]
+        points = self[comfort] = sum(self._scorer.node_terms(self._gang, self._role, node).values())
+        return points
+
+
+class LeafPoints(dict[int, int]):
+    """Leaf -> points of the leaf terms for what one gang puts there, worked out when asked for."""
+
+    def __init__(self, scorer: Scorer, unit: GangGroup, counts: Counts, spans: bool) -> None:
+        super().__init__()
+        self._scorer = scorer
+        self._gang = (unit, counts, spans)
+
+    def __missing__(self, leaf: int) -> int:
+        unit, counts, spans = self._gang
+        points = sum(self._scorer.leaf_terms(unit, leaf, counts, spans).values())
+        points *= self._scorer.leaf_weight(unit, leaf, counts)
+        self[leaf] = points
+        return points

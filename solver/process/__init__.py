@@ -1,0 +1,1 @@
+"""The solver process as its parent sees it: calls with a deadline, a supervisor, messages."""

@@ -1,0 +1,138 @@
+"""Deadlines of a call, and computations that are waited for until then and then dropped."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Self, TypeVar, cast
+
+T = TypeVar("T")
+
+GRACE = 0.1
+"""Seconds after the time limit that checking and explaining may still take."""
+
+CHECKING_SHARE = 0.2
+"""Of the time limit, the most that is kept back for checking and explaining."""
+
+OWN_SHARE = 0.6
+"""Of the time until the child has to answer, what our own plan may take for placing gangs."""
+
+SOLVER_SHARE = 0.9
+"""Of the time that is left, what CP-SAT is told to take: it overruns its own limit."""
+
+LIMIT_STEPS = 20
+"""The child's limit comes in steps, because it keeps what it has built by config."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Moments of one call, in monotonic seconds; `limit` is the time limit in seconds.
+
+    Our own plan ends with what it has at `own`. The child must have answered by `answer`,
+    reasons end with what they have at `told`, and everything must be done by `done`.
+    """
+
+    began: float
+    limit: float
+    answer: float
+    done: float
+
+    @classmethod
+    def from_now(cls, limit: float, checking: float) -> Self:
+        """Start a call of `limit` seconds, of which checking is expected to take `checking`."""
+        began = time.monotonic()
+        answer = began + limit - min(1.5 * checking, CHECKING_SHARE * limit)
+        return cls(began, limit, answer, began + limit + GRACE)
+
+    @property
+    def own(self) -> float:
+        """When our own plan takes no further gang: it has to be scored and checked yet."""
+        return self.began + max(GRACE / 2, OWN_SHARE * (self.answer - self.began))
+
+    @property
+    def told(self) -> float:
+        """When no further gang is asked about: half of the grace is for handing over."""
+        return self.done - GRACE / 2
+
+    def child_seconds(self) -> float:
+        """Tell what the child may take from now on, rounded down to a step of the limit."""
+        step = self.limit / LIMIT_STEPS
+        left = (self.answer - time.monotonic()) * SOLVER_SHARE
+        return max(1.0, left // step) * step
+
+
+class OverdueError(Exception):
+    """An errand was not done in time."""
+
+
+class TaskDropped(BaseException):
+    """Raised inside an errand that nobody waits for any more."""
+
+
+class BackgroundTask(Generic[T]):
+    """Runs `work` at once. `work` must be pure Python without locks of its own.
+
+    A dropped errand is stopped by an exception raised inside it, so that it neither takes
+    processor time from what follows nor piles up from call to call. Nobody traces it: that
+    exception would leave the locks of coverage or of a debugger held for ever.
+    """
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._value: T | None = None
+        self._error: Exception | None = None
+        self._done = threading.Event()
+        self._lock = threading.Lock()
+        self._stoppable = self._dropped = False
+        self._thread = threading.Thread(target=self._run, name="errand", daemon=True)
+        self._thread.start()
+
+    @property
+    def done(self) -> bool:
+        """Whether `result` would return or raise without waiting."""
+        return self._done.is_set()
+
+    def result(self, until: float) -> T:
+        """Return what `work` returned, or raise the exception that it raised.
+
+        Waits until `until` (monotonic seconds), then drops the errand and raises
+        `OverdueError`.
+        """
+        if not self._done.wait(max(0.0, until - time.monotonic())):
+            self.drop()
+            raise OverdueError
+        if self._error is not None:
+            raise self._error
+        return cast(T, self._value)
+
+    def drop(self) -> None:
+        """Stop the errand at its next Python instruction, if it still runs."""
+        with self._lock:
+            self._dropped = True
+            ident = self._thread.ident
+            if self._stoppable and ident is not None:
+                self._stoppable = False
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(ident), ctypes.py_object(TaskDropped)
+                )
+
+    def _run(self) -> None:
+        sys.settrace(None)
+        try:
+            with self._lock:
+                if self._dropped:
+                    return
+                self._stoppable = True
+            try:
+                self._value = self._work()
+            except Exception as error:  # noqa: BLE001 - handed to whoever asks for the result
+                self._error = error
+            with self._lock:
+                self._stoppable = False
+            self._done.set()
+        except TaskDropped:
+            pass

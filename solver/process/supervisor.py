@@ -1,0 +1,113 @@
+"""Keeps one solver process alive: starts it, notices its death, starts the next in time."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from fourleaf.solver.process.child import Child, WorkerFault
+
+WORKER = "fourleaf.solver.process.worker"
+"""The module that a solver process runs."""
+
+FIRST_DELAY = 0.25
+LONGEST_DELAY = 30.0
+
+
+def restart_delay(deaths: int) -> float:
+    """Tell the seconds before the next start after `deaths` in a row: 0, then doubling."""
+    if deaths <= 1:
+        return 0.0
+    return float(min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(deaths - 2, 16)))
+
+
+class Supervisor:
+    """Runs one child at a time from a thread of its own.
+
+    The thread has to live as long as the child: Linux sends the signal that ties a child
+    to its parent when the *thread* that started it ends.
+    """
+
+    def __init__(self, module: str = WORKER, niceness: int = 0) -> None:
+        self._module = module
+        self._niceness = niceness
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._child: Child | None = None
+        self._closing = False
+        self._deaths = 0
+        self._next_start = 0.0
+        self._last_words = ""
+
+    def start(self) -> None:
+        """Start the first child in the background; does nothing where that has been done."""
+        with self._changed:
+            if self._closing:
+                raise RuntimeError("the solver client is closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="solver", daemon=True)
+                self._thread.start()
+
+    def child(self, until: float) -> Child:
+        """Return the living child. Raises `WorkerFault` at once while a crash loop is held back."""
+        with self._changed:
+            while self._child is None or self._child.doomed:
+                wait = self._next_start - time.monotonic()
+                if self._closing:
+                    raise WorkerFault("the solver client is closed", fatal=False)
+                if wait > 0:
+                    raise WorkerFault(
+                        f"it died {self._deaths} times in a row ({self._last_words}) "
+                        f"and starts again in {wait:.1f} s",
+                        fatal=False,
+                    )
+                if not self._changed.wait(max(0.0, until - time.monotonic())):
+                    raise WorkerFault("no process could be started in time", fatal=False)
+            return self._child
+
+    def praise(self) -> None:
+        """Forget earlier deaths: the child has given a good answer."""
+        with self._changed:
+            self._deaths = 0
+
+    def close(self) -> None:
+        """Kill and bury the child, and end the thread. May be called again."""
+        with self._changed:
+            self._closing = True
+            if self._child is not None:
+                self._child.kill()
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while self._wait_for_start():
+            try:
+                child = Child(self._module, self._niceness)
+            except OSError as error:
+                self._note_death(f"no process could be started: {error}")
+                continue
+            with self._changed:
+                self._child = child
+                if self._closing:
+                    child.kill()
+                self._changed.notify_all()
+            child.wait_until_dead()
+            with self._changed:
+                self._child = None
+            child.bury()
+            self._note_death(child.epitaph() + (f": {child.output}" if child.output else ""))
+
+    def _wait_for_start(self) -> bool:
+        with self._changed:
+            delay = self._next_start - time.monotonic()
+            self._changed.wait_for(lambda: self._closing, timeout=max(0.0, delay))
+            return not self._closing
+
+    def _note_death(self, words: str) -> None:
+        with self._changed:
+            self._deaths += 1
+            self._next_start = time.monotonic() + restart_delay(self._deaths)
+            self._last_words = words.splitlines()[-1] if words else ""
+            self._changed.notify_all()

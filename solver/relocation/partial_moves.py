@@ -1,0 +1,128 @@
+"""Places that share a leaf with where a gang stands, so that some members may stay.
+
+A leaf is *plain* when its nodes are slots: to everyone who may use it a node is good for one
+pod or for none, and no two pods fit on one node. Within a plain leaf nothing is won by moving
+from node to node, and whoever has as many pods there as before keeps them all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from fourleaf.solver.instance.candidates import Candidate
+from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import CurrentSeats, GangClass, GangGroup
+from fourleaf.solver.instance.gang_type import Counts
+from fourleaf.solver.relocation.participants import Mover, MoveScope
+
+
+def plain_leaves(view: CycleState, units: Iterable[GangGroup]) -> frozenset[int]:
+    """Leaves that are plain to the pods of all units."""
+    users: dict[tuple[int, int], tuple[list[int], int]] = {}
+    for unit in units:
+        rooms = view.room(unit.kind)
+        for role in unit.roles:
+            gpus = unit.kind.requests[role].gpus
+            users[id(unit.kind), role] = (rooms.by_node[role], gpus)
+    if not users:
+        return frozenset()
+    least = min(gpus for _, gpus in users.values())
+    rows = list({id(row): row for row, _ in users.values()}.values())
+    first = rows[0]
+    slots = [
+        not any(row[i] for row in rows)
+        if not first[i]
+        else 2 * least > free.gpus and all(row[i] == 1 for row in rows)
+        for i, free in enumerate(view.free)
+    ]
+    return frozenset(
+        leaf for leaf, nodes in enumerate(view.ground.in_leaf) if all(slots[i] for i in nodes)
+    )
+
+
+def near_unit(
+    view: CycleState, mover: Mover, base: GangGroup, plain: frozenset[int]
+) -> GangGroup | None:
+    """The unit of a mover for its places that share a leaf with where it stands.
+
+    All its places where it may only go within its spines, or where its base unit is of one
+    gang anyhow. `None` where there is no such place but the one where it stands.
+    """
+    ground = view.ground
+    kind = base.kind
+    by_leaf: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
+    for (role, node), pods in mover.seats.items():
+        by_leaf[role, ground.leaf_of[node]][node] = pods
+    room = view.room(kind)
+    extra = {
+        where: more
+        for where, nodes in by_leaf.items()
+        if (more := sum(max(0, pods - room.by_node[where[0]][i]) for i, pods in nodes.items()))
+    }
+    leaves = {leaf for _, leaf in by_leaf}
+    spines = frozenset(ground.spine_of[leaf] for leaf in leaves)
+    single = alone(base)
+    stands = {
+        leaf: tuple(sum(by_leaf.get((role, leaf), {}).values()) for role in base.roles)
+        for leaf in leaves
+    }
+    places: list[Candidate] = []
+    if not base.loose:
+        found = _places(mover, base, leaves, spines, single)
+        places = [
+            place
+            for place in found
+            if _holds(place, room.by_leaf, extra)
+            and not (not mover.hit and _same(place, stands, plain))
+        ]
+        if not places:
+            return None
+    whole = mover.whole
+    limited = None if single and mover.reach is MoveScope.ANYWHERE else spines
+    return GangGroup(
+        [GangClass([whole], kind, base.locations)],
+        most=1,
+        loose=base.loose,
+        by_take=base.loose,
+        careful=base.careful,
+        stand=CurrentSeats(dict(by_leaf), tuple(places), extra),
+        within=limited,
+    )
+
+
+def alone(unit: GangGroup) -> bool:
+    """Whether the unit holds one gang for reasons of its own."""
+    return unit.careful or unit.by_take
+
+
+def _places(
+    mover: Mover, base: GangGroup, leaves: set[int], spines: frozenset[int], single: bool
+) -> list[Candidate]:
+    locations = base.locations
+    if mover.reach is MoveScope.SPINES:
+        spine_of = locations.ground.spine_of
+        return [
+            place
+            for place in locations.required
+            if all(spine_of[leaf] in spines for leaf, _ in place.takes)
+        ]
+    if single:
+        return list(locations.required)
+    found = {
+        id(place): place for leaf in sorted(leaves) for place, _ in locations.at_leaf.get(leaf, ())
+    }
+    return list(found.values())
+
+
+def _holds(place: Candidate, room: list[list[int]], extra: dict[tuple[int, int], int]) -> bool:
+    return all(
+        count <= room[role][leaf] + extra.get((role, leaf), 0)
+        for leaf, counts in place.takes
+        for role, count in enumerate(counts)
+    )
+
+
+def _same(place: Candidate, stands: dict[int, Counts], plain: frozenset[int]) -> bool:
+    """Whether going there is no better than staying."""
+    return all(leaf in plain for leaf in stands) and dict(place.takes) == stands

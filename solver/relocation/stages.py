@@ -1,0 +1,236 @@
+"""Goals in turn: each is solved, and what it reached is held from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from fourleaf.model.plan import Stage
+from fourleaf.solver.cpsat.backend import CpSat
+from fourleaf.solver.cpsat.deadline import Deadline
+from fourleaf.solver.cpsat.lexicographic import LexicographicSearch, TierClass
+from fourleaf.solver.cpsat.program import Terms, costs_of
+from fourleaf.solver.relocation.formulation import Formulation
+from fourleaf.solver.relocation.participants import Participants
+from fourleaf.solver.relocation.refine import found_in, hold, spines_of
+
+AMBITION = 0.8
+"""Of the time, what the first solve of the whole may take."""
+
+CAUTION = 0.3
+"""Of the time that is left, what a solve with most held may take."""
+
+PATIENCE = 3
+"""How often leaves are refined while most is held."""
+
+OPTIMISM = 0.8
+"""Of the time that is left, what may go into trying to keep everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """The greatest sum of `terms`; told as `total` minus that where `total` is given."""
+
+    name: str
+    terms: Terms
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """What to solve for: tiers of classes, then goals."""
+
+    tier_name: str
+    classes: Callable[[Formulation], Sequence[TierClass]]
+    goals: Callable[[Formulation], Sequence[Goal]]
+
+
+@dataclass(frozen=True, slots=True)
+class StageOutcome:
+    """A relocation, the values of its variables, and what is proven of each stage."""
+
+    relocation: Formulation
+    values: list[int]
+    stages: tuple[Stage, ...]
+    refined: frozenset[int]
+
+
+def reach(
+    cast: Participants,
+    turn: StagePlan,
+    clock: Deadline,
+    on_stage: Callable[[Stage], None],
+    rows: Callable[[Formulation], None] = lambda _: None,
+) -> StageOutcome | None:
+    """The best values, goal after goal; `None` where there are none or none were found in time.
+
+    `rows` adds what else has to hold. Where the numbers of a leaf cannot be put on its nodes,
+    it is modelled node by node: first with all else held (`fourleaf.solver.relocation.refine`), and
+    where that does not reach the bounds, as a whole.
+    """
+    refined: frozenset[int] = frozenset()
+    spare: StageOutcome | None = None
+    bounds: tuple[Stage, ...] | None = None
+    while True:
+        relocation = Formulation(cast, refined)
+        rows(relocation)
+        share = clock if spare is not None else Deadline(AMBITION * clock.left())
+        attempt = _attempt(relocation, turn, share)
+        if attempt is None:
+            return _told(spare, on_stage)
+        values, stages = attempt
+        bounds = stages if bounds is None else _tightest(bounds, stages)
+        failed = relocation.misfits(values)
+        if not failed:
+            whole = StageOutcome(relocation, values, stages, refined)
+            return _told(_better(spare, _bounded(whole, bounds), turn), on_stage)
+        near = _nearby(Failed(relocation, values, refined, failed), turn, clock, rows)
+        if near is not None:
+            spare = _better(spare, _bounded(near, bounds), turn)
+            if all(stage.proven for stage in spare.stages):
+                return _told(spare, on_stage)
+        refined |= failed
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A relocation whose values cannot be put on the nodes of the leaves `failed`."""
+
+    relocation: Formulation
+    values: list[int]
+    refined: frozenset[int]
+    failed: frozenset[int]
+
+
+def _nearby(
+    failed: Failed, turn: StagePlan, clock: Deadline, rows: Callable[[Formulation], None]
+) -> StageOutcome | None:
+    """The best that keeps most of what failed; first little is decided anew, then more."""
+    found = found_in(failed.relocation, failed.values)
+    refined = failed.refined | failed.failed
+    for wide in (False, True):
+        for _ in range(PATIENCE):
+            relocation = Formulation(failed.relocation.cast, refined)
+            rows(relocation)
+            touched = refined - failed.refined
+            hold(relocation, found, spines_of(relocation, touched) if wide else touched)
+            attempt = _attempt(relocation, turn, Deadline(CAUTION * clock.left()))
+            if attempt is None:
+                break
+            values, stages = attempt
+            misfits = relocation.misfits(values)
+            if not misfits:
+                return StageOutcome(relocation, values, stages, refined)
+            refined |= misfits
+    return None
+
+
+def _bounded(reached: StageOutcome, bounds: tuple[Stage, ...]) -> StageOutcome:
+    """The same with the bounds of a coarser model, which hold for every finer one."""
+    stages = []
+    proven = True
+    for stage, bound in zip(reached.stages, bounds, strict=True):
+        proven = proven and stage.objective == bound.bound
+        stages.append(replace(stage, proven=proven, bound=bound.bound))
+    return replace(reached, stages=tuple(stages))
+
+
+def _tightest(bounds: tuple[Stage, ...], stages: tuple[Stage, ...]) -> tuple[Stage, ...]:
+    """A later model is finer; its bounds are as good where it was solved to the end."""
+    return tuple(new if new.proven else old for old, new in zip(bounds, stages, strict=True))
+
+
+def _better(spare: StageOutcome | None, other: StageOutcome, turn: StagePlan) -> StageOutcome:
+    """Of two answers, the one that is worth more in the first stage in which they differ."""
+    if spare is None:
+        return other
+    low = {goal.name for goal in turn.goals(other.relocation) if goal.total is not None}
+    mine, theirs = (
+        [-s.objective if s.name in low else s.objective for s in one.stages]
+        for one in (spare, other)
+    )
+    return spare if mine > theirs else other
+
+
+def _told(reached: StageOutcome | None, on_stage: Callable[[Stage], None]) -> StageOutcome | None:
+    for stage in reached.stages if reached is not None else ():
+        on_stage(stage)
+    return reached
+
+
+def _attempt(
+    relocation: Formulation, turn: StagePlan, clock: Deadline
+) -> tuple[list[int], tuple[Stage, ...]] | None:
+    program, seed = relocation.program, relocation.cast.view.spec.solver.seed
+    classes = turn.classes(relocation)
+    if classes and turn.goals(relocation):
+        found = _all_of_them(relocation, turn, classes, clock)
+        if found is not None:
+            return found
+    tiers = LexicographicSearch(program, classes, seed, uniform=False, moving=True)
+    values = tiers.solve(clock) if classes else None
+    if classes and values is None:
+        return None
+    stages = [_named(stage, turn.tier_name) for stage in tiers.stages]
+    for goal in turn.goals(relocation):
+        values, stage = _pursue(tiers.solver, relocation, goal, values, clock)
+        if values is None:
+            return None
+        stages.append(stage)
+    return None if values is None else (values, tuple(stages))
+
+
+def _all_of_them(
+    relocation: Formulation, turn: StagePlan, classes: Sequence[TierClass], clock: Deadline
+) -> tuple[list[int], tuple[Stage, ...]] | None:
+    """The goals with everything in every tier, which needs no proof; `None` if that fails.
+
+    Mostly it does not, and then the tiers need no solve of their own. What it may take of the
+    time leaves them enough.
+    """
+    clock = Deadline(OPTIMISM * clock.left())
+    seed = relocation.cast.view.spec.solver.seed
+    solver = CpSat(relocation.program, seed, scored=False, cuts=True)
+    worth: dict[int, int] = {}
+    for group in classes:
+        solver.fix(group.variable, len(group.gangs))
+        worth[group.priority] = worth.get(group.priority, 0) + group.most
+    stages = [
+        Stage(f"{turn.tier_name} {priority}", True, value, value, 0.0)
+        for priority, value in sorted(worth.items(), reverse=True)
+    ]
+    values: list[int] | None = None
+    for goal in turn.goals(relocation):
+        values, stage = _pursue(solver, relocation, goal, values, clock)
+        if values is None:
+            return None
+        stages.append(stage)
+    return None if values is None else (values, tuple(stages))
+
+
+def _named(stage: Stage, name: str) -> Stage:
+    tier = stage.name.rsplit(" ", 1)[-1]
+    return Stage(f"{name} {tier}", stage.proven, stage.objective, stage.bound, stage.seconds)
+
+
+def _pursue(
+    solver: CpSat, relocation: Formulation, goal: Goal, values: list[int] | None, clock: Deadline
+) -> tuple[list[int] | None, Stage]:
+    program = relocation.program
+    watch = clock.watch()
+    answer = solver.maximize(costs_of(program, goal.terms), clock.left())
+    seconds = watch()
+    if answer.values is not None:
+        values = answer.values
+    got = 0 if values is None else sum(c * values[v] for c, v in goal.terms)
+    bound = sum(c * program.high[v] for c, v in goal.terms if c > 0)
+    if answer.values is not None:
+        solver.hold(goal.terms, got)
+        bound = min(bound, answer.bound)
+    proven = answer.values is not None and answer.proven
+    if proven:
+        bound = got
+    if goal.total is None:
+        return values, Stage(goal.name, proven, got, max(bound, got), seconds)
+    cost, least = goal.total - got, goal.total - max(bound, got)
+    return values, Stage(goal.name, proven, cost, max(0, least), seconds)
