@@ -18,16 +18,16 @@ from fourleaf.agent.node import NodeIdentity, node_identity
 from fourleaf.agent.publisher import MANAGER, Pace, Publisher
 from fourleaf.agent.reading import Reading
 from fourleaf.agent.telling import news
-from fourleaf.k8s_bridge.backoff import Backoff
-from fourleaf.k8s_bridge.chance import chance
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.reflect import Reflectors
-from fourleaf.k8s_bridge.reflect.patience import about
-from fourleaf.k8s_bridge.telling.desk import Desk, Paces
-from fourleaf.k8s_bridge.telling.lane import Pace as LanePace
+from fourleaf.k8s_bridge.informers import Informers
+from fourleaf.k8s_bridge.informers.timeouts import about
+from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, WriteLimits
+from fourleaf.k8s_bridge.reporting.recorder.write_queue import QueueLimits as LanePace
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.randomness import chance
 
 INTERVAL = 15.0
 """Seconds between two rounds."""
@@ -78,9 +78,9 @@ class Agent:
         self._metrics = metrics
         self._grants = Grants()
         self._publisher = Publisher(cluster, clock, setting.pace)
-        self._pods = Reflectors(cluster, clock, [subject(setting.node)], self._grants.change)
-        self._desk = Desk(
-            cluster, clock, setting.node, paces=Paces(events=_EVENTS), controller=MANAGER
+        self._pods = Informers(cluster, clock, [subject(setting.node)], self._grants.change)
+        self._desk = Recorder(
+            cluster, clock, setting.node, paces=WriteLimits(events=_EVENTS), controller=MANAGER
         )
         self._backoff = Backoff(clock, first=1.0, most=LONGEST_WAIT)
         self._node: NodeIdentity | None = None

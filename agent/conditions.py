@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fourleaf.agent.matching import Mismatch
 from fourleaf.agent.reading import Fault, Reading
-from fourleaf.k8s_bridge.telling.words import clipped, second
+from fourleaf.k8s_bridge.runtime.api_text import clipped, second
 from fourleaf.model.crds.api import Condition, ConditionStatus
 
 READY = "Ready"

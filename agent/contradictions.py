@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from fourleaf.agent.reading import Fault, Reading
-from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.model.crds.node_status import Link
 
 MOST_LINKS = 10_000

@@ -8,7 +8,7 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced, Subject
+from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced, Selection
 from fourleaf.model.devices.held import DEVICES, devices_in
 
 CONFIG_HASH = "kubernetes.io/config.hash"
@@ -32,9 +32,9 @@ class PodOnNode:
         return str(self.target)
 
 
-def subject(node: str) -> Subject:
+def subject(node: str) -> Selection:
     """The pods of `node`."""
-    return Subject(PODS, fields=f"spec.nodeName={node}", cached=True)
+    return Selection(PODS, fields=f"spec.nodeName={node}", cached=True)
 
 
 class Grants:

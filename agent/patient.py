@@ -9,7 +9,7 @@ import threading
 import structlog
 
 from fourleaf.agent.reading import DeviceReader, Fault, Reading
-from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.runtime.api_text import clipped
 
 UNKNOWN = "unknown"
 PATIENCE = 30.0

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from fourleaf.agent.node import NodeIdentity
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound, Refused
 from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES, NODES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
-from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.runtime.api_text import clipped
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.crds.node_status import NodeDevices
 
 MANAGER = "fourleaf-agent"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
-from fourleaf.k8s_bridge.plain_http import Address, PlainServer, json_page, metrics_page
+from fourleaf.k8s_bridge.runtime.http_server import Address, PlainServer, json_page, metrics_page
 
 STALE_AFTER = 180.0
 """Seconds without a round after which the agent counts as dead: no wait of its is that long."""

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fourleaf.agent.matching import Mismatch
-from fourleaf.k8s_bridge.telling.tells import EventTell, Regarding
-from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
+from fourleaf.k8s_bridge.runtime.api_text import clipped
 
 REASON = "DevicesNotGranted"
 ACTION = "Comparing"
 
 
-def news(before: Iterable[Mismatch], now: Iterable[Mismatch]) -> list[EventTell]:
+def news(before: Iterable[Mismatch], now: Iterable[Mismatch]) -> list[Event]:
     """An event on the pod for each mismatch that was not there before.
 
     Pods that the cluster does not know have no object to tell on.
     """
     known = set(before)
     return [
-        EventTell(
+        Event(
             Regarding.pod(one.pod.target),
             REASON,
             clipped(str(one)),

@@ -92,7 +92,7 @@ def agent(
     """
     from fourleaf.agent.patient import PatientReader
     from fourleaf.agent.readers.choice import SourceName, reader_for
-    from fourleaf.k8s_bridge.logs import set_up_logs
+    from fourleaf.k8s_bridge.runtime.logs import set_up_logs
 
     chosen = _source(source, from_file)
     if output is not None and not once:
@@ -164,7 +164,7 @@ async def _once(setting: Setting, patient: PatientReader) -> int:
 async def _until_stopped(setting: Setting, patient: PatientReader) -> int:
     from fourleaf.agent.serving import AgentServer
     from fourleaf.cli.console import EXIT_OK
-    from fourleaf.k8s_bridge.plain_http import Address
+    from fourleaf.k8s_bridge.runtime.http_server import Address
 
     async with _agent(setting, patient) as (agent, metrics, cluster):
         server = AgentServer(
@@ -196,7 +196,7 @@ async def _agent(
     from fourleaf.agent.metrics import AgentMetrics
     from fourleaf.agent.node import own_boot_id
     from fourleaf.cli.clusters import connected
-    from fourleaf.k8s_bridge.clock import SystemClock
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
     clock = SystemClock()
     metrics = AgentMetrics(clock)

@@ -92,7 +92,7 @@ def dashboard(
     from fourleaf.cli.clusters import own_namespace
     from fourleaf.dashboard.serve import Options, is_loopback
     from fourleaf.dashboard.web.access import Anybody
-    from fourleaf.k8s_bridge.logs import set_up_logs
+    from fourleaf.k8s_bridge.runtime.logs import set_up_logs
 
     if isinstance(access, Anybody) and not is_loopback(host):
         raise typer.BadParameter(
@@ -150,7 +150,7 @@ async def _live(
 ) -> None:
     from fourleaf.cli.clusters import connected, named
     from fourleaf.dashboard.world.live import LiveWorld
-    from fourleaf.k8s_bridge.clock import SystemClock
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
     async with connected(kubeconfig, context) as cluster:
         name = context or named(kubeconfig)
@@ -160,7 +160,7 @@ async def _live(
 
 async def _until_stopped(world: World, options: Options) -> None:
     from fourleaf.dashboard.serve import serve
-    from fourleaf.k8s_bridge.clock import SystemClock
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

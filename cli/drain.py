@@ -115,7 +115,7 @@ async def mark(
     from fourleaf.cli.patching import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import NODES
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+    from fourleaf.k8s_bridge.relocation.repair import DRAIN
     from fourleaf.model.previews.places import nodes_of
 
     nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)

@@ -78,14 +78,16 @@ async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None
     """What `cluster` holds now; see `observe`. Kinds that it does not serve are left out."""
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
+    from fourleaf.k8s_bridge.informers.selection import selection_of
     from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
-    from fourleaf.k8s_bridge.reflect.subject import subject_of
     from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
     from fourleaf.k8s_bridge.scheduler import SUBJECTS
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers.beside import without_idle_owners
 
-    asked = [(subject_of(one).kinds, _first(cluster, subject_of(one).kinds)) for one in SUBJECTS]
+    asked = [
+        (selection_of(one).kinds, _first(cluster, selection_of(one).kinds)) for one in SUBJECTS
+    ]
     asked.append(((CONFIG_MAPS,), _config(cluster, reach.config_namespace)))
     if leases_in is not None:
         every = (PAGES, GANGS, RELOCATIONS)

@@ -18,8 +18,8 @@ from fourleaf.cli.options import Context, Kubeconfig, Namespace
 from fourleaf.cli.solving import solver
 
 if TYPE_CHECKING:
-    from fourleaf.k8s_bridge.scheduler import Options
-    from fourleaf.k8s_bridge.serving import Server
+    from fourleaf.k8s_bridge.reporting.http import StateServer
+    from fourleaf.k8s_bridge.scheduler import SchedulerOptions
     from fourleaf.solver.process.client import SolverClient
 
 
@@ -81,11 +81,11 @@ def run(
     with solver() as client:
         from fourleaf.cli.clusters import own_namespace
         from fourleaf.k8s_bridge.election.election import Timing
-        from fourleaf.k8s_bridge.logs import set_up_logs
-        from fourleaf.k8s_bridge.scheduler import Options
+        from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+        from fourleaf.k8s_bridge.scheduler import SchedulerOptions
 
         set_up_logs()
-        options = Options(
+        options = SchedulerOptions(
             namespace=namespace or own_namespace(),
             config_namespace=config_namespace,
             scheduler_names=tuple(scheduler_name or ()),
@@ -95,20 +95,23 @@ def run(
         asyncio.run(_until_stopped(options, setting, client))
 
 
-async def _until_stopped(options: Options, setting: Setting, client: SolverClient) -> None:
+async def _until_stopped(options: SchedulerOptions, setting: Setting, client: SolverClient) -> None:
     from fourleaf.cli.clusters import connected
-    from fourleaf.k8s_bridge.audit import Audit, audit_to
-    from fourleaf.k8s_bridge.clock import SystemClock
-    from fourleaf.k8s_bridge.metrics import Metrics
-    from fourleaf.k8s_bridge.plain_http import Address
-    from fourleaf.k8s_bridge.reporting import Reporter
+    from fourleaf.k8s_bridge.reporting.audit import Audit, audit_to
+    from fourleaf.k8s_bridge.reporting.http import StateServer
+    from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+    from fourleaf.k8s_bridge.reporting.reporter import Reporter
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
+    from fourleaf.k8s_bridge.runtime.http_server import Address
     from fourleaf.k8s_bridge.scheduler import Scheduler
-    from fourleaf.k8s_bridge.serving import Server
-    from fourleaf.k8s_bridge.solving import Solver
+    from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
 
     clock = SystemClock()
-    metrics = Metrics()
-    async with Solver(client) as solver, connected(setting.kubeconfig, setting.context) as cluster:
+    metrics = SchedulerMetrics()
+    async with (
+        AsyncSolver(client) as solver,
+        connected(setting.kubeconfig, setting.context) as cluster,
+    ):
         audit = Audit(audit_to(setting.audit), clock) if setting.audit else None
 
         def reporter(scheduler: Scheduler) -> Reporter:
@@ -116,7 +119,7 @@ async def _until_stopped(options: Options, setting: Setting, client: SolverClien
 
         scheduler = Scheduler(cluster, clock, solver.plan, options, reporter, planner=solver)
         address = Address(setting.host, setting.port)
-        server = Server(scheduler.reporter, metrics.registry, address)
+        server = StateServer(scheduler.reporter, metrics.registry, address)
         async with _listening(server, setting):
             work = asyncio.create_task(scheduler.run())
             loop = asyncio.get_running_loop()
@@ -127,7 +130,7 @@ async def _until_stopped(options: Options, setting: Setting, client: SolverClien
 
 
 @asynccontextmanager
-async def _listening(server: Server, setting: Setting) -> AsyncIterator[None]:
+async def _listening(server: StateServer, setting: Setting) -> AsyncIterator[None]:
     """The server, listening. Raises `BadInput` where the address cannot be had."""
     async with contextlib.AsyncExitStack() as stack:
         try:

@@ -192,9 +192,9 @@ def document_of(live: Live, leader: Document) -> Document:
 
 
 def _records(live: Live) -> Document:
-    from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+    from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
     from fourleaf.k8s_bridge.ledger.names import FORMAT, GANG, PAGE, RECORD
-    from fourleaf.k8s_bridge.ledger.unreadable import BadRecord
+    from fourleaf.k8s_bridge.ledger.sealed import BadRecord
     from fourleaf.k8s_bridge.relocation.codec import read_relocation
 
     sorts: Counter[str] = Counter()

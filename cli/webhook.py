@@ -88,7 +88,7 @@ def webhook(
     import uvloop
 
     from fourleaf.cli.clusters import own_namespace
-    from fourleaf.k8s_bridge.logs import set_up_logs
+    from fourleaf.k8s_bridge.runtime.logs import set_up_logs
     from fourleaf.webhook.serve import Options
     from fourleaf.webhook.settings import SCHEDULER_USER
 
@@ -114,7 +114,7 @@ def webhook(
 
 async def _until_stopped(options: Options, kubeconfig: str | None, context: str | None) -> None:
     from fourleaf.cli.clusters import connected
-    from fourleaf.k8s_bridge.clock import SystemClock
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
     from fourleaf.webhook.serve import serve
 
     stop = asyncio.Event()

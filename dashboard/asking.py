@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from fourleaf.k8s_bridge.solving import Solver
+from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
 from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import Budget, DefragPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
@@ -28,8 +28,8 @@ class BusyError(Exception):
 class Asker:
     """Answers in a killable process, which starts with the first question."""
 
-    def __init__(self, solver: Solver | None = None) -> None:
-        self._solver = solver or Solver()
+    def __init__(self, solver: AsyncSolver | None = None) -> None:
+        self._solver = solver or AsyncSolver()
         self._lock = asyncio.Lock()
         self._waiting = 0
 

@@ -12,7 +12,7 @@ import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 NEVER = 2**31 - 1
 """So many searches through young objects before Python begins one through all."""

@@ -14,7 +14,7 @@ from pydantic.alias_generators import to_camel
 from yarl import URL
 
 from fourleaf.dashboard.views.view import View
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 PATH = "/cycles"
 WITHIN = 3.0

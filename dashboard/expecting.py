@@ -11,7 +11,7 @@ import structlog
 
 from fourleaf.dashboard.asking import bounded
 from fourleaf.dashboard.world.sight import Sight
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.extensions import ExtensionError
 from fourleaf.model.gang import GangKey
 from fourleaf.model.snapshot import Snapshot

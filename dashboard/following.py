@@ -12,7 +12,7 @@ import structlog
 from fourleaf.dashboard.hub import Hub
 from fourleaf.dashboard.views.fabric import FabricView, LeafCell, key_of, words
 from fourleaf.dashboard.world.sight import World
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 GATHER = 0.03
 """Seconds after a look in which changes are gathered: a gang's pods come together."""

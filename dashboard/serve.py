@@ -25,7 +25,7 @@ from fourleaf.dashboard.web.guard import LOOPBACK
 from fourleaf.dashboard.web.server import Server
 from fourleaf.dashboard.world.live import LiveWorld
 from fourleaf.dashboard.world.sight import World
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 QUEUE = b"event: queue\ndata: {}\n\n"
 """Told when the expected starts are known."""

@@ -12,9 +12,7 @@ from typing import Literal
 
 import structlog
 
-from fourleaf.k8s_bridge.admission import somebody_looks_at_bindings
-from fourleaf.k8s_bridge.backoff import Backoff
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
@@ -40,25 +38,27 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.cycle import Solve
+from fourleaf.k8s_bridge.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
-from fourleaf.k8s_bridge.following import ConfigFollower
-from fourleaf.k8s_bridge.leading import Leading, Pace
+from fourleaf.k8s_bridge.informers import Change, Informers, Selection
+from fourleaf.k8s_bridge.leader import CyclePace, Leader
 from fourleaf.k8s_bridge.ledger.binding import DryRun
-from fourleaf.k8s_bridge.ledger.codec import KNOWN
-from fourleaf.k8s_bridge.ledger.fence import Fenced
-from fourleaf.k8s_bridge.ledger.in_use import LedgerUse, ledger_use
+from fourleaf.k8s_bridge.ledger.dry_run import admission_covers_bindings
+from fourleaf.k8s_bridge.ledger.epoch import Fenced
+from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse, ledger_use
+from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.ledger.names import LEADER
-from fourleaf.k8s_bridge.ledger.writes import Formats
-from fourleaf.k8s_bridge.node_health.following import BeatsFollower
-from fourleaf.k8s_bridge.node_health.judge import Verdict
+from fourleaf.k8s_bridge.ledger.record_store import Formats
+from fourleaf.k8s_bridge.node_health.heartbeats import HeartbeatInformer
+from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
 from fourleaf.k8s_bridge.node_health.probe import Prober, TcpProber
-from fourleaf.k8s_bridge.observed import Observed
-from fourleaf.k8s_bridge.reflect import Change, Reflectors, Subject
-from fourleaf.k8s_bridge.relocation.planner import Planner
-from fourleaf.k8s_bridge.reporting import Reporter
-from fourleaf.k8s_bridge.tenants import SolveTime
+from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.k8s_bridge.scheduling.cycle import Solve
+from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 
@@ -73,7 +73,7 @@ SUBJECTS = (
     JOB_SETS,
     LEADER_WORKER_SETS,
     RAY_CLUSTERS,
-    Subject(NATIVE_POD_GROUPS, (NATIVE_POD_GROUPS_BETA,)),
+    Selection(NATIVE_POD_GROUPS, (NATIVE_POD_GROUPS_BETA,)),
     COSCHEDULING_POD_GROUPS,
     VOLCANO_POD_GROUPS,
     GPU_CLAIMS,
@@ -97,7 +97,7 @@ def new_identity() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SchedulerOptions:
     """How a scheduler runs.
 
     `namespace` holds its Leases, `config_namespace` its ConfigMap. `scheduler_names` are those
@@ -111,7 +111,7 @@ class Options:
     dry_run: DryRunMode = "auto"
     identity: str = field(default_factory=new_identity)
     timing: Timing = field(default_factory=Timing)
-    pace: Pace = field(default_factory=Pace)
+    pace: CyclePace = field(default_factory=CyclePace)
     formats: tuple[int, ...] = KNOWN
 
 
@@ -126,7 +126,7 @@ class Scheduler:
         cluster: Cluster,
         clock: Clock,
         solve: Solve,
-        options: Options,
+        options: SchedulerOptions,
         reporter: Callable[[Scheduler], Reporter],
         planner: Planner | None = None,
         prober: Prober | None = None,
@@ -136,21 +136,21 @@ class Scheduler:
         self.cluster = cluster
         self.gate = Gate(clock)
         self.gated = GatedCluster(cluster, self.gate)
-        self.observed = Observed(clock)
+        self.observed = ClusterCache(clock)
         self.election = Election(
             cluster, options.namespace, LEADER, options.identity, clock, self.gate, options.timing
         )
-        self.reflectors = Reflectors(cluster, clock, self._subjects(), self._on_change)
-        self.beats = BeatsFollower(cluster, clock)
+        self.reflectors = Informers(cluster, clock, self._subjects(), self._on_change)
+        self.beats = HeartbeatInformer(cluster, clock)
         self._planner = planner
         self._prober = prober or TcpProber()
         self.leading = False
-        self._term: Leading | None = None
+        self._term: Leader | None = None
         self._solve = solve
         self._solve_time = SolveTime()
         self._log = structlog.get_logger(__name__)
         self.reporter = reporter(self)
-        self.config = ConfigFollower(
+        self.config = ConfigWatcher(
             options.scheduler_names, self.observed.configure, self.reporter.config_read
         )
 
@@ -179,7 +179,7 @@ class Scheduler:
         return self._term is not None and self._term.busy
 
     @property
-    def verdicts(self) -> Mapping[Verdict, int]:
+    def verdicts(self) -> Mapping[NodeVerdict, int]:
         """How many nodes are taken for what; none by who does not lead."""
         nodes = self._term.nodes if self._term is not None else None
         return {} if nodes is None else nodes.verdicts
@@ -220,7 +220,7 @@ class Scheduler:
             await backoff.wait()
 
     async def _lead(self, epoch: int) -> None:
-        leading = Leading(
+        leading = Leader(
             cluster=self.gated,
             namespace=self.options.namespace,
             election=self.election,
@@ -252,14 +252,14 @@ class Scheduler:
         if self.options.dry_run != "auto":
             return DryRun(self.gated, self.options.dry_run == "always")
         try:
-            wanted = await somebody_looks_at_bindings(self.cluster)
+            wanted = await admission_covers_bindings(self.cluster)
         except ClusterError as error:
             self._log.warning("admission_unknown", why=str(error), dry_run="always")
             wanted = True
         return DryRun(self.gated, wanted)
 
-    def _subjects(self) -> list[Kind | Subject]:
-        config = Subject(CONFIG_MAPS, namespace=self.options.config_namespace)
+    def _subjects(self) -> list[Kind | Selection]:
+        config = Selection(CONFIG_MAPS, namespace=self.options.config_namespace)
         return [*SUBJECTS, config]
 
     def _on_change(self, kind: Kind, change: Change) -> None:

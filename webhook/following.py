@@ -9,11 +9,11 @@ from typing import Any
 
 import structlog
 
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.config_watch import START, ConfigState, folded
-from fourleaf.k8s_bridge.reflect import Absent, Change, Put, Removed, Replaced, Subject, reflect
+from fourleaf.k8s_bridge.config_watcher import START, ConfigState, folded
+from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced, Selection, reflect
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.config import CONFIG_MAP
 from fourleaf.webhook.metrics import Metrics
 from fourleaf.webhook.state import State
@@ -36,7 +36,7 @@ async def follow_config(
 ) -> None:
     """Keep the config of `state` in force as the ConfigMap changes; `names` win over its own."""
     config = START
-    subject = Subject(CONFIG_MAPS, namespace=namespace)
+    subject = Selection(CONFIG_MAPS, namespace=namespace)
     async with aclosing(reflect(cluster, subject, clock)) as changes:
         async for change in changes:
             known, body = _config_map(change)
@@ -79,7 +79,7 @@ async def follow_claims(cluster: Cluster, clock: Clock, state: State) -> None:
     """Keep every claim in the settings of `state`."""
     known: dict[tuple[str, str], Body] = {}
     state.settings = replace(state.settings, claims=known)
-    async with aclosing(reflect(cluster, Subject(GPU_CLAIMS), clock)) as changes:
+    async with aclosing(reflect(cluster, Selection(GPU_CLAIMS), clock)) as changes:
         async for change in changes:
             match change:
                 case Replaced():

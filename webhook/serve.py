@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import structlog
 
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.webhook.decide import Door
 from fourleaf.webhook.following import CONFIG, follow_claims, follow_config
 from fourleaf.webhook.http.app import application

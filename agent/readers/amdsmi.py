@@ -15,7 +15,7 @@ from fourleaf.agent import pci
 from fourleaf.agent.cgroups import Pods
 from fourleaf.agent.node import placeholder
 from fourleaf.agent.reading import Fault, Reading
-from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.model.crds.node_status import Fabric, Gpu, Link, Process
 
 SOURCE = "amdsmi"

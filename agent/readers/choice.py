@@ -10,7 +10,7 @@ from fourleaf.agent.readers.amdsmi import AmdsmiReader
 from fourleaf.agent.readers.from_file import FileReader
 from fourleaf.agent.readers.nvml import NvmlReader
 from fourleaf.agent.reading import DeviceReader, Fault, Reading
-from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.runtime.api_text import clipped
 
 
 class SourceName(StrEnum):

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fourleaf.agent.reading import Fault, Reading
-from fourleaf.k8s_bridge.telling.words import clipped, complaint
+from fourleaf.k8s_bridge.runtime.api_text import clipped, complaint
 from fourleaf.model.crds.node_status import FORMAT, NodeDevices
 from fourleaf.model.problems import Problem, Severity, shown
 from fourleaf.model.readers.jsontext import BadText

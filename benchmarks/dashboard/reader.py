@@ -15,8 +15,8 @@ from pathlib import Path
 import fourleaf.dashboard.serve  # noqa: F401 - what the dashboard has loaded before it reads
 from fourleaf.cli.clusters import connected
 from fourleaf.dashboard.world.live import LiveWorld
-from fourleaf.k8s_bridge.clock import SystemClock
-from fourleaf.k8s_bridge.logs import set_up_logs
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
+from fourleaf.k8s_bridge.runtime.logs import set_up_logs
 
 
 def memory_of(pid: int | None, field: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from fourleaf.cli.demo.story import Script, Story
 from fourleaf.cli.demo.twin import GPUS, LEAF_SIZE, Twin
 from fourleaf.cli.demo.witness import Witness
 from fourleaf.cli.render.glyphs import Glyphs
-from fourleaf.k8s_bridge.clock import SystemClock
-from fourleaf.k8s_bridge.scheduler import Options, Scheduler
-from fourleaf.k8s_bridge.solving import Solver
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
+from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
+from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
 from fourleaf.model.plan import PlanStatus
 from fourleaf.solver.process.client import SolverClient
 
@@ -44,7 +44,7 @@ async def play(script: Script, show: Show, client: SolverClient) -> list[str]:
     """Play the demo and tell what does not hold in the end. Closes `client`."""
     clock = SystemClock()
     twin = Twin(clock, script.nodes, script.seed)
-    async with Solver(client) as solver:
+    async with AsyncSolver(client) as solver:
         await twin.build()
         await solver.ready()
         diary = Diary(clock, show.read_out)
@@ -56,7 +56,11 @@ async def play(script: Script, show: Show, client: SolverClient) -> list[str]:
             return witnesses[0]
 
         scheduler = Scheduler(
-            twin.cluster.client("scheduler"), clock, solver.plan, Options(identity="demo"), witness
+            twin.cluster.client("scheduler"),
+            clock,
+            solver.plan,
+            SchedulerOptions(identity="demo"),
+            witness,
         )
         screen = Screen(show.console, show.glyphs, scheduler, witnesses[0], diary)
         story = Story(script, twin, diary, witnesses[0].why)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
 
 LEAF_SIZE = 4

@@ -7,12 +7,12 @@ from collections import Counter
 from fourleaf.cli.demo.diary import Diary
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.cli.render.where import Where
-from fourleaf.k8s_bridge.cycle import Report
-from fourleaf.k8s_bridge.ledger.book import Commit
+from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.metrics import Metrics
-from fourleaf.k8s_bridge.reporting import Reporter
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import Scheduler
+from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons import ReasonKind
@@ -29,7 +29,7 @@ class Witness(Reporter):
     """Tells the diary what is planned, bound and left waiting."""
 
     def __init__(self, scheduler: Scheduler, diary: Diary, glyphs: Glyphs) -> None:
-        super().__init__(scheduler, Metrics())
+        super().__init__(scheduler, SchedulerMetrics())
         self.plan: Plan | None = None
         self.cycles_by_status: Counter[PlanStatus] = Counter()
         self.waiting: tuple[Waiting, ...] = ()
@@ -39,7 +39,7 @@ class Witness(Reporter):
         self._said: set[tuple[GangKey, ReasonKind]] = set()
         self._standing: Counter[str] = Counter()
 
-    def cycle(self, report: Report) -> None:
+    def cycle(self, report: CycleReport) -> None:
         """A cycle has ended."""
         super().cycle(report)
         plan = report.plan

@@ -9,14 +9,14 @@ from typing import Any, Self
 
 from fourleaf.dashboard.world.records import events_of, records_of
 from fourleaf.dashboard.world.sight import History, Sight
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.following import ConfigFollower
+from fourleaf.k8s_bridge.config_watcher import ConfigWatcher
+from fourleaf.k8s_bridge.informers import Change, Informers, Selection
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
-from fourleaf.k8s_bridge.observed import Observed
-from fourleaf.k8s_bridge.reflect import Change, Reflectors, Subject
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduler import STALE, SUBJECTS
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source
@@ -44,10 +44,10 @@ class LiveWorld:
         self._cluster = cluster
         self._clock = clock
         self._namespace = namespace
-        self._observed = Observed(clock)
-        self._config = ConfigFollower((), self._observed.configure, lambda *_: None)
-        config = Subject(CONFIG_MAPS, namespace=config_namespace)
-        self._reflectors = Reflectors(cluster, clock, [*SUBJECTS, config], self._on_change)
+        self._observed = ClusterCache(clock)
+        self._config = ConfigWatcher((), self._observed.configure, lambda *_: None)
+        config = Selection(CONFIG_MAPS, namespace=config_namespace)
+        self._reflectors = Informers(cluster, clock, [*SUBJECTS, config], self._on_change)
         self._changed = asyncio.Event()
         self._version = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fourleaf.dashboard.world.sight import Body, Happening, Record
-from fourleaf.k8s_bridge.ledger.codec import BadRecord, read_gang, read_page
+from fourleaf.k8s_bridge.ledger.formats.codec import BadRecord, read_gang, read_page
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.model.gang import GangKey

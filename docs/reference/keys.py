@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from docs.reference.markdown import code, table
-from fourleaf.k8s_bridge.config_watch import DEFRAGMENT
+from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
-from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held import DEVICES
 from fourleaf.model.gang import Strategy

@@ -8,8 +8,8 @@ from prometheus_client import CollectorRegistry
 
 from docs.reference.markdown import code, table
 from fourleaf.agent.metrics import AgentMetrics
-from fourleaf.k8s_bridge.clock import SystemClock
-from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.metrics import Metrics as WebhookMetrics
 
 FILE = "metrics.md"
@@ -19,7 +19,7 @@ def registries() -> dict[str, CollectorRegistry]:
     """Program -> the registry that it serves."""
     clock = SystemClock()
     return {
-        "scheduler": Metrics().registry,
+        "scheduler": SchedulerMetrics().registry,
         "agent": AgentMetrics(clock).registry,
         "webhook": WebhookMetrics().registry,
     }

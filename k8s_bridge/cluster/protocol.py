@@ -21,7 +21,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class WatchEvent:
     """One line of a watch: `ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`, and the object."""
 
     type: str
@@ -75,7 +75,7 @@ class Cluster(Protocol):
 
     def watch(
         self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncIterator[WatchEvent]:
         """What happens after `version`, bookmarks included, until the server ends it.
 
         Raises `Gone` where `version` is too old, as an answer or in the middle.

@@ -11,7 +11,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 
-class Metadata(TypedDict, total=False):
+class MetadataShape(TypedDict, total=False):
     """What is kept of the metadata of pods and nodes."""
 
     name: Any
@@ -28,7 +28,7 @@ class Metadata(TypedDict, total=False):
     deletionGracePeriodSeconds: Any
 
 
-class Container(TypedDict, total=False):
+class ContainerShape(TypedDict, total=False):
     """What is kept of a container."""
 
     name: Any
@@ -50,9 +50,9 @@ class PodSpec(TypedDict, total=False):
 
     activeDeadlineSeconds: Any
     affinity: Any
-    containers: list[Container] | None
+    containers: list[ContainerShape] | None
     hostNetwork: Any
-    initContainers: list[Container] | None
+    initContainers: list[ContainerShape] | None
     nodeName: Any
     nodeSelector: Any
     overhead: Any
@@ -72,7 +72,7 @@ class PodSpec(TypedDict, total=False):
     workloadRef: Any
 
 
-class Condition(TypedDict, total=False):
+class ConditionShape(TypedDict, total=False):
     """What is kept of a condition of a pod."""
 
     type: Any
@@ -88,16 +88,16 @@ class PodStatus(TypedDict, total=False):
 
     phase: Any
     reason: Any
-    conditions: list[Condition] | None
+    conditions: list[ConditionShape] | None
     nominatedNodeName: Any
     resourceClaimStatuses: Any
     startTime: Any
 
 
-class Pod(TypedDict, total=False):
+class PodShape(TypedDict, total=False):
     """What is kept of a pod."""
 
-    metadata: Metadata
+    metadata: MetadataShape
     spec: PodSpec
     status: PodStatus
 
@@ -135,10 +135,10 @@ class NodeStatus(TypedDict, total=False):
     nodeInfo: NodeInfo | None
 
 
-class Node(TypedDict, total=False):
+class NodeShape(TypedDict, total=False):
     """What is kept of a node."""
 
-    metadata: Metadata
+    metadata: MetadataShape
     spec: NodeSpec
     status: NodeStatus
 
@@ -147,25 +147,25 @@ class PodPage(TypedDict, total=False):
     """A part of a list of pods."""
 
     metadata: Any
-    items: list[Pod] | None
+    items: list[PodShape] | None
 
 
 class NodePage(TypedDict, total=False):
     """A part of a list of nodes."""
 
     metadata: Any
-    items: list[Node] | None
+    items: list[NodeShape] | None
 
 
 class PodEvent(TypedDict):
     """A line of a watch of pods."""
 
     type: str
-    object: Pod
+    object: PodShape
 
 
 class NodeEvent(TypedDict):
     """A line of a watch of nodes."""
 
     type: str
-    object: Node
+    object: NodeShape

@@ -30,7 +30,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     STATEFUL_SETS,
     Kind,
 )
-from fourleaf.k8s_bridge.cluster.protocol import Body, Event
+from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -50,8 +50,8 @@ _OWNERS = frozenset(
 )
 _Adapter = TypeAdapter[Any]
 _OBJECTS: dict[Kind, _Adapter] = {
-    PODS: TypeAdapter(shapes.Pod),
-    NODES: TypeAdapter(shapes.Node),
+    PODS: TypeAdapter(shapes.PodShape),
+    NODES: TypeAdapter(shapes.NodeShape),
 }
 _PAGES: dict[Kind, _Adapter] = {
     PODS: TypeAdapter(shapes.PodPage),
@@ -61,12 +61,12 @@ _EVENTS: dict[Kind, _Adapter] = {
     PODS: TypeAdapter(shapes.PodEvent),
     NODES: TypeAdapter(shapes.NodeEvent),
 }
-_CONTAINER = tuple(shapes.Container.__annotations__)
+_CONTAINER = tuple(shapes.ContainerShape.__annotations__)
 _POD_SPEC = tuple(shapes.PodSpec.__annotations__)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListPage:
     """A part of a list: its objects, the version of the whole, and where it goes on, or ""."""
 
     items: list[Body]
@@ -79,23 +79,23 @@ def object_of(kind: Kind, content: bytes) -> Body:
     return trimmed(kind, _read(_OBJECTS, kind, content))
 
 
-def page_of(kind: Kind, content: bytes) -> Page:
+def page_of(kind: Kind, content: bytes) -> ListPage:
     """The part of a list in `content`. Raises `ClusterError` where it is none."""
     body = _read(_PAGES, kind, content)
     metadata = body.get("metadata") or {}
     items = [trimmed(kind, item) for item in body.get("items") or ()]
-    return Page(items, str(metadata.get("resourceVersion", "")), metadata.get("continue") or "")
+    return ListPage(items, str(metadata.get("resourceVersion", "")), metadata.get("continue") or "")
 
 
-def event_of(kind: Kind, line: bytes) -> Event:
+def event_of(kind: Kind, line: bytes) -> WatchEvent:
     """The line of a watch; of type `ERROR` with a whole Status. Raises `ClusterError`."""
     if b'"ERROR"' in line:
         # A Status is no object of the kind, and its `status` is a word.
         body = _read({}, kind, line)
         if body.get("type") == "ERROR":
-            return Event("ERROR", body["object"])
+            return WatchEvent("ERROR", body["object"])
     body = _read(_EVENTS, kind, line)
-    return Event(body["type"], trimmed(kind, body["object"]))
+    return WatchEvent(body["type"], trimmed(kind, body["object"]))
 
 
 def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:

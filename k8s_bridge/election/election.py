@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import structlog
 
-from fourleaf.k8s_bridge.backoff import Backoff
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.election.gate import Gate, NotLeader
 from fourleaf.k8s_bridge.election.lease import LeaderLease, lease_body, read_lease
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Cluster, Event, Listing, Target
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Cluster, Listing, Target, WatchEvent
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 
 class NotLeader(Exception):
@@ -68,7 +68,7 @@ class GatedCluster:
 
     def watch(
         self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncIterator[WatchEvent]:
         """Watch, ungated."""
         return self._cluster.watch(kind, version, namespace, labels, fields)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.ledger.fence import epoch_read
+from fourleaf.k8s_bridge.ledger.epoch import epoch_read
 
 LONGEST = 60
 """Seconds that a Lease of ours may hold, by the command's own limit."""

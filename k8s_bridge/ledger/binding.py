@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from fourleaf.k8s_bridge.backoff import Backoff
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.errors import (
     Ambiguous,
     ClusterError,
@@ -18,7 +16,7 @@ from fourleaf.k8s_bridge.cluster.errors import (
 )
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Cluster, Target
-from fourleaf.k8s_bridge.ledger.claims import (
+from fourleaf.k8s_bridge.ledger.claim_allocation import (
     Allocator,
     Drivers,
     Impossible,
@@ -26,11 +24,13 @@ from fourleaf.k8s_bridge.ledger.claims import (
     Revoked,
     Stands,
 )
-from fourleaf.k8s_bridge.ledger.concurrent import together
 from fourleaf.k8s_bridge.ledger.names import COMMIT
-from fourleaf.k8s_bridge.ledger.passing import Refusing
-from fourleaf.k8s_bridge.ledger.pods import Pods, PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
+from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.devices.held import DEVICES, devices_text
 
 
@@ -48,7 +48,7 @@ class Bound(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BindingResult:
     """What became of one member, and why where it is not bound."""
 
     member: Member
@@ -64,7 +64,7 @@ class Binder:
     """
 
     cluster: Cluster
-    pods: Pods
+    pods: PodLister
     clock: Clock
     drivers: Drivers = field(default_factory=NoDrivers)
 
@@ -73,7 +73,7 @@ class Binder:
         """Who writes the claims of members."""
         return Allocator(self.cluster, self.drivers, self.clock)
 
-    async def bind(self, commit: str, member: Member, stands: Stands) -> Answer:
+    async def bind(self, commit: str, member: Member, stands: Stands) -> BindingResult:
         """Bind `member` for `commit`, however long that takes.
 
         Where the pod has changed since it was planned, it is bound only if the commit `stands`.
@@ -83,14 +83,14 @@ class Binder:
             return answer
         backoff = Backoff(self.clock)
         pod = member.pod
-        refusing = Refusing(self.clock)
+        refusing = PermanentRefusals(self.clock)
         while True:
             if not self.pods.usable(member.node):
                 why = f"node {member.node} is not ready"
                 return await self._impossible(commit, member, why)
             try:
                 await self.cluster.bind(binding(commit, member, pod))
-                return Answer(member, Bound.BOUND)
+                return BindingResult(member, Bound.BOUND)
             except Throttled as error:
                 await backoff.wait(error.retry_after)
                 continue
@@ -107,16 +107,16 @@ class Binder:
             seen = await self._read(pod, backoff)
             answer = judged(commit, member, seen)
             if seen is None or answer is not None:
-                return answer or Answer(member, Bound.GONE)
+                return answer or BindingResult(member, Bound.GONE)
             if seen.pod.version == pod.version:
                 await backoff.wait()
             elif not await stands():
                 # Its fence may have been written over since by that of a later commit.
-                fenced = Answer(member, Bound.FENCED, f"commit {commit} no longer stands")
+                fenced = BindingResult(member, Bound.FENCED, f"commit {commit} no longer stands")
                 return judged(commit, member, await self._read(pod, backoff)) or fenced
             pod = seen.pod
 
-    async def _allocate(self, commit: str, member: Member, stands: Stands) -> Answer | None:
+    async def _allocate(self, commit: str, member: Member, stands: Stands) -> BindingResult | None:
         """Give the claims of a member their devices; an answer where that is its end."""
         if not member.claims:
             return None
@@ -127,16 +127,16 @@ class Binder:
         except Impossible as why:
             return await self._impossible(commit, member, str(why))
         except Revoked as why:
-            fenced = Answer(member, Bound.FENCED, str(why))
+            fenced = BindingResult(member, Bound.FENCED, str(why))
             return (
                 judged(commit, member, await self._read(member.pod, Backoff(self.clock))) or fenced
             )
         return None
 
-    async def _impossible(self, commit: str, member: Member, why: str) -> Answer:
+    async def _impossible(self, commit: str, member: Member, why: str) -> BindingResult:
         """That it cannot be bound, unless it is by now, or has gone and need not be."""
         seen = await self._read(member.pod, Backoff(self.clock))
-        return judged(commit, member, seen) or Answer(member, Bound.IMPOSSIBLE, why)
+        return judged(commit, member, seen) or BindingResult(member, Bound.IMPOSSIBLE, why)
 
     async def _read(self, pod: Target, backoff: Backoff) -> PodSeen | None:
         """The pod by a quorum read, None where it is gone, another, or ended."""
@@ -151,16 +151,18 @@ class Binder:
                 return seen if seen.pod.uid == pod.uid and not seen.finished else None
 
 
-def judged(commit: str, member: Member, seen: PodSeen | None) -> Answer | None:
+def judged(commit: str, member: Member, seen: PodSeen | None) -> BindingResult | None:
     """What a pod that was just read means for its member; None where binding may go on."""
     if seen is None or (seen.deleting and not seen.node):
-        return Answer(member, Bound.GONE)
+        return BindingResult(member, Bound.GONE)
     if seen.node == member.node:
-        return Answer(member, Bound.BOUND)
+        return BindingResult(member, Bound.BOUND)
     if seen.node:
-        return Answer(member, Bound.IMPOSSIBLE, f"{seen.pod} was bound to {seen.node} by another")
+        return BindingResult(
+            member, Bound.IMPOSSIBLE, f"{seen.pod} was bound to {seen.node} by another"
+        )
     if seen.fence == commit:
-        return Answer(member, Bound.FENCED, f"{seen.pod} was fenced")
+        return BindingResult(member, Bound.FENCED, f"{seen.pod} was fenced")
     return None
 
 

@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from fourleaf.k8s_bridge.chance import chance
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
-from fourleaf.k8s_bridge.ledger.again import lease_again, page_again
 from fourleaf.k8s_bridge.ledger.binding import DryRun
-from fourleaf.k8s_bridge.ledger.book import Book
-from fourleaf.k8s_bridge.ledger.codec import entry_size, room_on
-from fourleaf.k8s_bridge.ledger.concurrent import together
+from fourleaf.k8s_bridge.ledger.compaction import tidied
+from fourleaf.k8s_bridge.ledger.formats.codec import entry_size, room_on
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import gang_lease_name
-from fourleaf.k8s_bridge.ledger.pods import Pods
+from fourleaf.k8s_bridge.ledger.pods import PodLister
+from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from fourleaf.k8s_bridge.ledger.tidy import tidied
-from fourleaf.k8s_bridge.ledger.unreadable import BadRecord
-from fourleaf.k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.ledger.reread import lease_again, page_again
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord
+from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.k8s_bridge.runtime.randomness import chance
 from fourleaf.model.gang import GangKey
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CommitRequest:
     """A gang to be bound: all members that are not bound yet."""
 
     gang: GangKey
@@ -34,7 +34,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class Rejected:
     """A gang whose commit did not take, and why; nothing of it counts."""
 
     gang: GangKey
@@ -43,11 +43,11 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CommitOutcome:
     """What became of a transaction: names of commits that took, and gangs that did not."""
 
     committed: tuple[str, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[Rejected, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +55,7 @@ class _Draft:
     """One gang on its way through the steps; `failure` ends it."""
 
     commit: str
-    wanted: Wanted
+    wanted: CommitRequest
     parts: dict[str, tuple[Member, ...]]
     lease: GangLease | None = None
     failure: str = ""
@@ -75,14 +75,14 @@ class Committer:
     """Commits plans. One transaction at a time; `decided` hears of each commit as it takes."""
 
     records: Records
-    book: Book
-    pods: Pods
+    book: Ledger
+    pods: PodLister
     epoch: int
     dry_run: DryRun
     decided: Callable[[str], None]
     new_name: Callable[[], str] = field(default=lambda: f"{chance().getrandbits(48):012x}")
 
-    async def commit(self, plan: Sequence[Wanted]) -> Outcome:
+    async def commit(self, plan: Sequence[CommitRequest]) -> CommitOutcome:
         """Write the records of all gangs of `plan`; each takes as a whole or not at all.
 
         Raises `Fenced` where another leader has taken over.
@@ -94,12 +94,12 @@ class Committer:
             await self._write_pages(_sound(drafts))
             await together(self._decide(d, d.lease) for d in _sound(drafts) if d.lease)
             await together(self._withdraw(d.lease) for d in drafts if d.failure and d.lease)
-        return Outcome(
+        return CommitOutcome(
             tuple(d.commit for d in drafts if not d.failure),
-            tuple(Dropped(d.wanted.gang, d.failure, d.conflict) for d in drafts if d.failure),
+            tuple(Rejected(d.wanted.gang, d.failure, d.conflict) for d in drafts if d.failure),
         )
 
-    def _drafts(self, plan: Sequence[Wanted]) -> list[_Draft]:
+    def _drafts(self, plan: Sequence[CommitRequest]) -> list[_Draft]:
         drafts = []
         for wanted in plan:
             parts: dict[str, list[Member]] = {}

@@ -30,7 +30,7 @@ class PodSeen:
     commit: str = ""
 
 
-class Pods(Protocol):
+class PodLister(Protocol):
     """The pods of the cluster, as new as all that the ledger has read of them.
 
     A pod that was there once and is missing now is gone for good: that is the proof on which
@@ -71,25 +71,25 @@ def pod_seen(body: Body) -> PodSeen:
     )
 
 
-def is_gone(pods: Pods, member: Member) -> bool:
+def is_gone(pods: PodLister, member: Member) -> bool:
     """Whether the member is proven to hold nothing: it is gone, ended, or dies unbound."""
     seen = pods.seen(member.pod.uid)
     return seen is None or seen.finished or (seen.deleting and not seen.node)
 
 
-def is_bound(pods: Pods, member: Member) -> bool:
+def is_bound(pods: PodLister, member: Member) -> bool:
     """Whether the member stands on its node."""
     seen = pods.seen(member.pod.uid)
     return seen is not None and seen.node == member.node
 
 
-def is_elsewhere(pods: Pods, member: Member) -> bool:
+def is_elsewhere(pods: PodLister, member: Member) -> bool:
     """Whether somebody else has bound the member to another node."""
     seen = pods.seen(member.pod.uid)
     return seen is not None and seen.node not in ("", member.node)
 
 
-def is_bound_by_another(pods: Pods, commit: str, member: Member) -> bool:
+def is_bound_by_another(pods: PodLister, commit: str, member: Member) -> bool:
     """Whether another commit than `commit` is known to have bound the member since."""
     seen = pods.seen(member.pod.uid)
     return seen is not None and bool(seen.node) and seen.commit not in ("", commit)

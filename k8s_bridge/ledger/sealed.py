@@ -1,11 +1,14 @@
-"""The sealed records that there are: nobody may touch what they are about."""
+"""The sealed records that there are: nobody may touch what they are about.
+
+A record that makes no sense to this version is sealed: its envelope still says what it is about.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.ledger.names import PAGE
-from fourleaf.k8s_bridge.ledger.unreadable import Sealed
 from fourleaf.model.gang import GangKey
 
 
@@ -65,3 +68,34 @@ class SealedRecords:
     def _index(self) -> None:
         self._nodes = frozenset(node for one in self for node in one.nodes)
         self._page_of = {node: x.name for x in self if x.record == PAGE for node in x.nodes}
+
+
+class BadRecord(Exception):
+    """A Lease of ours that does not say what it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A record that this version cannot read, but knows what it is about.
+
+    `record` is what its label says (`page`, `gang`, `relocation`), `format` what its annotation
+    says. `nodes` and `gangs` are those of its envelope; without one (`opaque`) both are empty.
+    """
+
+    name: str
+    record: str
+    format: str
+    why: str
+    nodes: frozenset[str] = frozenset()
+    gangs: frozenset[GangKey] = frozenset()
+    epoch: int = 0
+    version: str = ""
+    opaque: bool = False
+
+
+class SealedRecord(BadRecord):
+    """A record that has to be left as it is, and all that it is about with it."""
+
+    def __init__(self, sealed: Sealed) -> None:
+        super().__init__(f"lease {sealed.name}: {sealed.why}")
+        self.sealed = sealed

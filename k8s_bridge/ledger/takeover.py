@@ -13,19 +13,19 @@ from typing import TypeVar
 
 from fourleaf.k8s_bridge.cluster.errors import Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.ledger.again import lease_again, page_again
-from fourleaf.k8s_bridge.ledger.book import Book
-from fourleaf.k8s_bridge.ledger.concurrent import together
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES, page_name
+from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Page, Phase
-from fourleaf.k8s_bridge.ledger.unreadable import BadRecord, Sealed, SealedRecord
-from fourleaf.k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.ledger.reread import lease_again, page_again
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord, Sealed, SealedRecord
+from fourleaf.k8s_bridge.runtime.concurrency import together
 
 _Record = TypeVar("_Record", Page, GangLease)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ListedRecords:
     """The records as they were listed. `unreadable` are names of Leases that make no sense.
 
     `sealed` are those that cannot be read, but say what they are about.
@@ -43,13 +43,13 @@ class Found:
         return max((one.epoch for one in every), default=0)
 
 
-async def find(records: Records) -> Found:
+async def find(records: Records) -> ListedRecords:
     """List pages, then gang leases: whoever is named on a page is in the second list, or gone."""
     unreadable: list[str] = []
     sealed: list[Sealed] = []
     pages = tuple(_read(await records.list(PAGES), records.page, unreadable, sealed))
     leases = tuple(_read(await records.list(GANGS), records.lease, unreadable, sealed))
-    return Found(pages, leases, tuple(unreadable), tuple(sealed))
+    return ListedRecords(pages, leases, tuple(unreadable), tuple(sealed))
 
 
 def _read(
@@ -72,10 +72,10 @@ class Takeover:
     """Makes the records ours. `epoch` must be above that of every record found."""
 
     records: Records
-    book: Book
+    book: Ledger
     epoch: int
 
-    async def fence(self, found: Found) -> None:
+    async def fence(self, found: ListedRecords) -> None:
         """Delete what was only prepared, then write every page anew.
 
         Afterwards the book holds all that counts. Raises `Fenced` where yet another leader

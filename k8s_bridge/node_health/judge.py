@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
-class Verdict(StrEnum):
+class NodeVerdict(StrEnum):
     """What a node is taken for.
 
     `well`. `silent`: its kubelet is late, and nothing follows from that yet. `dead`: what runs
@@ -66,7 +66,7 @@ down takes it down at once, but the beats of its nodes are due at different time
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SilenceLimits:
     """Seconds of silence that make a node dead, and of health that make it well again."""
 
     silent: float = 20.0
@@ -77,7 +77,7 @@ class Limits:
 class Judgement:
     """A verdict, what it rests on, and since when (monotonic seconds)."""
 
-    verdict: Verdict = Verdict.WELL
+    verdict: NodeVerdict = NodeVerdict.WELL
     cause: Cause | None = None
     since: float = 0.0
     detail: str = ""
@@ -85,30 +85,30 @@ class Judgement:
     @property
     def dead(self) -> bool:
         """Whether what runs on the node is lost."""
-        return self.verdict is Verdict.DEAD
+        return self.verdict is NodeVerdict.DEAD
 
     @property
     def usable(self) -> bool:
         """Whether the node may be given to anybody."""
-        return self.verdict in (Verdict.WELL, Verdict.SILENT)
+        return self.verdict in (NodeVerdict.WELL, NodeVerdict.SILENT)
 
 
-def judge(before: Judgement, signs: Signs, limits: Limits, now: float) -> Judgement:
+def judge(before: Judgement, signs: Signs, limits: SilenceLimits, now: float) -> Judgement:
     """The judgement of a node at `now` (monotonic seconds)."""
     cause = _cause(signs, limits)
     if cause is not None:
         if before.dead and before.cause is cause:
             return before
         since = before.since if before.dead else now
-        return Judgement(Verdict.DEAD, cause, since, signs.broken)
-    if before.verdict is Verdict.DEAD:
+        return Judgement(NodeVerdict.DEAD, cause, since, signs.broken)
+    if before.verdict is NodeVerdict.DEAD:
         # Whoever only stopped answering to be asked has not come back.
         return _returning(now) if _is_heard(signs, limits) else before
-    if before.verdict is Verdict.RETURNING:
+    if before.verdict is NodeVerdict.RETURNING:
         if not _is_heard(signs, limits):
             return replace(before, since=now)
         return before if now - before.since < limits.well else Judgement(since=now)
-    verdict = Verdict.SILENT if is_suspect(signs) else Verdict.WELL
+    verdict = NodeVerdict.SILENT if is_suspect(signs) else NodeVerdict.WELL
     return before if verdict is before.verdict else Judgement(verdict, since=now)
 
 
@@ -118,7 +118,7 @@ def is_suspect(signs: Signs) -> bool:
     return signs.there and (late or signs.ready == "Unknown")
 
 
-def _cause(signs: Signs, limits: Limits) -> Cause | None:
+def _cause(signs: Signs, limits: SilenceLimits) -> Cause | None:
     if not signs.there:
         return Cause.DELETED
     if signs.out_of_service:
@@ -136,10 +136,10 @@ def _cause(signs: Signs, limits: Limits) -> Cause | None:
     return None
 
 
-def _is_heard(signs: Signs, limits: Limits) -> bool:
+def _is_heard(signs: Signs, limits: SilenceLimits) -> bool:
     late = signs.silence is not None and signs.silence > PROMPT * limits.silent
     return signs.there and signs.ready == "True" and not late
 
 
 def _returning(now: float) -> Judgement:
-    return Judgement(Verdict.RETURNING, since=now)
+    return Judgement(NodeVerdict.RETURNING, since=now)

@@ -22,7 +22,7 @@ ALIVE = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class KubeletAddress:
     """Where a kubelet listens."""
 
     host: str
@@ -32,7 +32,7 @@ class Door:
 class Prober(Protocol):
     """Knocks at doors."""
 
-    async def answers(self, door: Door) -> bool:
+    async def answers(self, door: KubeletAddress) -> bool:
         """Whether anybody answers there, in whatever way."""
         ...
 
@@ -43,7 +43,7 @@ class TcpProber:
 
     patience: float = PATIENCE
 
-    async def answers(self, door: Door) -> bool:
+    async def answers(self, door: KubeletAddress) -> bool:
         """Whether anybody answers there, in whatever way."""
         try:
             async with asyncio.timeout(self.patience):
@@ -56,12 +56,12 @@ class TcpProber:
         return True
 
 
-def door_of(node: Body) -> Door | None:
+def kubelet_address(node: Body) -> KubeletAddress | None:
     """Where the kubelet of a Node object listens, None where the object does not say."""
     status = node.get("status") or {}
     for kind in ("InternalIP", "Hostname"):
         for address in status.get("addresses") or ():
             if address.get("type") == kind and address.get("address"):
                 endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
-                return Door(address["address"], endpoint.get("Port") or KUBELET_PORT)
+                return KubeletAddress(address["address"], endpoint.get("Port") or KUBELET_PORT)
     return None

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.codec import KNOWN, read_as
+from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN, read_as
 from fourleaf.k8s_bridge.ledger.formats.envelope import (
     Strict,
     epoch_of,
@@ -22,7 +22,7 @@ from fourleaf.k8s_bridge.ledger.formats.envelope import (
     version_of,
 )
 from fourleaf.k8s_bridge.ledger.names import CONTENT, RECORD
-from fourleaf.k8s_bridge.ledger.unreadable import BadRecord
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import GangKey
 from fourleaf.model.resources import Resources

@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.agent.grants import CONFIG_HASH, Grants, pod_on_node
 from fourleaf.k8s_bridge.cluster.kinds import PODS
-from fourleaf.k8s_bridge.reflect import Absent, Put, Removed, Replaced
+from fourleaf.k8s_bridge.informers import Absent, Put, Removed, Replaced
 from tests.agent.made import pod
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from fourleaf.agent.grants import Grants
 from fourleaf.agent.matching import mismatches
 from fourleaf.k8s_bridge.cluster.kinds import PODS
-from fourleaf.k8s_bridge.reflect import Replaced
+from fourleaf.k8s_bridge.informers import Replaced
 from fourleaf.model.crds.node_status import Process
 from tests.agent.made import process
 from tests.agent.test_grants import body

@@ -14,9 +14,9 @@ from fourleaf.agent.publisher import MANAGER, Publisher
 from fourleaf.agent.reading import Reading
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict, NotFound, Refused
 from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES
-from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, Request
+from fourleaf.k8s_bridge.cluster.memory import ApiRequest, MemoryCluster, MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.crds.node_status import NodeDevices
 from tests.agent.made import gpus, process, reading
 
@@ -31,14 +31,14 @@ class Failing:
     errors: list[ClusterError] = field(default_factory=list)
     after_all: list[ClusterError] = field(default_factory=list)
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Refuse what is to be refused."""
         if request.writes:
             self.writes += 1
             if self.errors:
                 raise self.errors.pop(0)
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Lose answers."""
         if request.writes and self.after_all:
             raise self.after_all.pop(0)

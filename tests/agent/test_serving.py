@@ -8,8 +8,8 @@ import aiohttp
 
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.agent.serving import STALE_AFTER, AgentServer
-from fourleaf.k8s_bridge.plain_http import Address
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.http_server import Address
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.agent.made import reading
 
 

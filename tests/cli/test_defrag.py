@@ -16,7 +16,7 @@ from fourleaf.cli.live import Reach
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.config_watch import DEFRAGMENT
+from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
 from fourleaf.model.config import CONFIG_MAP
 from fourleaf.model.problems import BadInput
 from tests.cli.conftest import Run

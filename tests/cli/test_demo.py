@@ -23,9 +23,9 @@ from fourleaf.cli.demo.show import Show, play
 from fourleaf.cli.demo.story import Script
 from fourleaf.cli.demo.twin import Cast, Twin
 from fourleaf.cli.render.glyphs import UNICODE
-from fourleaf.k8s_bridge.clock import SystemClock
 from fourleaf.k8s_bridge.cluster.memory.actors import target
 from fourleaf.k8s_bridge.cluster.protocol import Binding
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.model.gang import GangKey
 from fourleaf.solver.process.client import SolverClient
 from tests.cli.conftest import Run

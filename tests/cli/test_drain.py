@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.problems import BadInput
 from tests.cli.conftest import Run
 from tests.k8s_bridge.relocation.bench import Bench

@@ -13,7 +13,7 @@ import pytest
 
 from fourleaf.cli import watching
 from fourleaf.cli.render.queue import age
-from fourleaf.k8s_bridge.telling.status import LastCycle, Queued, Status, status_document
+from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status, status_document
 from fourleaf.model.gang import GangKey
 from fourleaf.model.reasons import Reason, ReasonKind
 from tests.cli.conftest import Run

@@ -9,12 +9,12 @@ import pytest
 from fourleaf.cli.live import Live
 from fourleaf.cli.render.status import server_lines
 from fourleaf.cli.status import document_of
-from fourleaf.k8s_bridge.ledger.codec import page_body
-from fourleaf.k8s_bridge.ledger.in_use import LedgerUse
+from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
+from fourleaf.k8s_bridge.ledger.formats.codec import page_body
 from fourleaf.k8s_bridge.ledger.names import FORMAT
 from fourleaf.k8s_bridge.ledger.records import Page
-from fourleaf.k8s_bridge.ledger.unreadable import Sealed
-from fourleaf.k8s_bridge.telling.status import Status, status_document
+from fourleaf.k8s_bridge.ledger.sealed import Sealed
+from fourleaf.k8s_bridge.reporting.status import Status, status_document
 
 NODE: dict[str, Any] = {
     "apiVersion": "v1",

@@ -15,8 +15,8 @@ from typing import Any, Self, TypeVar
 from fourleaf.dashboard.serve import Options, serving
 from fourleaf.dashboard.world.live import LiveWorld
 from fourleaf.dashboard.world.sight import World
-from fourleaf.k8s_bridge.clock import SystemClock
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from fourleaf.dashboard import board as boards
 from fourleaf.dashboard.board import Board
 from fourleaf.dashboard.cycles import Cycles
 from fourleaf.dashboard.world.files import FileWorld
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.dashboard.test_expecting import Searching
 from tests.dashboard.test_planning import Counting
 

@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from fourleaf.dashboard.collecting import LEAST, MOST, NEVER, collecting_while
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 
 
 @pytest.fixture

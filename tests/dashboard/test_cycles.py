@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from fourleaf.dashboard.cycles import LARGEST, Cycles, replicas
-from fourleaf.k8s_bridge.clock import SystemClock
-from fourleaf.k8s_bridge.plain_http import Address, PlainServer, json_page
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
+from fourleaf.k8s_bridge.runtime.http_server import Address, PlainServer, json_page
 from tests.dashboard.telling import document
 
 

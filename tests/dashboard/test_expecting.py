@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from fourleaf.dashboard.expecting import EVERY, Expecting
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.extensions import ExtensionError
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, GangKey, Role

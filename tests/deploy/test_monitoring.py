@@ -12,8 +12,8 @@ import yaml
 from prometheus_client import CollectorRegistry
 
 from fourleaf.agent.metrics import AgentMetrics
-from fourleaf.k8s_bridge.clock import SystemClock
-from fourleaf.k8s_bridge.metrics import Metrics as SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.decide import Door
 from fourleaf.webhook.metrics import Metrics as WebhookMetrics
 from tests.deploy.generated import DEPLOY, rendered

@@ -16,22 +16,22 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TypeVar
 
-from fourleaf.k8s_bridge.clock import SystemClock
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, RESOURCE_CLAIMS, Kind
 from fourleaf.k8s_bridge.cluster.live import LiveCluster, connect
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from fourleaf.k8s_bridge.election.election import Timing
-from fourleaf.k8s_bridge.leading import Pace
-from fourleaf.k8s_bridge.ledger.codec import KNOWN
+from fourleaf.k8s_bridge.leader import CyclePace
+from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.ledger.names import LEADER
-from fourleaf.k8s_bridge.metrics import Metrics
-from fourleaf.k8s_bridge.reporting import Reporter
-from fourleaf.k8s_bridge.scheduler import Options, Scheduler
-from fourleaf.k8s_bridge.solving import Solver
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
+from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
+from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
 
 T = TypeVar("T")
 QUICK = Timing(hold=1, renew=0.2, margin=0.3)
-TIDY = Pace(tidy=0.1)
+TIDY = CyclePace(tidy=0.1)
 
 
 class Dying(LiveCluster):
@@ -95,14 +95,14 @@ class Dying(LiveCluster):
         return answer
 
 
-async def main(kubeconfig: str, when: str, at: int, options: Options) -> None:
+async def main(kubeconfig: str, when: str, at: int, options: SchedulerOptions) -> None:
     """Run until killed."""
     clock = SystemClock()
     cluster = Dying.of(await connect(kubeconfig), when, at)
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, cluster.arm)
-    async with Solver() as solver:
+    async with AsyncSolver() as solver:
         scheduler = Scheduler(
-            cluster, clock, solver.plan, options, lambda one: Reporter(one, Metrics())
+            cluster, clock, solver.plan, options, lambda one: Reporter(one, SchedulerMetrics())
         )
         await scheduler.run()
 
@@ -114,6 +114,8 @@ if __name__ == "__main__":
     parser.add_argument("formats", type=int, nargs="*", default=KNOWN)
     parser.add_argument("--namespace", default="kube-system")
     given = parser.parse_args()
-    hurried = Options(given.namespace, given.namespace, dry_run="never", timing=QUICK, pace=TIDY)
+    hurried = SchedulerOptions(
+        given.namespace, given.namespace, dry_run="never", timing=QUICK, pace=TIDY
+    )
     known = replace(hurried, formats=tuple(given.formats))
     asyncio.run(main(given.kubeconfig, given.when, given.at, known))

@@ -20,8 +20,8 @@ from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.agent.node import own_boot_id
 from fourleaf.agent.patient import PatientReader
 from fourleaf.agent.readers.from_file import FileReader
-from fourleaf.k8s_bridge.clock import SystemClock
 from fourleaf.k8s_bridge.cluster.live import connect
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import MERGE_PATCH, Api, ApiError
 from tests.controlplane.fixtures import Plane

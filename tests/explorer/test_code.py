@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
-from fourleaf.k8s_bridge.ledger import binding, housekeeping
+from fourleaf.k8s_bridge.ledger import binding, reconciler
 from fourleaf.k8s_bridge.ledger.names import COMMIT
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.takeover import Takeover
@@ -61,7 +61,7 @@ async def _never(*_: object) -> None:
 
 def test_a_pod_fenced_twice_is_not_bound_by_who_came_first() -> None:
     """Without a look at the record, a leader that slept through two fences binds on."""
-    with patch.object(housekeeping, "stands", _always):
+    with patch.object(reconciler, "stands", _always):
         breach = explore(TWICE, ANY_SWITCHES).result.breach
     assert breach is not None
     assert "both hold device 0" in breach.why

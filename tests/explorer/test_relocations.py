@@ -8,11 +8,11 @@ from unittest.mock import patch
 
 import pytest
 
-from fourleaf.k8s_bridge.ledger import tidy
-from fourleaf.k8s_bridge.relocation import keeping, relocating
-from fourleaf.k8s_bridge.relocation.mover import Mover
+from fourleaf.k8s_bridge.ledger import compaction
+from fourleaf.k8s_bridge.relocation import controller, reserved_seats
+from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
-from fourleaf.k8s_bridge.relocation.shelf import Shelf
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from tests.explorer.code.scenario import Bounds
 from tests.explorer.relocation.stories import (
     ALONE,
@@ -68,61 +68,64 @@ def breach_of(story: Story, bounds: Bounds) -> str:
     return breach.why
 
 
-async def _by_name(self: Mover, one: Relocation, leaver: Leaver) -> None:
+async def _by_name(self: Executor, one: Relocation, leaver: Leaver) -> None:
     await self.cluster.evict(replace(leaver.pod, uid=""))
 
 
 def test_an_eviction_without_uid_meets_who_came_instead() -> None:
     """One that comes late tells the replacement of the same name to go."""
-    with patch.object(Mover, "_evict", _by_name):
+    with patch.object(Executor, "_evict", _by_name):
         assert "evicted" in breach_of(ALONE, ONE_FAULT)
 
 
-async def _unwritten(self: Shelf, one: Relocation) -> bool:
+async def _unwritten(self: RelocationStore, one: Relocation) -> bool:
     self._open[one.gang] = one
     return True
 
 
 def test_an_eviction_before_its_record_is_noticed() -> None:
     """A relocation that nobody wrote down has no right to evict."""
-    with patch.object(Shelf, "put", _unwritten):
+    with patch.object(RelocationStore, "put", _unwritten):
         assert "no leader ever said" in breach_of(REPAIR, IN_TURN)
 
 
 def test_seats_that_are_not_charged_go_to_others() -> None:
     """The gang that comes late is planned first, and takes the place."""
     nothing: Any = lambda *_: []  # noqa: E731 - it stands for two functions
-    with patch.object(keeping, "_seats", nothing), patch.object(relocating, "kept", lambda _: {}):
+    with (
+        patch.object(reserved_seats, "_seats", nothing),
+        patch.object(controller, "kept", lambda _: {}),
+    ):
         assert "has kept" in breach_of(REPAIR, IN_TURN)
 
 
-async def _as_found(self: Shelf, found: Relocation) -> None:
+async def _as_found(self: RelocationStore, found: Relocation) -> None:
     self._open[found.gang] = found
 
 
 def test_records_that_are_not_written_anew_are_dropped_by_the_old_leader() -> None:
     """What it deletes, having been replaced, is missing after a crash, and so is the place."""
-    with patch.object(Shelf, "_claim", _as_found):
+    with patch.object(RelocationStore, "_claim", _as_found):
         assert "at rest gang g" in breach_of(DOUBTED, IN_TURN)
 
 
-async def _unchecked(self: Shelf) -> None:
+async def _unchecked(self: RelocationStore) -> None:
     return
 
 
 def test_a_replaced_leader_evicts_on_a_record_that_nobody_has_seen() -> None:
     """Without a look at the epoch before an eviction, a member that is well goes."""
-    with patch.object(Shelf, "check_lead", _unchecked):
+    with patch.object(RelocationStore, "check_lead", _unchecked):
         assert "no leader ever said" in breach_of(RETURNED, IN_TURN)
 
 
 def test_a_commit_that_goes_back_evicts_whom_a_later_one_has_bound() -> None:
     """A replaced leader that still undoes a refused commit does not look at who bound the pod."""
-    with patch.object(tidy, "is_bound_by_another", lambda *_: False):
+    with patch.object(compaction, "is_bound_by_another", lambda *_: False):
         assert "no leader ever said" in breach_of(RESERVATION, ONE_FAULT)
 
 
 def test_late_records_stay_without_a_sweep() -> None:
     """A record that was made after the takeover is known to nobody who would delete it."""
-    with patch.object(Shelf, "sweep", _unchecked):
+    with patch.object(RelocationStore, "sweep", _unchecked):
         assert "at rest there is still" in breach_of(RETURNED, IN_TURN)

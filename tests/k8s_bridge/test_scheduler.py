@@ -19,13 +19,13 @@ from fourleaf.k8s_bridge.cluster.memory.actors import (
     pod,
     submit,
 )
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
-from fourleaf.k8s_bridge.metrics import Metrics
-from fourleaf.k8s_bridge.reporting import Reporter
-from fourleaf.k8s_bridge.scheduler import Options, Scheduler
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.model.config import CONFIG_MAP
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.plan import Plan
@@ -49,14 +49,14 @@ class Bench:
         self.clock = VirtualClock()
         self.cluster = MemoryCluster(clock=self.clock)
         self.kubelets = Kubelets(self.cluster.store)
-        self.metrics = Metrics()
+        self.metrics = SchedulerMetrics()
         self.tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(self.kubelets.run())]
 
     async def start(
         self, name: str = "a", solve: Any = greedy, client: MemoryCluster | None = None
     ) -> Scheduler:
         """Start a scheduler, and let it take the lead where that is free."""
-        options = Options(identity=name, dry_run="never")
+        options = SchedulerOptions(identity=name, dry_run="never")
         client = client or self.cluster.client(name)
         scheduler = Scheduler(
             client, self.clock, solve, options, lambda one: Reporter(one, self.metrics)
@@ -338,17 +338,17 @@ async def test_a_slow_takeover_keeps_the_lead(bench: Bench) -> None:
     """Taking over may last longer than the lease holds; the lead is renewed meanwhile."""
 
     class Slow:
-        async def before(self, request: Request) -> None:
+        async def before(self, request: ApiRequest) -> None:
             if request.kind is LEASES and request.target.name.startswith("page-"):
                 await bench.clock.sleep(4.0)
 
-        async def after(self, request: Request, answer: Any) -> None:
+        async def after(self, request: ApiRequest, answer: Any) -> None:
             """Answers come at once."""
 
     client = bench.cluster.client("a", Slow())
-    options = Options(identity="a", dry_run="never")
+    options = SchedulerOptions(identity="a", dry_run="never")
     scheduler = Scheduler(
-        client, bench.clock, greedy, options, lambda one: Reporter(one, Metrics())
+        client, bench.clock, greedy, options, lambda one: Reporter(one, SchedulerMetrics())
     )
     bench.tasks.append(asyncio.ensure_future(scheduler.run()))
     await submit(bench.cluster, TEAM, gang("g", 4))

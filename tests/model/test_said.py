@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fourleaf.k8s_bridge.telling.words import told
+from fourleaf.k8s_bridge.runtime.api_text import told
 from fourleaf.model.reasons import Reason, ReasonKind
 from fourleaf.model.reasons_text import sentence
 from fourleaf.model.said import parsed, said

@@ -11,7 +11,7 @@ from tests.mutants.webhook import WEBHOOK
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
 BINDINGS = "tests/k8s_bridge/cluster/contract/test_bindings.py"
 SCHEDULER = "tests/k8s_bridge/test_scheduler.py"
-LAG = "tests/k8s_bridge/test_lag.py"
+LAG = "tests/k8s_bridge/scheduling/test_lag.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 
 
@@ -80,7 +80,7 @@ MUTANTS = (
     Mutant(
         "fence: epoch",
         "a leader that was replaced goes on committing after it has met its successor's records",
-        "k8s_bridge/ledger/fence.py",
+        "k8s_bridge/ledger/epoch.py",
         "if found > ours:",
         "if found < 0 > ours:",
         "tests/k8s_bridge/ledger/test_commit.py::test_a_paused_leader_cannot_commit",
@@ -88,7 +88,7 @@ MUTANTS = (
     Mutant(
         "fence: unbound members of a gang that goes back",
         "a delayed binding takes a member whose room was freed",
-        "k8s_bridge/ledger/tidy.py",
+        "k8s_bridge/ledger/compaction.py",
         "return fenced or taken or is_gone(pods, member)",
         "return (seen is not None and not seen.node) or is_gone(pods, member)",
         f"{SAFEGUARDS}::test_a_binding_that_arrives_late_finds_its_pod_fenced",
@@ -96,7 +96,7 @@ MUTANTS = (
     Mutant(
         "quorum list: takeover",
         "a new leader misses what its predecessor wrote last, and frees it",
-        "k8s_bridge/ledger/writes.py",
+        "k8s_bridge/ledger/record_store.py",
         "return (await self._cluster.list(LEASES, self._namespace, labels)).items",
         "return (await self._cluster.list(LEASES, self._namespace, labels, cached=True)).items",
         f"{SAFEGUARDS}::test_a_takeover_reads_what_was_written_last",
@@ -128,7 +128,7 @@ MUTANTS = (
     Mutant(
         "page compare-and-swap",
         "two leaders give the same node away",
-        "k8s_bridge/ledger/writes.py",
+        "k8s_bridge/ledger/record_store.py",
         "return read_page(await self._write(name, page.version, body))",
         _insisting("read_page", "name", "page.version"),
         f"{SAFEGUARDS}::test_nothing_is_bound_on_a_page_that_was_taken_over",
@@ -136,7 +136,7 @@ MUTANTS = (
     Mutant(
         "phase compare-and-swap",
         "a gang that a successor has killed is committed after all",
-        "k8s_bridge/ledger/writes.py",
+        "k8s_bridge/ledger/record_store.py",
         "return read_gang(await self._write(lease.name, lease.version, body))",
         _insisting("read_gang", "lease.name", "lease.version"),
         f"{SAFEGUARDS}::test_what_a_successor_has_killed_is_not_committed",
@@ -161,7 +161,7 @@ MUTANTS = (
     Mutant(
         "looking again at the room",
         "others land on a node while the solver runs, and it is given away twice",
-        "k8s_bridge/wanting.py",
+        "k8s_bridge/scheduling/revalidate.py",
         "        why = why or room.take(placement, gangs[placement.gang])\n",
         "",
         f"{SCHEDULER}::test_room_taken_while_solving_is_noticed",
@@ -169,7 +169,7 @@ MUTANTS = (
     Mutant(
         "looking again at the gang",
         "a gang that grew while the solver ran is bound in part",
-        "k8s_bridge/wanting.py",
+        "k8s_bridge/scheduling/revalidate.py",
         "if not why and present.get(placement.gang) != gangs[placement.gang]:",
         "if not why and placement.gang not in gangs:",
         f"{SCHEDULER}::test_a_gang_that_grew_while_solving_is_planned_again",
@@ -177,7 +177,7 @@ MUTANTS = (
     Mutant(
         "looking again at the nodes",
         "pods are bound to a node that was cordoned or moved to another leaf meanwhile",
-        "k8s_bridge/wanting.py",
+        "k8s_bridge/scheduling/revalidate.py",
         "        why = why or _changed_nodes(placement, solved, now)\n",
         "",
         f"{SCHEDULER}::test_a_node_that_changed_while_solving_is_planned_again",
@@ -202,7 +202,7 @@ MUTANTS = (
     Mutant(
         "orphan proof",
         "a new leader frees the room of pods of which its watch has not told it yet",
-        "k8s_bridge/leading.py",
+        "k8s_bridge/leader.py",
         "        self.observed.take_all(PODS, await self.cluster.list(PODS))\n",
         "",
         f"{LAG}::test_a_new_leader_asks_before_it_takes_pods_for_gone",
@@ -210,7 +210,7 @@ MUTANTS = (
     Mutant(
         "second witness",
         "a kubelet that is silent costs its gangs their places, although its host lives",
-        "k8s_bridge/node_health/watch.py",
+        "k8s_bridge/node_health/monitor.py",
         "answers = await self._ask(nodes, suspects)",
         "answers = dict.fromkeys(suspects, False)",
         f"{REPAIR}::test_a_kubelet_that_is_silent_on_a_living_host_moves_nothing",
@@ -218,10 +218,10 @@ MUTANTS = (
     Mutant(
         "silence of everybody",
         "when nobody is heard, as while the API is away, everybody counts as silent",
-        "k8s_bridge/node_health/beats.py",
+        "k8s_bridge/node_health/heartbeats.py",
         "return 0.0 if now - self._newest > TOGETHER else now - heard",
         "return now - heard",
-        "tests/k8s_bridge/node_health/test_beats.py::test_a_silence_of_everybody_counts_for_nobody",
+        "tests/k8s_bridge/node_health/test_heartbeats.py::test_a_silence_of_everybody_counts_for_nobody",
     ),
     Mutant(
         "hysteresis",
@@ -235,7 +235,7 @@ MUTANTS = (
     Mutant(
         "kept room",
         "small gangs take the room that is kept for a big one, again and again",
-        "k8s_bridge/relocation/keeping.py",
+        "k8s_bridge/relocation/reserved_seats.py",
         "running=(*snapshot.running, *_seats(scene)),",
         "running=snapshot.running,",
         "tests/k8s_bridge/relocation/test_reservation.py"
@@ -244,7 +244,7 @@ MUTANTS = (
     Mutant(
         "kept room makes way",
         "a place is kept for a gang before which another comes",
-        "k8s_bridge/relocation/reserving.py",
+        "k8s_bridge/relocation/reservation.py",
         "        await self._make_way(waiting[0].priority, scene)\n",
         "",
         "tests/k8s_bridge/relocation/test_reservation.py"
@@ -253,7 +253,7 @@ MUTANTS = (
     Mutant(
         "budget of moves",
         "every new leader may move as much as if nobody had been moved",
-        "k8s_bridge/relocation/gathering.py",
+        "k8s_bridge/relocation/defragmentation.py",
         "        await self.moves.load()\n",
         "",
         "tests/k8s_bridge/relocation/test_moving.py::test_a_budget_outlasts_who_has_spent_it",
@@ -261,7 +261,7 @@ MUTANTS = (
     Mutant(
         "epoch before an eviction",
         "a leader that was replaced tells members to go whose places others have by now",
-        "k8s_bridge/relocation/mover.py",
+        "k8s_bridge/relocation/executor.py",
         "                await self.shelf.check_lead()\n",
         "",
         "tests/explorer/test_relocations.py::test_no_schedule_breaks_a_promise[returned--]",
@@ -269,7 +269,7 @@ MUTANTS = (
     Mutant(
         "members of later commits",
         "a commit that goes back evicts whom a later one has bound",
-        "k8s_bridge/ledger/tidy.py",
+        "k8s_bridge/ledger/compaction.py",
         "return fenced or taken or is_gone(pods, member)",
         "return fenced or is_elsewhere(pods, member) or is_gone(pods, member)",
         "tests/k8s_bridge/ledger/test_bound_by_another.py::test_who_has_bound_it_decides",

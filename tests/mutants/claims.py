@@ -6,14 +6,14 @@ from tests.mutants.mutant import Mutant
 
 LEDGER = "tests/k8s_bridge/ledger/test_claims.py"
 BACK = "tests/k8s_bridge/ledger/test_claims_back.py"
-WHOLE = "tests/k8s_bridge/test_claims.py"
+WHOLE = "tests/k8s_bridge/scheduling/test_device_claims.py"
 STOOD_STILL = f"{LEDGER}::test_a_leader_that_stood_still_gives_nothing_away"
 
 CLAIMS = (
     Mutant(
         "claim: the record stands",
         "a leader that read a claim after it was freed gives it devices that others have by now",
-        "k8s_bridge/ledger/claims.py",
+        "k8s_bridge/ledger/claim_allocation.py",
         "if _version(body) != one.claim.version and not await stands():",
         "if _version(body) != one.claim.version and False:",
         STOOD_STILL,
@@ -21,7 +21,7 @@ CLAIMS = (
     Mutant(
         "claim: version of the allocation",
         "an allocation that was under way when its gang was rolled back takes effect all the same",
-        "k8s_bridge/ledger/claims.py",
+        "k8s_bridge/ledger/claim_allocation.py",
         "        target = _exactly(one, body)\n"
         '        await self.cluster.patch(RESOURCE_CLAIMS, target, {"status": status}, "status")',
         '        target = replace(one.claim, version="")\n'
@@ -31,7 +31,7 @@ CLAIMS = (
     Mutant(
         "claim: fence",
         "what was sent before a claim was freed may still take after that",
-        "k8s_bridge/ledger/claims.py",
+        "k8s_bridge/ledger/claim_allocation.py",
         "            body = await self.cluster.patch(RESOURCE_CLAIMS, target, patch)\n"
         "            while",
         "            body = await self.cluster.get(RESOURCE_CLAIMS, target)\n            while",
@@ -40,7 +40,7 @@ CLAIMS = (
     Mutant(
         "claim: who gave",
         "a rollback takes away what somebody else has given a claim",
-        "k8s_bridge/ledger/claims.py",
+        "k8s_bridge/ledger/claim_allocation.py",
         "return _wrote(body) == commit and held and _reserved(body)",
         "return held and _reserved(body)",
         f"{BACK}::test_a_claim_with_other_devices_takes_the_gang_back",
@@ -48,7 +48,7 @@ CLAIMS = (
     Mutant(
         "claim: freed before the fence",
         "a leader that dies between the two leaves devices in a claim that no record knows of",
-        "k8s_bridge/ledger/letting_go.py",
+        "k8s_bridge/ledger/rollback.py",
         'body = await self._mark(member, f"{commit}{CLAIMED}")',
         "body = await self._mark(member, commit)",
         f"{LEDGER}::test_the_fence_comes_after_the_claims_are_free",
@@ -56,7 +56,7 @@ CLAIMS = (
     Mutant(
         "claim: devices that are gone",
         "pods are bound for devices that their driver no longer has",
-        "k8s_bridge/ledger/claims.py",
+        "k8s_bridge/ledger/claim_allocation.py",
         "            if gone:\n",
         "            if False:\n",
         f"{BACK}::test_a_device_that_went_meanwhile_takes_the_gang_back",

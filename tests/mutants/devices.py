@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
-TESTS = "tests/k8s_bridge/test_devices.py"
+TESTS = "tests/k8s_bridge/scheduling/test_devices.py"
 
 DEVICES = (
     Mutant(
         "devices: what pages hold is not free",
         "a device that a commit on its way holds is given to another pod",
-        "k8s_bridge/free_devices.py",
+        "k8s_bridge/ledger/free_devices.py",
         "free[node] = free_devices(there.allocatable).without(sorted(held))",
         "free[node] = free_devices(there.allocatable)",
         f"{TESTS}::test_a_claim_is_met_and_says_by_whom",

@@ -6,7 +6,7 @@ from tests.mutants.mutant import Mutant
 
 CODEC = "tests/k8s_bridge/ledger/test_formats.py"
 MIXED = "tests/k8s_bridge/ledger/test_mixed.py"
-WHOLE = "tests/k8s_bridge/test_versions.py"
+WHOLE = "tests/k8s_bridge/informers/test_resource_version.py"
 
 FORMATS = (
     Mutant(
@@ -20,7 +20,7 @@ FORMATS = (
     Mutant(
         "format: what is sealed holds its nodes",
         "nodes of a page that cannot be read are free for another page, and so are their devices",
-        "k8s_bridge/ledger/book.py",
+        "k8s_bridge/ledger/ledger.py",
         "return self._page_of.get(node) or self.sealed.page_of(node)",
         "return self._page_of.get(node)",
         f"{MIXED}::test_a_node_of_a_sealed_page_is_taken_up_by_no_other",
@@ -36,7 +36,7 @@ FORMATS = (
     Mutant(
         "format: a commit with a sealed page",
         "a gang lease is deleted while a page that cannot be read still points to it",
-        "k8s_bridge/ledger/steps.py",
+        "k8s_bridge/ledger/next_action.py",
         "        case _ if commit.sealed:\n            return Step(Action.WAIT)\n",
         "",
         f"{MIXED}::test_a_sealed_page_holds_up_the_rest_of_its_gang",
@@ -44,7 +44,7 @@ FORMATS = (
     Mutant(
         "format: sealed gangs wait",
         "members of a gang that a sealed page may have committed are planned once more elsewhere",
-        "k8s_bridge/cycle.py",
+        "k8s_bridge/scheduling/cycle.py",
         "open_to_all = unsealed(self.refusals.held(snapshot), self.book)",
         "open_to_all = self.refusals.held(snapshot)",
         f"{WHOLE}::test_the_old_version_holds_a_sealed_leaf_back_and_says_so",
@@ -52,7 +52,7 @@ FORMATS = (
     Mutant(
         "format: sealed gangs stay",
         "moves are decided for pods of which a record says more than this version can read",
-        "k8s_bridge/observed.py",
+        "k8s_bridge/cache/cluster_cache.py",
         "return [one for one in found if one.gang.key not in self._sealed[1]]",
         "return found",
         f"{WHOLE}::test_a_gang_on_a_sealed_page_is_not_repaired",
@@ -60,7 +60,7 @@ FORMATS = (
     Mutant(
         "format: epochs of sealed records",
         "a leader that was replaced does not learn it from a record that it cannot read",
-        "k8s_bridge/ledger/again.py",
+        "k8s_bridge/ledger/reread.py",
         '        check_epoch(epoch, error.sealed.epoch, f"lease {name}")\n'
         "        book.put_sealed(error.sealed)\n"
         "        return None\n"
@@ -77,7 +77,7 @@ FORMATS = (
     Mutant(
         "format: room in the widest",
         "a page that is full in the newer format can never be written in the older one again",
-        "k8s_bridge/ledger/codec.py",
+        "k8s_bridge/ledger/formats/codec.py",
         "return LARGEST - RESERVE - len(orjson.dumps(first.page_content(page)))",
         "return LARGEST - RESERVE - sum(map(len, FORMATS[page.format].page(page).values()))",
         f"{CODEC}::test_room_is_counted_in_the_widest_format",
@@ -85,7 +85,7 @@ FORMATS = (
     Mutant(
         "format: a page that says nothing",
         "a node is listed by two pages, of which one cannot be read at all",
-        "k8s_bridge/ledger/pages.py",
+        "k8s_bridge/ledger/page_layout.py",
         "    if book.sealed.opaque_page:\n        return\n",
         "",
         f"{MIXED}::test_no_page_takes_up_nodes_while_one_says_nothing",

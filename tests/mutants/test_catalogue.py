@@ -44,6 +44,6 @@ def test_every_safeguard_that_is_promised_has_a_mutant() -> None:
 
 def test_code_that_has_changed_is_noticed() -> None:
     """A mutant whose text is gone says so, instead of changing nothing."""
-    gone = Mutant("x", "y", "k8s_bridge/ledger/fence.py", "no such text", "", "a::b")
+    gone = Mutant("x", "y", "k8s_bridge/ledger/epoch.py", "no such text", "", "a::b")
     with pytest.raises(DriftError, match="0 times"):
         gone.mutated()

@@ -8,7 +8,7 @@ from fourleaf.k8s_bridge.cluster.errors import NotFound
 from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, gang, pod
 from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX as JOB_INDEX
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
@@ -110,14 +110,14 @@ class Jobs:
             if record is not None:
                 self._store.remove(record)
 
-    def find(self, name: str) -> Record | None:
+    def find(self, name: str) -> StoredObject | None:
         """The pod of that name."""
         try:
             return self._store.find(PODS, Target(TEAM, name))
         except NotFound:
             return None
 
-    def members(self, job: Job) -> list[Record]:
+    def members(self, job: Job) -> list[StoredObject]:
         """The pods of a job that exist."""
         return [record for name in job.names if (record := self.find(name)) is not None]
 
@@ -160,11 +160,11 @@ class Jobs:
             job.spoiled |= name in job.names
 
 
-def bound(record: Record) -> bool:
+def bound(record: StoredObject) -> bool:
     """Whether the pod is on a node."""
     return bool(record.body["spec"].get("nodeName"))
 
 
-def ended(record: Record) -> bool:
+def ended(record: StoredObject) -> bool:
     """Whether the pod has ended."""
     return record.body["status"].get("phase") in ("Succeeded", "Failed")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject
 from fourleaf.k8s_bridge.cluster.memory.selectors import parse
 from fourleaf.k8s_bridge.cluster.protocol import Listing
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 
 
 class Past:
@@ -16,9 +16,9 @@ class Past:
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
-        self._changes: dict[Kind, deque[tuple[float, Change]]] = {}
+        self._changes: dict[Kind, deque[tuple[float, StoredChange]]] = {}
 
-    def on_change(self, kind: Kind, change: Change) -> None:
+    def on_change(self, kind: Kind, change: StoredChange) -> None:
         """Keep it."""
         moment = self._clock.monotonic()
         self._changes.setdefault(kind, deque()).append((moment, change))
@@ -26,7 +26,7 @@ class Past:
     def listing(self, kind: Kind, seconds: float, namespace: str, labels: str) -> Listing | None:
         """All objects of `kind` so many seconds ago; None where there had been none yet."""
         then = self._clock.monotonic() - seconds
-        there: dict[tuple[str, str], Record] = {}
+        there: dict[tuple[str, str], StoredObject] = {}
         version = 0
         for moment, change in self._changes.get(kind, ()):
             if moment > then:

@@ -6,12 +6,12 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fourleaf.k8s_bridge.chance import seeded
-from fourleaf.k8s_bridge.leading import Pace
-from fourleaf.k8s_bridge.ledger.codec import KNOWN
-from fourleaf.k8s_bridge.metrics import Metrics
-from fourleaf.k8s_bridge.reporting import Reporter
-from fourleaf.k8s_bridge.scheduler import DryRunMode, Options, Scheduler
+from fourleaf.k8s_bridge.leader import CyclePace
+from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.runtime.randomness import seeded
+from fourleaf.k8s_bridge.scheduler import DryRunMode, Scheduler, SchedulerOptions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons import Reason, ReasonKind
@@ -35,8 +35,8 @@ _DRY_RUNS: tuple[DryRunMode, ...] = ("never", "never", "always", "auto")
 
 _CROWDED = Reason(ReasonKind.NO_FREE_CAPACITY)
 
-_METRICS = Metrics()
-_PACE = Pace(settle=0.1, longest=0.5)
+_METRICS = SchedulerMetrics()
+_PACE = CyclePace(settle=0.1, longest=0.5)
 """Slower than usual: what looks around fifty times a second costs most of a simulation."""
 
 
@@ -72,7 +72,7 @@ class Replica:
         chance = stream(world.seed, "replica", self.identity)
         self._wire = Wire(world, self.identity, self.machine, world.faults.values(), chance)
         world.versions[self.identity] = self.formats
-        options = Options(
+        options = SchedulerOptions(
             identity=self.identity,
             dry_run=chance.choice(_DRY_RUNS),
             pace=_PACE,

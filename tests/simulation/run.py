@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.simulation import progress
 from tests.simulation.chance import stream
 from tests.simulation.churn import config, nodes, pods

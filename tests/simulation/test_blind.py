@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.simulation.run import run
@@ -18,7 +18,7 @@ def test_a_server_that_ignores_versions_is_noticed(monkeypatch: pytest.MonkeyPat
     """Where no write is compared with a version, some law is broken, and its seed is told."""
     exact = MemoryStore.find_exact
 
-    def loose(self: MemoryStore, kind: Kind, target: Target) -> Record:
+    def loose(self: MemoryStore, kind: Kind, target: Target) -> StoredObject:
         return exact(self, kind, Target(target.namespace, target.name, target.uid))
 
     monkeypatch.setattr(MemoryStore, "find_exact", loose)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from fourleaf.k8s_bridge.virtual_clock import WALL, VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import WALL, VirtualClock
 from tests.simulation.clocks import MachineClock
 
 

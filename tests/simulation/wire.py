@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
 from tests.simulation.clocks import MachineClock
 from tests.simulation.faults.fault import Fate, Fault, Hitch
 
@@ -47,12 +47,12 @@ class Wire:
         self._chance = chance
         self._server = MemoryCluster(world.store, identity=identity, interceptors=(self,))
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Sign what arrives, so that those who judge know whose it is."""
         if request.writes:
             self._world.store.writer = request.identity
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Nothing more to sign."""
 
     async def list(
@@ -75,12 +75,12 @@ class Wire:
 
     async def watch(
         self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncIterator[WatchEvent]:
         """See `Cluster.watch`."""
         target = Target(namespace, "", version=version)
         await self._ask("watch", kind, target, _given(None))
         events = self._server.watch(kind, version, namespace, labels, fields)
-        earlier: Event | None = None
+        earlier: WatchEvent | None = None
         assert isinstance(events, AsyncGenerator)
         async with aclosing(events):
             async for event in events:
@@ -156,7 +156,7 @@ class Wire:
     ) -> T:
         """Send a request and wait for its answer."""
         await self._awake()
-        request = Request(self._identity, verb, kind, target, subresource, body, dry_run)
+        request = ApiRequest(self._identity, verb, kind, target, subresource, body, dry_run)
         self._world.story.requests[self._identity] += 1
         fate = self._fate(request)
         if fate.fault:
@@ -208,7 +208,7 @@ class Wire:
             raise Ambiguous("the process is dead")
         await self._machine.running()
 
-    def _fate(self, request: Request) -> Fate:
+    def _fate(self, request: ApiRequest) -> Fate:
         for fault in self._world.striking(self._faults):
             fate = fault.on_request(self._identity, request, self._now())
             if fate is not None:

@@ -11,10 +11,10 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import NAMESPACES, NODES, PRIORITY_CLASSES, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import nodes
-from fourleaf.k8s_bridge.cluster.memory.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.cluster.memory.merge import merged
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.node_health.fake_heartbeats import FakeHeartbeats
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.simulation.chance import stream
 from tests.simulation.churn import config
 from tests.simulation.faults.fault import Fault
@@ -50,7 +50,7 @@ class World:
         self.store = WatchedStore(clock, seed)
         self.admin = MemoryCluster(self.store, identity="admin")
         self.jobs = Jobs(self.store)
-        self.beats = Heartbeats(self.store)
+        self.beats = FakeHeartbeats(self.store)
         self.job_number = 0
         self.ledger_format = 1
         self.versions: dict[str, tuple[int, ...]] = {}

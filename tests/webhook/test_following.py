@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from fourleaf.k8s_bridge.clock import SystemClock
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.following import CONFIG, follow_claims, follow_config
 from fourleaf.webhook.metrics import Metrics
 from fourleaf.webhook.state import State

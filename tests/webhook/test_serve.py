@@ -11,10 +11,10 @@ from pathlib import Path
 
 import aiohttp
 
-from fourleaf.k8s_bridge.clock import SystemClock
 from fourleaf.k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, SECRETS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.configurations import Deployment, configurations
 from fourleaf.webhook.names import NAME, SECRET
 from fourleaf.webhook.serve import Options, hosts_of_service, serve

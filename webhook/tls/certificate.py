@@ -6,7 +6,7 @@ import ssl
 
 import structlog
 
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.webhook.metrics import Metrics
 from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of, new_context
 

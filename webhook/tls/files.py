@@ -7,7 +7,7 @@ from pathlib import Path
 
 from watchfiles import awatch
 
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.webhook.metrics import Metrics
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import structlog
 
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import SECRETS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.webhook.metrics import Metrics
 from fourleaf.webhook.tls.bundles import Bundles, Overtaken
 from fourleaf.webhook.tls.certificate import Certificate

@@ -17,7 +17,7 @@ from fourleaf.agent.readers.nvml.links import links
 from fourleaf.agent.readers.nvml.processes import processes
 from fourleaf.agent.readers.nvml.xids import Xids
 from fourleaf.agent.reading import Fault, Reading
-from fourleaf.k8s_bridge.telling.words import clipped
+from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.model.crds.node_status import Gpu
 
 SOURCE = "nvml"

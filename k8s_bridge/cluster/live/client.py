@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,11 +13,15 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone, Refused
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.live.answers import watch_error
 from fourleaf.k8s_bridge.cluster.live.credentials import Credentials
-from fourleaf.k8s_bridge.cluster.live.lines import lines
 from fourleaf.k8s_bridge.cluster.live.protobuf.frames import PROTOBUF, frames, pod_event_of
-from fourleaf.k8s_bridge.cluster.live.traffic import Traffic
-from fourleaf.k8s_bridge.cluster.live.transport import APPLY_PATCH, JSON, MERGE_PATCH, Transport
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
+from fourleaf.k8s_bridge.cluster.live.transport import (
+    APPLY_PATCH,
+    JSON,
+    MERGE_PATCH,
+    Traffic,
+    Transport,
+)
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
 from fourleaf.k8s_bridge.cluster.slim import event_of, page_of
 
 PAGE = 2500
@@ -84,7 +88,7 @@ class LiveCluster:
 
     async def watch(
         self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncIterator[WatchEvent]:
         """What happens after `version`; see `Cluster.watch`. A broken connection ends it."""
         seconds = random.randint(*WATCH_SECONDS)  # noqa: S311 - to spread them, not to hide them
         query = {
@@ -228,3 +232,21 @@ def _decoded(path: str, content: bytes) -> Body:
     except orjson.JSONDecodeError as error:
         raise ClusterError(f"{path}: the answer is not JSON: {error}") from error
     return body
+
+
+async def lines(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """All whole lines, without their ends; what follows the last line end is dropped.
+
+    A line may span many chunks: its parts are joined once.
+    """
+    parts: list[bytes] = []
+    async for chunk in chunks:
+        *ended, rest = chunk.split(b"\n")
+        if ended:
+            ended[0] = b"".join([*parts, ended[0]])
+            parts.clear()
+            for line in ended:
+                if line:
+                    yield line
+        if rest:
+            parts.append(rest)

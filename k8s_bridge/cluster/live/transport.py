@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 
 import aiohttp
@@ -12,7 +13,6 @@ from yarl import URL
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Throttled
 from fourleaf.k8s_bridge.cluster.live.answers import error_of
 from fourleaf.k8s_bridge.cluster.live.credentials import Credentials
-from fourleaf.k8s_bridge.cluster.live.traffic import Traffic
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -192,3 +192,19 @@ def _unanswered(what: str, error: Exception) -> Ambiguous:
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__} {error}".strip()
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Requests by (verb, plural of the kind with its subresource, HTTP status or 0), and bytes.
+
+    Status 0 counts requests without an answer. Bytes are those of bodies: `sent`, `received`.
+    """
+
+    requests: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    sent: int = 0
+    received: int = 0
+
+    def count(self, verb: str, kind: str, status: int) -> None:
+        """Count one request."""
+        self.requests[verb, kind, status] += 1

@@ -1,7 +1,7 @@
 """A cluster in memory: the apiserver's answers without an apiserver, for demos and tests."""
 
 from fourleaf.k8s_bridge.cluster.memory.client import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.requests import Interceptor, Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest, Interceptor
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 
-__all__ = ["Interceptor", "MemoryCluster", "MemoryStore", "Request"]
+__all__ = ["ApiRequest", "Interceptor", "MemoryCluster", "MemoryStore"]

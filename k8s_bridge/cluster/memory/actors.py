@@ -7,8 +7,8 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
 from fourleaf.k8s_bridge.cluster.kinds import NAMESPACES, NODES, PODS
-from fourleaf.k8s_bridge.cluster.memory.names import Names
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.names import NameGenerator
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 
@@ -99,7 +99,7 @@ class Kubelets:
     def __init__(self, store: MemoryStore) -> None:
         self.silent: set[str] = set()
         self._store = store
-        self._names = Names(store.clock, 0)
+        self._names = NameGenerator(store.clock, 0)
 
     def step(self) -> int:
         """Do what there is to do; how many pods that was."""
@@ -122,7 +122,7 @@ class Kubelets:
             self.step()
             await self._store.clock.sleep(seconds)
 
-    def _serve(self, record: Record) -> bool:
+    def _serve(self, record: StoredObject) -> bool:
         if "deletionTimestamp" in record.metadata:
             self._store.finish(record.namespace, record.metadata["name"])
             return True
@@ -131,7 +131,7 @@ class Kubelets:
             return True
         return False
 
-    def _status(self, record: Record, phase: str, ready: str, reason: str) -> None:
+    def _status(self, record: StoredObject, phase: str, ready: str, reason: str) -> None:
         body = record.whole()
         status = body["status"]
         status.setdefault("startTime", self._names.now())

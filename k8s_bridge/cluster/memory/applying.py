@@ -7,14 +7,14 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.errors import Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.cluster.memory.merge import merged
-from fourleaf.k8s_bridge.cluster.memory.records import Record, copied
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject, copied
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
 
 def apply(
     store: MemoryStore, kind: Kind, target: Target, body: Body, manager: str, subresource: str
-) -> Record:
+) -> StoredObject:
     """Apply `body` as `manager`; see `Cluster.apply`."""
     body = copied(body)
     body["metadata"] = {**(body.get("metadata") or {}), "name": target.name}

@@ -7,12 +7,14 @@ from math import ceil
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Throttled
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.selectors import structured
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
 
-def check_eviction(pod: Record, budgets: Iterable[Record], pods: Iterable[Record]) -> None:
+def check_eviction(
+    pod: StoredObject, budgets: Iterable[StoredObject], pods: Iterable[StoredObject]
+) -> None:
     """Raise `Throttled` where one of `budgets` forbids that `pod` goes.
 
     `budgets` and `pods` are those of the pod's namespace. Two budgets over one pod are an
@@ -52,20 +54,20 @@ def _scaled(value: Any, of: int) -> int:
     return int(value)
 
 
-def _spec(record: Record) -> Body:
+def _spec(record: StoredObject) -> Body:
     spec: Body = record.body.get("spec") or {}
     return spec
 
 
-def _phase(pod: Record) -> str:
+def _phase(pod: StoredObject) -> str:
     return str((pod.body.get("status") or {}).get("phase", ""))
 
 
-def _deleting(pod: Record) -> bool:
+def _deleting(pod: StoredObject) -> bool:
     return "deletionTimestamp" in pod.metadata
 
 
-def _healthy(pod: Record) -> bool:
+def _healthy(pod: StoredObject) -> bool:
     conditions = (pod.body.get("status") or {}).get("conditions") or ()
     ready = any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
     return ready and not _deleting(pod)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fourleaf.k8s_bridge.cluster.errors import NotFound
 from fourleaf.k8s_bridge.cluster.kinds import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
@@ -66,7 +66,7 @@ class ClaimController:
         for claim in list(self._store.records(RESOURCE_CLAIMS)):
             self._look_after(claim)
 
-    def _make(self, pod: Record) -> None:
+    def _make(self, pod: StoredObject) -> None:
         """Make the claims that a pod is to have from templates."""
         status = pod.whole()["status"]
         made = list(status.get("resourceClaimStatuses") or ())
@@ -98,7 +98,7 @@ class ClaimController:
             body["status"]["resourceClaimStatuses"] = made
             self._store.update(PODS, pod, body, "status")
 
-    def _look_after(self, claim: Record) -> None:
+    def _look_after(self, claim: StoredObject) -> None:
         """Take dead pods off a claim, free what nobody uses any more, let go what may go."""
         body = claim.whole()
         status = body.get("status") or {}

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import applying, pods
 from fourleaf.k8s_bridge.cluster.memory.merge import merged
 from fourleaf.k8s_bridge.cluster.memory.refusals import invalid
-from fourleaf.k8s_bridge.cluster.memory.requests import Interceptor, Request
-from fourleaf.k8s_bridge.cluster.memory.selection import Selection, selection
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest, Interceptor
+from fourleaf.k8s_bridge.cluster.memory.selection import Predicate, selection
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Event, Listing, Target
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 
 class MemoryCluster:
@@ -58,7 +58,7 @@ class MemoryCluster:
 
     async def watch(
         self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncIterator[WatchEvent]:
         """What happens after `version`; "" or "0" start with what is there, as `ADDED`."""
         request = self._request("watch", kind, Target(namespace, "", version=version))
         await self._before(request)
@@ -74,9 +74,9 @@ class MemoryCluster:
             await self._after(request, event)
             yield event
 
-    def _present(self, kind: Kind, namespace: str, selects: Selection) -> Sequence[Event]:
+    def _present(self, kind: Kind, namespace: str, selects: Predicate) -> Sequence[WatchEvent]:
         found = self.store.records(kind, namespace)
-        return [Event("ADDED", r.listed()) for r in found if selects(r)]
+        return [WatchEvent("ADDED", r.listed()) for r in found if selects(r)]
 
     async def get(self, kind: Kind, target: Target) -> Body:
         """The object; see `Cluster.get`."""
@@ -160,15 +160,15 @@ class MemoryCluster:
         subresource: str = "",
         body: Any = None,
         dry_run: bool = False,
-    ) -> Request:
-        return Request(self.identity, verb, kind, target, subresource, body, dry_run)
+    ) -> ApiRequest:
+        return ApiRequest(self.identity, verb, kind, target, subresource, body, dry_run)
 
-    async def _before(self, request: Request) -> None:
+    async def _before(self, request: ApiRequest) -> None:
         # a request gives way once, as on a network, so that others run between any two
         await asyncio.sleep(0)
         for interceptor in self.interceptors:
             await interceptor.before(request)
 
-    async def _after(self, request: Request, answer: Any) -> None:
+    async def _after(self, request: ApiRequest, answer: Any) -> None:
         for interceptor in self.interceptors:
             await interceptor.after(request, answer)

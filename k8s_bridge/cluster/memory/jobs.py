@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import OURS
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
@@ -57,7 +57,7 @@ class JobController:
                 if index not in present:
                     self._make(record, index)
 
-    def _pods(self, owner: Record) -> Iterator[tuple[int, Record]]:
+    def _pods(self, owner: StoredObject) -> Iterator[tuple[int, StoredObject]]:
         for pod in self._store.records(PODS, owner.namespace):
             owners = pod.metadata.get("ownerReferences") or ()
             if any(one["uid"] == owner.metadata["uid"] for one in owners):
@@ -65,7 +65,7 @@ class JobController:
                 if "deletionTimestamp" not in pod.metadata and not ended:
                     yield int(pod.metadata["labels"][INDEX]), pod
 
-    def _make(self, owner: Record, index: int) -> None:
+    def _make(self, owner: StoredObject, index: int) -> None:
         name, template = owner.metadata["name"], owner.body["spec"]["template"]
         body = {
             "metadata": {

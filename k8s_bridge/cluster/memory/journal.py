@@ -10,24 +10,24 @@ from operator import attrgetter
 
 from fourleaf.k8s_bridge.cluster.errors import Gone
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
-from fourleaf.k8s_bridge.cluster.memory.selection import Selection
-from fourleaf.k8s_bridge.cluster.protocol import Event
+from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject
+from fourleaf.k8s_bridge.cluster.memory.selection import Predicate
+from fourleaf.k8s_bridge.cluster.protocol import WatchEvent
 
 
-class Journal:
+class WatchJournal:
     """The changes to one kind, oldest first; at most `keep` of them."""
 
     def __init__(self, kind: Kind, keep: int) -> None:
         self.kind = kind
         self.compacted = 0
-        self._changes: deque[Change] = deque()
+        self._changes: deque[StoredChange] = deque()
         self._keep = keep
         self._first = 0
         self._round = 0
         self._waiting: dict[asyncio.Event, None] = {}
 
-    def add(self, change: Change) -> None:
+    def add(self, change: StoredChange) -> None:
         """Add the newest change and wake whoever waits for it."""
         self._changes.append(change)
         if len(self._changes) > self._keep:
@@ -52,8 +52,8 @@ class Journal:
             event.set()
 
     async def events(
-        self, version: int, namespace: str, selects: Selection
-    ) -> AsyncIterator[Event]:
+        self, version: int, namespace: str, selects: Predicate
+    ) -> AsyncIterator[WatchEvent]:
         """What happens after `version`, until `end`. Raises `Gone`."""
         if version < self.compacted:
             raise _gone(version, self.compacted)
@@ -77,8 +77,8 @@ class Journal:
         finally:
             self._waiting.pop(wake, None)
 
-    def _event(self, change: Change, namespace: str, selects: Selection) -> Event | None:
-        def seen(record: Record | None) -> bool:
+    def _event(self, change: StoredChange, namespace: str, selects: Predicate) -> WatchEvent | None:
+        def seen(record: StoredObject | None) -> bool:
             if record is None or (namespace and record.namespace != namespace):
                 return False
             return selects(record)
@@ -87,18 +87,18 @@ class Journal:
             return bookmark(change.version)
         was, is_now = seen(change.before), seen(change.after)
         if change.after is not None and is_now:
-            return Event("MODIFIED" if was else "ADDED", change.after.listed())
+            return WatchEvent("MODIFIED" if was else "ADDED", change.after.listed())
         if was and change.before is not None:
             body = change.before.listed()
             body["metadata"]["resourceVersion"] = str(change.version)
-            return Event("DELETED", body)
+            return WatchEvent("DELETED", body)
         return None
 
 
-def bookmark(version: int) -> Event:
+def bookmark(version: int) -> WatchEvent:
     """The event that says that all up to `version` has been sent."""
     body = {"metadata": {"resourceVersion": str(version)}}
-    return Event("BOOKMARK", body)
+    return WatchEvent("BOOKMARK", body)
 
 
 def _gone(version: int, compacted: int) -> Gone:

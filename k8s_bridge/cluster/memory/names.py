@@ -6,12 +6,12 @@ import random
 import uuid
 from datetime import UTC, datetime
 
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 
-class Names:
+class NameGenerator:
     """UIDs and suffixes that a seed determines, and the time of day."""
 
     def __init__(self, clock: Clock, seed: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fourleaf.k8s_bridge.cluster.errors import Conflict
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, PODS
 from fourleaf.k8s_bridge.cluster.memory.budgets import check_eviction
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 
@@ -41,7 +41,7 @@ def evict(store: MemoryStore, pod: Target) -> None:
     store.remove(record, grace(record))
 
 
-def grace(pod: Record) -> int:
+def grace(pod: StoredObject) -> int:
     """Seconds that a pod has to stop: none where nothing of it runs."""
     spec, status = pod.body["spec"], pod.body.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):

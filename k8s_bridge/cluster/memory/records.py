@@ -20,7 +20,7 @@ def copied(body: Body) -> Body:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class StoredObject:
     """One version of one object. `body` belongs to the store: copy before changing."""
 
     kind: Kind
@@ -62,12 +62,12 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StoredChange:
     """What a write did to one object: no `before` where it was made, no `after` where it went.
 
     Neither, where it is a bookmark.
     """
 
     version: int
-    before: Record | None = None
-    after: Record | None = None
+    before: StoredObject | None = None
+    after: StoredObject | None = None

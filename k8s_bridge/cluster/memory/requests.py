@@ -10,7 +10,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ApiRequest:
     """One request: who asks for what.
 
     `verb` is one of list, watch, get, create, update, patch, apply, delete; a Binding is a create
@@ -34,11 +34,11 @@ class Request:
 class Interceptor(Protocol):
     """Stands between a client and the store: refuses, delays, loses, counts."""
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Look at a request that has not been done; a `ClusterError` raised here stops it."""
         ...
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Look at what was done, and at each event of a watch.
 
         A `ClusterError` raised here loses the answer, not the effect.

@@ -8,16 +8,16 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.selectors import parse
 
-Selection = Callable[[Record], bool]
+Predicate = Callable[[StoredObject], bool]
 
 _OF_ALL = ("metadata.name", "metadata.namespace")
 _OF_PODS = ("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "status.phase")
 
 
-def selection(kind: Kind, labels: str = "", fields: str = "") -> Selection:
+def selection(kind: Kind, labels: str = "", fields: str = "") -> Predicate:
     """What takes the objects of `kind` that both selectors take; "" takes all.
 
     Raises `Refused` where one is no selector, or names a field that cannot be selected by.
@@ -27,7 +27,7 @@ def selection(kind: Kind, labels: str = "", fields: str = "") -> Selection:
     return lambda record: of_labels(record.labels) and all(term(record) for term in terms)
 
 
-def _term(kind: Kind, text: str) -> Selection:
+def _term(kind: Kind, text: str) -> Predicate:
     negated = "!=" in text
     path, sign, value = text.replace("==", "=").partition("!=" if negated else "=")
     known = _OF_ALL + (_OF_PODS if kind == PODS else ())

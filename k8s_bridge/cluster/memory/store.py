@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from fourleaf.k8s_bridge.clock import Clock, SystemClock
 from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, Conflict, NotFound, Refused
 from fourleaf.k8s_bridge.cluster.kinds import NAMESPACES, PODS, PRIORITY_CLASSES, Kind
 from fourleaf.k8s_bridge.cluster.memory import rules
-from fourleaf.k8s_bridge.cluster.memory.journal import Journal
-from fourleaf.k8s_bridge.cluster.memory.names import Names
-from fourleaf.k8s_bridge.cluster.memory.records import Change, Record, copied
+from fourleaf.k8s_bridge.cluster.memory.journal import WatchJournal
+from fourleaf.k8s_bridge.cluster.memory.names import NameGenerator
+from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject, copied
 from fourleaf.k8s_bridge.cluster.memory.refusals import invalid
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.runtime.clock import Clock, SystemClock
 
 FIRST_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _SYSTEM_PRIORITIES = {"system-cluster-critical": 2000000000, "system-node-critical": 2000001000}
@@ -35,35 +35,35 @@ class MemoryStore:
     ) -> None:
         self.clock = clock or SystemClock()
         self.version = 1
-        self._names = Names(self.clock, seed)
+        self._names = NameGenerator(self.clock, seed)
         self._keep = keep
         self._missing = frozenset(missing)
-        self._objects: dict[Kind, dict[tuple[str, str], Record]] = {}
-        self._journals: dict[Kind, Journal] = {}
+        self._objects: dict[Kind, dict[tuple[str, str], StoredObject]] = {}
+        self._journals: dict[Kind, WatchJournal] = {}
         self._compacted = 0
         self.applied: dict[tuple[str, str, str], Body] = {}
         for name in FIRST_NAMESPACES:
             self.create(NAMESPACES, "", {"metadata": {"name": name}})
 
-    def journal(self, kind: Kind) -> Journal:
+    def journal(self, kind: Kind) -> WatchJournal:
         """The history of `kind`. Raises `NotFound` where the cluster does not know it."""
         if kind in self._missing:
             message = "the server could not find the requested resource"
             raise NotFound(message, 404, "NotFound")
         found = self._journals.get(kind)
         if found is None:
-            found = self._journals[kind] = Journal(kind, self._keep)
+            found = self._journals[kind] = WatchJournal(kind, self._keep)
             found.compact(self._compacted)
         return found
 
-    def records(self, kind: Kind, namespace: str = "") -> Iterator[Record]:
+    def records(self, kind: Kind, namespace: str = "") -> Iterator[StoredObject]:
         """All objects of `kind`, by namespace and name."""
         self.journal(kind)
         for key, record in sorted(self._objects.get(kind, {}).items()):
             if not namespace or key[0] == namespace:
                 yield record
 
-    def find(self, kind: Kind, target: Target) -> Record:
+    def find(self, kind: Kind, target: Target) -> StoredObject:
         """The object, whatever its UID and version. Raises `NotFound`."""
         self.journal(kind)
         found = self._objects.get(kind, {}).get((target.namespace, target.name))
@@ -71,7 +71,7 @@ class MemoryStore:
             raise NotFound(f'{kind.plural} "{target.name}" not found', 404, "NotFound")
         return found
 
-    def find_exact(self, kind: Kind, target: Target) -> Record:
+    def find_exact(self, kind: Kind, target: Target) -> StoredObject:
         """The object, with the UID and version of `target` where given, else `Conflict`."""
         found = self.find(kind, target)
         for name, wanted in (("uid", target.uid), ("resourceVersion", target.version)):
@@ -81,7 +81,7 @@ class MemoryStore:
                 raise Conflict(message, 409, "Conflict")
         return found
 
-    def create(self, kind: Kind, namespace: str, body: Body) -> Record:
+    def create(self, kind: Kind, namespace: str, body: Body) -> StoredObject:
         """Make an object. Raises `AlreadyExists`, `NotFound` for its namespace, `Refused`."""
         made = copied(body)
         metadata = made.setdefault("metadata", {})
@@ -138,11 +138,13 @@ class MemoryStore:
                     default = record.body["value"]
         spec["priority"] = default
 
-    def update(self, kind: Kind, record: Record, body: Body, subresource: str = "") -> Record:
+    def update(
+        self, kind: Kind, record: StoredObject, body: Body, subresource: str = ""
+    ) -> StoredObject:
         """Put `body` in the place of `record`, as far as a client may; same: no write."""
         return self.write(record, rules.updated(kind, record.body, copied(body), subresource))
 
-    def write(self, record: Record, body: Body) -> Record:
+    def write(self, record: StoredObject, body: Body) -> StoredObject:
         """Put `body` in the place of `record`; without a difference nothing is written.
 
         An object that is being deleted goes when its last finalizer does.
@@ -153,10 +155,10 @@ class MemoryStore:
         waits = metadata.get("deletionGracePeriodSeconds", 0) > 0
         if metadata.get("deletionTimestamp") and not waits and not metadata.get("finalizers"):
             self._remove(record)
-            return Record(record.kind, body)
+            return StoredObject(record.kind, body)
         return self._put(record.kind, record, body)
 
-    def remove(self, record: Record, grace: int = 0) -> None:
+    def remove(self, record: StoredObject, grace: int = 0) -> None:
         """Delete at once, or mark as being deleted: for `grace` seconds, or finalizers."""
         metadata = dict(record.metadata)
         marked = record.kind == PODS or metadata.get("finalizers")
@@ -177,7 +179,7 @@ class MemoryStore:
     def bookmark(self) -> None:
         """Tell every watch how far it has got."""
         for journal in self._journals.values():
-            journal.add(Change(self.version))
+            journal.add(StoredChange(self.version))
 
     def compact(self, version: int | str | None = None) -> None:
         """Forget the history up to `version`, or all of it: older watches and starts are `Gone`."""
@@ -190,7 +192,7 @@ class MemoryStore:
         for journal in self._journals.values():
             journal.end()
 
-    def _put(self, kind: Kind, before: Record | None, body: Body) -> Record:
+    def _put(self, kind: Kind, before: StoredObject | None, body: Body) -> StoredObject:
         self.version += 1
         metadata = body["metadata"]
         body = {
@@ -199,16 +201,16 @@ class MemoryStore:
             **body,
             "metadata": {**metadata, "resourceVersion": str(self.version)},
         }
-        record = Record(kind, body)
+        record = StoredObject(kind, body)
         key = (record.namespace, metadata["name"])
         self._objects.setdefault(kind, {})[key] = record
-        self.journal(kind).add(Change(self.version, before, record))
+        self.journal(kind).add(StoredChange(self.version, before, record))
         return record
 
-    def _remove(self, record: Record) -> None:
+    def _remove(self, record: StoredObject) -> None:
         self.version += 1
         del self._objects[record.kind][record.namespace, record.metadata["name"]]
-        self.journal(record.kind).add(Change(self.version, record))
+        self.journal(record.kind).add(StoredChange(self.version, record))
         if record.kind == NAMESPACES:
             name = record.metadata["name"]
             inside = [r for kind in list(self._objects) for r in self.records(kind, name)]

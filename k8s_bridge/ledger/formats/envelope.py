@@ -14,9 +14,9 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.ledger.fence import epoch_read
+from fourleaf.k8s_bridge.ledger.epoch import epoch_read
 from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, RECORD
-from fourleaf.k8s_bridge.ledger.unreadable import BadRecord, Sealed, SealedRecord
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord, Sealed, SealedRecord
 from fourleaf.model.gang import GangKey
 
 LARGEST = 250 * 1024

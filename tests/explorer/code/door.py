@@ -9,7 +9,7 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding
 
 
@@ -47,7 +47,7 @@ class Call:
     """A request that waits. A `look` waits for something new to be seen."""
 
     number: int
-    request: Request | None
+    request: ApiRequest | None
     fate: asyncio.Future[Fate]
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Door:
     """An interceptor that lets nothing through; `late` requests are still on their way."""
 
     loop: asyncio.AbstractEventLoop
-    late: list[Request]
+    late: list[ApiRequest]
     waiting: dict[int, Call] = field(default_factory=dict)
     _count: int = 0
     _unanswered: bool = False
@@ -80,7 +80,7 @@ class Door:
         """Wait for a turn without asking for anything."""
         await self._wait(None)
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Hold the request until its fate is known."""
         fate = await self._wait(request)
         self._unanswered = fate is Fate.UNANSWERED
@@ -97,12 +97,12 @@ class Door:
             case Fate.REFUSED:
                 raise Refused("admission webhook denied the request", 422, "Invalid")
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Lose the answer where it is to be lost."""
         if self._unanswered:
             raise Ambiguous("no answer")
 
-    async def _wait(self, request: Request | None) -> Fate:
+    async def _wait(self, request: ApiRequest | None) -> Fate:
         self._count += 1
         call = Call(self._count, request, self.loop.create_future())
         self.waiting[call.number] = call
@@ -112,7 +112,7 @@ class Door:
             del self.waiting[call.number]
 
 
-async def arrive(cluster: MemoryCluster, request: Request) -> None:
+async def arrive(cluster: MemoryCluster, request: ApiRequest) -> None:
     """Do a request that was late; `cluster` is its sender's, without any door."""
     target, kind = request.target, request.kind
     match request.verb, request.subresource:

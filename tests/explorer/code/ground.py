@@ -8,8 +8,8 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.ledger.codec import page_body, read_page
-from fourleaf.k8s_bridge.ledger.pages import laid_out
+from fourleaf.k8s_bridge.ledger.formats.codec import page_body, read_page
+from fourleaf.k8s_bridge.ledger.page_layout import laid_out
 from fourleaf.k8s_bridge.ledger.records import Page
 from fourleaf.model.readers import Source, read
 from tests.explorer.code.leader import StandingClock

@@ -14,17 +14,17 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.binding import Binder, DryRun
-from fourleaf.k8s_bridge.ledger.book import Book, Commit
-from fourleaf.k8s_bridge.ledger.codec import read_page
-from fourleaf.k8s_bridge.ledger.commit import Committer, Wanted
-from fourleaf.k8s_bridge.ledger.devices import held_devices
-from fourleaf.k8s_bridge.ledger.fence import Fenced
-from fourleaf.k8s_bridge.ledger.housekeeping import Housekeeping
+from fourleaf.k8s_bridge.ledger.commit import CommitRequest, Committer
+from fourleaf.k8s_bridge.ledger.epoch import Fenced
+from fourleaf.k8s_bridge.ledger.formats.codec import read_page
+from fourleaf.k8s_bridge.ledger.free_devices import held_devices
+from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.names import GANG, RECORD
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
+from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Member, Page
 from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
-from fourleaf.k8s_bridge.ledger.writes import Records
 from fourleaf.model.gang import GangKey
 from tests.explorer.code.door import Door
 from tests.explorer.code.scenario import Act, Dies, Keep, Place, Rest, TakeOver
@@ -88,7 +88,7 @@ class Leader:
         self.view = self._sees(store)
         self.cluster = MemoryCluster(store).client(name, self.door)
         self.records = Records(self.cluster, SYSTEM, name, self.clock)
-        self.book = Book()
+        self.book = Ledger()
         self.epoch = 1
         self.end = ""
         self.history = b""
@@ -178,7 +178,7 @@ class Leader:
 
     def _work(self) -> None:
         binder = Binder(self.cluster, self.view, self.clock)
-        self.keeping = Housekeeping(
+        self.keeping = Reconciler(
             self.cluster,
             self.records,
             self.book,
@@ -218,7 +218,7 @@ class Leader:
         members = tuple(
             Member(pod.pod, node, (0,)) for pod, node in zip(waiting, nodes, strict=True)
         )
-        await self.committer.commit([Wanted(GangKey(TEAM, gang), members)])
+        await self.committer.commit([CommitRequest(GangKey(TEAM, gang), members)])
 
     async def _rest(self) -> None:
         while True:

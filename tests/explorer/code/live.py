@@ -11,10 +11,10 @@ import orjson
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import gang
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.ledger.codec import KNOWN
-from fourleaf.k8s_bridge.ledger.writes import Formats
+from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
+from fourleaf.k8s_bridge.ledger.record_store import Formats
 from tests.explorer.code.door import Call, Fate, arrive
 from tests.explorer.code.ground import Ground
 from tests.explorer.code.leader import Leader
@@ -44,7 +44,7 @@ class Live:
         self.bounds = bounds
         self.store = ground.store.copy()
         self.loop = Turns()
-        self.late: list[Request] = []
+        self.late: list[ApiRequest] = []
         self.leaders = {name: self._leader(name, ground) for name in ("old", "new")}
         self.faults = 0
         self.preemptions = 0
@@ -152,7 +152,7 @@ class Live:
         end = f", and ends: {leader.end}" if leader.end else ""
         return f"{choice.who}: {call}{fate}{end}"
 
-    def _answer(self, request: Request | None) -> bytes:
+    def _answer(self, request: ApiRequest | None) -> bytes:
         """What the answer depends on, beside the request itself."""
         if request is None:
             return b""
@@ -163,12 +163,12 @@ class Live:
                 return self.store.digest_of(record)
         return b"none"
 
-    def _request(self, request: Request) -> str:
+    def _request(self, request: ApiRequest) -> str:
         body = request.body
         text = orjson.dumps(body).decode() if isinstance(body, dict) else repr(body)
         return f"{request.verb} {request.subresource} {request.target!r} {text}"
 
-    async def _arrive(self, request: Request) -> None:
+    async def _arrive(self, request: ApiRequest) -> None:
         await arrive(MemoryCluster(self.store, identity=request.identity), request)
 
     def _own(self, name: str) -> str:

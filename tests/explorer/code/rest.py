@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
-from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.k8s_bridge.ledger.records import GangLease, Page

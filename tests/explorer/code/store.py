@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 
 import orjson
 
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS, Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.names import PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.runtime.clock import Clock
 
 
 class CountingStore(MemoryStore):
@@ -29,8 +29,8 @@ class CountingStore(MemoryStore):
     def __init__(self, clock: Clock) -> None:
         self.fell = ""
         self._written: dict[tuple[str, str], int] = {}
-        self._digests: WeakKeyDictionary[Record, bytes] = WeakKeyDictionary()
-        self._seen: WeakKeyDictionary[Record, PodSeen] = WeakKeyDictionary()
+        self._digests: WeakKeyDictionary[StoredObject, bytes] = WeakKeyDictionary()
+        self._seen: WeakKeyDictionary[StoredObject, PodSeen] = WeakKeyDictionary()
         super().__init__(clock)
 
     def copy(self) -> CountingStore:
@@ -42,7 +42,7 @@ class CountingStore(MemoryStore):
         other._journals = {}
         return other
 
-    def create(self, kind: Kind, namespace: str, body: Body) -> Record:
+    def create(self, kind: Kind, namespace: str, body: Body) -> StoredObject:
         """Make an object; its UID tells its kind, its name and which of that name it is."""
         name = str((body.get("metadata") or {}).get("name", ""))
         count = self._written.get((kind.plural, name), 0)
@@ -65,7 +65,7 @@ class CountingStore(MemoryStore):
         found = self._objects.get(PODS, {})
         return b"".join(self.digest_of(found[key]) for key in sorted(found))
 
-    def digest_of(self, record: Record) -> bytes:
+    def digest_of(self, record: StoredObject) -> bytes:
         """16 bytes that tell this object and version from others."""
         found = self._digests.get(record)
         if found is None:
@@ -74,7 +74,7 @@ class CountingStore(MemoryStore):
             self._digests[record] = found
         return found
 
-    def pods(self) -> Iterator[Record]:
+    def pods(self) -> Iterator[StoredObject]:
         """All pods."""
         return self.records(PODS)
 
@@ -86,7 +86,7 @@ class CountingStore(MemoryStore):
                 found = self._seen[record] = pod_seen(record.body)
             yield found
 
-    def _put(self, kind: Kind, before: Record | None, body: Body) -> Record:
+    def _put(self, kind: Kind, before: StoredObject | None, body: Body) -> StoredObject:
         name = body["metadata"]["name"]
         count = self._written.get((kind.plural, name), 0)
         self._written[kind.plural, name] = count + 1
@@ -96,7 +96,7 @@ class CountingStore(MemoryStore):
             self._watch_epoch(before, record)
         return record
 
-    def _watch_epoch(self, before: Record, after: Record) -> None:
+    def _watch_epoch(self, before: StoredObject, after: StoredObject) -> None:
         old, new = (one.body["spec"]["leaseTransitions"] for one in (before, after))
         if new < old:
             self.fell = f"the epoch of {after.metadata['name']} fell from {old} to {new}"

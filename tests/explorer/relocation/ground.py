@@ -5,8 +5,8 @@ from __future__ import annotations
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NAMESPACES, NODES, PRIORITY_CLASSES
 from fourleaf.k8s_bridge.cluster.memory.actors import node
 from fourleaf.k8s_bridge.ledger.names import PAGE, RECORD
-from fourleaf.k8s_bridge.ledger.pages import laid_out
-from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+from fourleaf.k8s_bridge.ledger.page_layout import laid_out
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.readers import Source, read
 from tests.explorer.code.door import Fate
 from tests.explorer.code.ground import Ground

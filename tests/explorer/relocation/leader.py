@@ -6,15 +6,15 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from fourleaf.k8s_bridge.cycle import Cycle
-from fourleaf.k8s_bridge.keepsake import Keepsake
-from fourleaf.k8s_bridge.ledger.book import Commit
+from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.refusals import Refusals
-from fourleaf.k8s_bridge.relocation.moves import MOVES, Moves
-from fourleaf.k8s_bridge.relocation.relocating import Relocating
-from fourleaf.k8s_bridge.relocation.shelf import Shelf
-from fourleaf.k8s_bridge.returning import returning
+from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.relocation.controller import RelocationController
+from fourleaf.k8s_bridge.relocation.move_budget import MOVES, MoveBudget
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.scheduling.cycle import Cycle
+from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.holds.rollbacks import returning
 from fourleaf.model.config import SchedulerConfig, Spec
 from fourleaf.model.recovery import Backfill
 from tests.explorer.code.leader import QUIET, Leader
@@ -72,10 +72,10 @@ class TermLeader(Leader):
     def _work(self) -> None:
         super()._work()
         planner = SmallPlanner(self.story)
-        self.refusals = Refusals(self.clock)
-        self.shelf = Shelf(self.records, self.book, self.epoch, _log=QUIET)
+        self.refusals = ApiBackoff(self.clock)
+        self.shelf = RelocationStore(self.records, self.book, self.epoch, _log=QUIET)
         self.nodes = Nodes(self._dead)
-        self.relocating = Relocating(
+        self.relocating = RelocationController(
             self.cluster,
             self.view,
             self.book,
@@ -84,7 +84,7 @@ class TermLeader(Leader):
             planner,
             self.clock,
             Silent(),
-            Moves(Keepsake(self.cluster, SYSTEM, MOVES)),
+            MoveBudget(StateLease(self.cluster, SYSTEM, MOVES)),
         )
         self.cycle = Cycle(
             self.view,

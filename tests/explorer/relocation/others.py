@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, pod
 from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.model.readers.wishes import MOVABLE
 from tests.explorer.relocation.store import JudgingStore
@@ -71,10 +71,10 @@ def make(store: JudgingStore, job: Job, name: str) -> None:
     store.create(PODS, TEAM, body)
 
 
-def job_of(record: Record) -> str:
+def job_of(record: StoredObject) -> str:
     """The job that a pod belongs to."""
     return str(record.metadata["annotations"][GANG])
 
 
-def _is_over(record: Record) -> bool:
+def _is_over(record: StoredObject) -> bool:
     return bool(record.body["status"].get("phase") == "Succeeded")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from fourleaf.k8s_bridge.clock import Clock
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
+from fourleaf.k8s_bridge.informers import Removed
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.observed import Observed
-from fourleaf.k8s_bridge.reflect import Removed
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.live import LiveReading
 from fourleaf.model.standing import StandingGang
 from tests.explorer.relocation.store import JudgingStore
 
 
-class Sight(Observed):
+class Sight(ClusterCache):
     """The real thing, which takes in what has changed whenever somebody looks.
 
     To look later is explored, to see less than there is to see is not: the simulation does that.
@@ -28,7 +28,7 @@ class Sight(Observed):
         self.store = store
         self.dead: set[str] = set()
         self._at = -1
-        self._taken: dict[tuple[str, str], Record] = {}
+        self._taken: dict[tuple[str, str], StoredObject] = {}
         for kind in (NODES, PRIORITY_CLASSES):
             for record in store.records(kind):
                 self.take(kind, record.listed())

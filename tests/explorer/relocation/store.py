@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from fourleaf.k8s_bridge.clock import Clock
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS, Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Entry, Page, Phase
 from fourleaf.k8s_bridge.relocation.codec import RELOCATION, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from tests.explorer.code.store import CountingStore
 
 MAKE_ROOM = (Purpose.PREEMPTION, Purpose.RESTART)
@@ -73,7 +73,7 @@ class JudgingStore(CountingStore):
             self._stand = self.writes, known
         return known
 
-    def _put(self, kind: Kind, before: Record | None, body: Body) -> Record:
+    def _put(self, kind: Kind, before: StoredObject | None, body: Body) -> StoredObject:
         record = super()._put(kind, before, body)
         self.writes += 1  # before any law asks what stands
         if record.labels.get(RECORD) == RELOCATION:
@@ -99,7 +99,7 @@ class JudgingStore(CountingStore):
                 self._judge(now)
         return record
 
-    def _remove(self, record: Record) -> None:
+    def _remove(self, record: StoredObject) -> None:
         super()._remove(record)
         self.writes += 1
 

@@ -11,11 +11,11 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 
 SYSTEM = "kube-system"
 LEASE = Target(SYSTEM, "fourleaf-scheduler")
@@ -28,12 +28,12 @@ class Fault:
     def __init__(self) -> None:
         self.on = ""
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Refuse for now."""
         if self.on == "before" and request.writes:
             raise Throttled("try later")
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Lose the answer."""
         if self.on == "after" and request.writes:
             raise Ambiguous("the answer was lost")

@@ -11,9 +11,9 @@ from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.actors import target as exact
 from fourleaf.k8s_bridge.cluster.memory.claim_actors import DRIVER, ClaimController, claim_spec
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.ledger.commit import Wanted
+from fourleaf.k8s_bridge.ledger.commit import CommitRequest
 from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
 from fourleaf.model.devices.names import DeviceName
@@ -44,7 +44,7 @@ class ClaimWorld(World):
         super().__init__()
         self.kubelets = _Both(self)  # type: ignore[assignment]
 
-    async def claiming(self, name: str, places: Sequence[str]) -> Wanted:
+    async def claiming(self, name: str, places: Sequence[str]) -> CommitRequest:
         """Submit a gang with a claim for each pod, and want both on these nodes."""
         pods = await submit(self.cluster, TEAM, gang(name, len(places), 0))
         for pod in pods:
@@ -52,7 +52,7 @@ class ClaimWorld(World):
             await self.cluster.create(RESOURCE_CLAIMS, TEAM, body)
         return self.again(name, places)
 
-    def again(self, name: str, places: Sequence[str]) -> Wanted:
+    def again(self, name: str, places: Sequence[str]) -> CommitRequest:
         """The same gang as it stands now, on these nodes."""
         claims = {body["metadata"]["name"]: body for body in self.claims()}
         members = []
@@ -62,7 +62,7 @@ class ClaimWorld(World):
             devices = tuple(("gpus", DeviceName(DRIVER, node, gpu)) for gpu in GPUS)
             allocation = ClaimAllocation(exact(claims[pod.name]), devices)
             members.append(Member(pod, node, claims=(allocation,)))
-        return Wanted(GangKey(TEAM, name), tuple(members))
+        return CommitRequest(GangKey(TEAM, name), tuple(members))
 
     def claims(self) -> list[Body]:
         """All claims as they stand."""
@@ -101,14 +101,14 @@ class Interrupt:
     work: Callable[[], Awaitable[None]]
     writes: list[str] = field(default_factory=list)
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Count a write, and stand still where it is time."""
         if request.writes:
             self.writes.append(f"{request.verb} {request.kind.plural}/{request.subresource}")
             if len(self.writes) == self.at:
                 await asyncio.shield(self.work())
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Nothing."""
 
 

@@ -10,19 +10,19 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, gang, nodes, submit
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.binding import Binder, DryRun
-from fourleaf.k8s_bridge.ledger.book import Book, Commit
-from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
-from fourleaf.k8s_bridge.ledger.commit import Committer, Outcome, Wanted
-from fourleaf.k8s_bridge.ledger.housekeeping import Housekeeping
+from fourleaf.k8s_bridge.ledger.commit import CommitOutcome, CommitRequest, Committer
+from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
+from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
-from fourleaf.k8s_bridge.ledger.pages import laid_out
+from fourleaf.k8s_bridge.ledger.page_layout import laid_out
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
+from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Page
 from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
-from fourleaf.k8s_bridge.ledger.writes import Formats, Records
 from fourleaf.model.devices.held import DEVICES
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source, read
@@ -63,9 +63,9 @@ class Death:
     after: bool = False
     writes: list[str] = field(default_factory=list)
     dead: bool = False
-    last: Request | None = None
+    last: ApiRequest | None = None
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Count a write, and die where it is time."""
         if self.dead:
             raise Killed
@@ -77,7 +77,7 @@ class Death:
                 if self.dead:
                     raise Killed
 
-    async def after_(self, request: Request) -> None:
+    async def after_(self, request: ApiRequest) -> None:
         """Die with the write done and its answer unread."""
         if request is self.last:
             self.dead = True
@@ -90,11 +90,11 @@ class Mortal:
     def __init__(self, death: Death) -> None:
         self.death = death
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Before the request reaches the store."""
         await self.death.before(request)
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Before the answer reaches the process."""
         await self.death.after_(request)
 
@@ -176,20 +176,20 @@ class World:
         """All gang leases as they stand."""
         return [read_gang(body) for body in self.leases(GANG)]
 
-    async def gang(self, name: str, places: Sequence[str]) -> Wanted:
+    async def gang(self, name: str, places: Sequence[str]) -> CommitRequest:
         """Submit a gang and want its pods on these nodes, with all devices each."""
         pods = await submit(self.cluster, TEAM, gang(name, len(places)))
         members = tuple(
             Member(pod, node, tuple(range(8))) for pod, node in zip(pods, places, strict=True)
         )
-        return Wanted(GangKey(TEAM, name), members)
+        return CommitRequest(GangKey(TEAM, name), members)
 
     def fabric_pages(self) -> list[Page]:
         """Empty pages for the nodes there are."""
         objects = [{"apiVersion": "v1", "kind": "Node", **body} for body in self.records_of(NODES)]
         return laid_out(read([Source("world", objects=objects)]).snapshot.fabric)
 
-    def check(self, whole: Iterable[Wanted] = ()) -> None:
+    def check(self, whole: Iterable[CommitRequest] = ()) -> None:
         """Assert what has to hold at rest; `whole` are gangs that are bound all or not at all."""
         live = [pod_seen(body) for body in self.pods()]
         holders: dict[tuple[str, int], str] = {}
@@ -223,7 +223,7 @@ class Leader:
         interceptors = (Mortal(death),) if death else ()
         self.cluster = world.cluster.client(name, *interceptors)
         self.records = Records(self.cluster, SYSTEM, name, world.clock, formats)
-        self.book = Book()
+        self.book = Ledger()
         self.name = name
         self.epoch = 0
         self.tasks: list[asyncio.Task[None]] = []
@@ -239,7 +239,7 @@ class Leader:
         binder = Binder(self.cluster, pods, self.world.clock)
         dry = DryRun(self.cluster, wanted=False)
         self.committer = Committer(self.records, self.book, pods, self.epoch, dry, self._decided)
-        self.keeping = Housekeeping(
+        self.keeping = Reconciler(
             self.cluster,
             self.records,
             self.book,
@@ -253,12 +253,12 @@ class Leader:
         await self.keeping.lay_out(self.world.fabric_pages())
         return self
 
-    async def commit(self, *plan: Wanted) -> Outcome:
+    async def commit(self, *plan: CommitRequest) -> CommitOutcome:
         """Commit, and bind each gang as soon as it is decided."""
         self.binds = True
         return await self.committer.commit(plan)
 
-    async def decide(self, *plan: Wanted) -> Outcome:
+    async def decide(self, *plan: CommitRequest) -> CommitOutcome:
         """Commit without binding anything yet; `rest` goes on from there."""
         self.binds = False
         return await self.committer.commit(plan)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import pytest
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.compaction import is_out
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.ledger.tidy import is_out
 from fourleaf.model.gang import GangKey
 
 POD = Target("ml", "a-0", "uid-a", "7")

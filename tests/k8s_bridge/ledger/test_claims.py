@@ -10,17 +10,17 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous
 from fourleaf.k8s_bridge.cluster.kinds import PODS
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.ledger.codec import read_page
-from fourleaf.k8s_bridge.ledger.commit import Wanted
-from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.commit import CommitRequest
+from fourleaf.k8s_bridge.ledger.epoch import Fenced
+from fourleaf.k8s_bridge.ledger.formats.codec import read_page
 from fourleaf.k8s_bridge.ledger.names import FENCE, PAGE
 from tests.k8s_bridge.ledger.claiming import ClaimWorld, Interrupt, started
 from tests.k8s_bridge.ledger.harness import Death, Killed, Leader, on
 
 
-async def plan_of(world: ClaimWorld) -> list[Wanted]:
+async def plan_of(world: ClaimWorld) -> list[CommitRequest]:
     """A wide gang of four and a narrow one of two."""
     wide = await world.claiming("wide", [*on(0, size=2), *on(1, size=2)])
     return [wide, await world.claiming("narrow", on(2, size=2))]
@@ -36,7 +36,7 @@ async def writes_of(rolls_back: bool) -> int:
     return len(death.writes)
 
 
-async def run(world: ClaimWorld, death: Death, rolls_back: bool) -> list[Wanted]:
+async def run(world: ClaimWorld, death: Death, rolls_back: bool) -> list[CommitRequest]:
     """Let a leader place two gangs until it dies; a node may be lost as its claim is written."""
     plan = await plan_of(world)
     leader = Leader(world, "a", death)
@@ -56,10 +56,10 @@ class _LosesNode:
     def __init__(self, world: ClaimWorld) -> None:
         self._world = world
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Let everything through."""
 
-    async def after(self, request: Request, answer: object) -> None:
+    async def after(self, request: ApiRequest, answer: object) -> None:
         """Lose the node."""
         if request.subresource == "status" and request.target.name == "wide-3":
             self._world.true_pods.dead_nodes.add("n-0-1-1")
@@ -87,7 +87,7 @@ async def test_killed_at_every_write(after: bool, rolls_back: bool) -> None:
         assert not unbound(world, waiting)
 
 
-def unbound(world: ClaimWorld, plan: Sequence[Wanted]) -> list[Wanted]:
+def unbound(world: ClaimWorld, plan: Sequence[CommitRequest]) -> list[CommitRequest]:
     """Gangs of which nobody is bound and all are left, as they stand now."""
     pods = {body["metadata"]["name"]: body for body in world.pods()}
     found = []
@@ -115,7 +115,7 @@ async def test_a_leader_that_stood_still_gives_nothing_away() -> None:
         heir = Leader(world, "b")
 
         async def take_away(
-            world: ClaimWorld = world, heir: Leader = heir, other: Wanted = other
+            world: ClaimWorld = world, heir: Leader = heir, other: CommitRequest = other
         ) -> None:
             world.true_pods.dead_nodes.add("n-0-0-1")
             await heir.take_over()
@@ -152,10 +152,10 @@ async def test_a_lost_answer_is_read_back() -> None:
     lost: list[str] = []
 
     class Loses:
-        async def before(self, request: Request) -> None:
+        async def before(self, request: ApiRequest) -> None:
             """Let everything through."""
 
-        async def after(self, request: Request, answer: object) -> None:
+        async def after(self, request: ApiRequest, answer: object) -> None:
             """Lose the first answer to each claim's allocation."""
             if request.subresource == "status" and request.target.name not in lost:
                 lost.append(request.target.name)
@@ -180,7 +180,7 @@ async def test_the_fence_comes_after_the_claims_are_free() -> None:
     seen: list[tuple[str, bool]] = []
 
     class Watches:
-        async def before(self, request: Request) -> None:
+        async def before(self, request: ApiRequest) -> None:
             """Note which fence is about to be written, and whether its claim is free by then."""
             if request.kind is PODS and request.verb == "patch":
                 claim = next(
@@ -190,7 +190,7 @@ async def test_the_fence_comes_after_the_claims_are_free() -> None:
                 fenced = FENCE in (claim["metadata"].get("annotations") or {})
                 seen.append((fence.partition("/")[2], fenced))
 
-        async def after(self, request: Request, answer: object) -> None:
+        async def after(self, request: ApiRequest, answer: object) -> None:
             """Nothing."""
 
     leader.cluster.interceptors.append(Watches())

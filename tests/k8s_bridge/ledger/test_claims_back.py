@@ -9,11 +9,11 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding import Binder
-from fourleaf.k8s_bridge.ledger.claims import NoDrivers
-from fourleaf.k8s_bridge.ledger.passing import FOR_GOOD
+from fourleaf.k8s_bridge.ledger.claim_allocation import NoDrivers
+from fourleaf.k8s_bridge.ledger.permanent_refusal import FOR_GOOD
 from fourleaf.model.devices.names import DeviceName
 from tests.k8s_bridge.ledger.claiming import started
 from tests.k8s_bridge.ledger.harness import TEAM, Death, Killed, Leader, on
@@ -102,12 +102,12 @@ async def test_a_write_that_is_forbidden_is_not_given_up_at_once(
     until = world.clock.now + seconds
 
     class Forbids:
-        async def before(self, request: Request) -> None:
+        async def before(self, request: ApiRequest) -> None:
             """Refuse what is written into status until it is time."""
             if request.subresource == "status" and world.clock.now < until:
                 raise Refused("not allowed yet", 403, "Forbidden")
 
-        async def after(self, request: Request, answer: object) -> None:
+        async def after(self, request: ApiRequest, answer: object) -> None:
             """Nothing."""
 
     leader = await Leader(world, "a").take_over()

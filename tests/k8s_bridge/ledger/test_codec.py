@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.ledger.codec import BadRecord, gang_body, page_body, read_gang, read_page
+from fourleaf.k8s_bridge.ledger.formats.codec import (
+    BadRecord,
+    gang_body,
+    page_body,
+    read_gang,
+    read_page,
+)
+from fourleaf.k8s_bridge.ledger.formats.ranges import numbers, ranges
 from fourleaf.k8s_bridge.ledger.names import CONTENT
-from fourleaf.k8s_bridge.ledger.ranges import numbers, ranges
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
 from fourleaf.model.gang import GangKey
 

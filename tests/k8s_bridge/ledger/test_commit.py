@@ -6,10 +6,10 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
-from fourleaf.k8s_bridge.ledger.codec import page_body, read_page
-from fourleaf.k8s_bridge.ledger.fence import Fenced
-from fourleaf.k8s_bridge.ledger.letting_go import FORBIDDEN_FOR
+from fourleaf.k8s_bridge.ledger.epoch import Fenced
+from fourleaf.k8s_bridge.ledger.formats.codec import page_body, read_page
 from fourleaf.k8s_bridge.ledger.names import FENCE, PAGES, page_name
+from fourleaf.k8s_bridge.ledger.rollback import FORBIDDEN_FOR
 from tests.k8s_bridge.ledger.harness import (
     SYSTEM,
     TEAM,

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.ledger.codec import (
+from fourleaf.k8s_bridge.ledger.formats import v2
+from fourleaf.k8s_bridge.ledger.formats.codec import (
     KNOWN,
     BadRecord,
     SealedRecord,
@@ -22,7 +23,6 @@ from fourleaf.k8s_bridge.ledger.codec import (
     read_page,
     room_on,
 )
-from fourleaf.k8s_bridge.ledger.formats import second
 from fourleaf.k8s_bridge.ledger.formats.envelope import LARGEST
 from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, gang_lease_name, page_name
 from fourleaf.k8s_bridge.ledger.records import (
@@ -143,8 +143,8 @@ def test_a_relocation_comes_back(number: int) -> None:
 def test_converted_and_back(one: Page, there: int, back: int) -> None:
     """Written in one format, read, and written in another, a page still says the same."""
     first = read_page(page_body(replace(one, format=there), "me"))
-    second = read_page(page_body(replace(first, format=back), "me"))
-    assert replace(second, format=1) == replace(one, format=1)
+    v2 = read_page(page_body(replace(first, format=back), "me"))
+    assert replace(v2, format=1) == replace(one, format=1)
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -268,7 +268,7 @@ def test_a_gang_lease_fits_in_every_format_or_in_none() -> None:
         for index in range(4000)
     )
     lease = GangLease(gang_lease_name("c1", "c1"), "c1", GANG, Phase.PREPARED, members, ())
-    assert sum(map(len, second.gang(lease).values())) < LARGEST
+    assert sum(map(len, v2.gang(lease).values())) < LARGEST
     for number in KNOWN:
         with pytest.raises(BadRecord):
             gang_body(replace(lease, format=number), "me")

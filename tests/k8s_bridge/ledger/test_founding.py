@@ -7,7 +7,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory.actors import LEAF
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from tests.k8s_bridge.ledger.harness import Leader, World
 
 NODE = "n-0-0-0"

@@ -9,12 +9,12 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.codec import gang_body, page_body, read_gang
-from fourleaf.k8s_bridge.ledger.commit import Wanted
-from fourleaf.k8s_bridge.ledger.fence import Fenced
+from fourleaf.k8s_bridge.ledger.commit import CommitRequest
+from fourleaf.k8s_bridge.ledger.epoch import Fenced
+from fourleaf.k8s_bridge.ledger.formats.codec import gang_body, page_body, read_gang
 from fourleaf.k8s_bridge.ledger.names import ABOUT, FORMAT, GANG, PAGE, page_name
+from fourleaf.k8s_bridge.ledger.record_store import Formats
 from fourleaf.k8s_bridge.ledger.records import Phase
-from fourleaf.k8s_bridge.ledger.writes import Formats
 from tests.k8s_bridge.ledger.harness import SYSTEM, Death, Killed, Leader, World, on
 
 OLD = Formats(known=(1,))
@@ -61,7 +61,7 @@ async def raised(world: World, leaf: str) -> None:
     await rewritten(world, page_body(replace(page, format=2), "newer"))
 
 
-async def reign(leader: Leader, *plan: Wanted) -> None:
+async def reign(leader: Leader, *plan: CommitRequest) -> None:
     """Lead for a while: commit, bind, tidy, look again; whatever is sealed stays open."""
     await leader.take_over()
     await leader.commit(*plan)
@@ -273,7 +273,7 @@ async def test_sealed_records_that_can_be_read_again_are_taken_up(world: World) 
     world.check([gang])
 
 
-def bound(world: World, wanted: Wanted) -> bool:
+def bound(world: World, wanted: CommitRequest) -> bool:
     """Whether all its members stand somewhere."""
     seen = [world.true_pods.seen(member.pod.uid) for member in wanted.members]
     return all(one is not None and one.node for one in seen)

@@ -8,15 +8,15 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.ledger import codec
 from fourleaf.k8s_bridge.ledger.binding import Binder, Bound
-from fourleaf.k8s_bridge.ledger.book import Book
-from fourleaf.k8s_bridge.ledger.codec import RESERVE, entry_size, page_body, room_on
+from fourleaf.k8s_bridge.ledger.formats import codec
+from fourleaf.k8s_bridge.ledger.formats.codec import RESERVE, entry_size, page_body, room_on
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import CONTENT
-from fourleaf.k8s_bridge.ledger.pages import laid_out
-from fourleaf.k8s_bridge.ledger.passing import FOR_GOOD
+from fourleaf.k8s_bridge.ledger.page_layout import laid_out
+from fourleaf.k8s_bridge.ledger.permanent_refusal import FOR_GOOD
 from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source, read
@@ -71,7 +71,7 @@ async def test_a_leaf_whose_pods_have_long_names_gets_more_pages(world: World) -
     leaf = fabric.leaves[0]
     assert {node.allocatable.pods for node in leaf.nodes} == {110}
     names = tuple(node.name for node in leaf.nodes)
-    book = Book()
+    book = Ledger()
     book.put_page(Page(leaf.name, 0, names, tuple(entry(i, names[0]) for i in range(63))))
     assert [page.nodes for page in laid_out(fabric, book) if page.leaf == leaf.name] == [names]
     book.put_page(Page(leaf.name, 0, names, tuple(entry(i, names[0]) for i in range(64))))
@@ -110,12 +110,12 @@ class Forbidding:
         self.world = world
         self.until = until
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Forbid."""
         if request.subresource == "binding" and self.world.clock.now < self.until:
             raise Refused("forbidden", 403, "Forbidden")
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Nothing."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import PODS
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from tests.k8s_bridge.ledger.harness import TEAM, Leader, World, on
 
@@ -17,13 +17,13 @@ class Webhook:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Refuse it: admission is asked before storage is."""
         if request.subresource == "binding" and request.target.name == "four-3":
             await self.world.cluster.delete(PODS, Target(TEAM, "four-3"))
             raise Refused("denied the request", 422, "Invalid")
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers pass."""
 
 

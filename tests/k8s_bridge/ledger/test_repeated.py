@@ -6,7 +6,7 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, Conflict
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from tests.k8s_bridge.ledger.harness import SYSTEM, Leader, World, on
 
@@ -18,10 +18,10 @@ class Repeating:
         self.repeated = 0
         self.created: list[Body] = []
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Let it through."""
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answer to the second one."""
         if request.kind is not LEASES or request.verb not in ("create", "update"):
             return

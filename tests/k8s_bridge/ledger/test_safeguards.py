@@ -13,11 +13,11 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Listing
 from fourleaf.k8s_bridge.ledger.binding import DryRun
-from fourleaf.k8s_bridge.ledger.fence import Fenced
-from fourleaf.k8s_bridge.ledger.writes import Records
+from fourleaf.k8s_bridge.ledger.epoch import Fenced
+from fourleaf.k8s_bridge.ledger.record_store import Records
 from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Leader, World, on
 
 
@@ -43,13 +43,13 @@ class Late:
     pod: str
     kept: list[Binding] = field(default_factory=list)
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Lose the binding."""
         if isinstance(request.body, Binding) and request.target.name == self.pod and not self.kept:
             self.kept.append(request.body)
             raise Ambiguous("no answer")
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers arrive."""
 
 
@@ -62,13 +62,13 @@ class Held:
         self.met = asyncio.Event()
         self.go = asyncio.Event()
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Hold the request."""
         if request.verb == self.verb and request.target.name.startswith(self.prefix):
             self.met.set()
             await self.go.wait()
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers arrive."""
 
 
@@ -79,13 +79,13 @@ class RefusesDryRuns:
         self.pod = pod
         self.writes = 0
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Refuse the dry run."""
         self.writes += request.writes
         if request.dry_run and request.target.name == self.pod:
             raise Refused("admission webhook denied the request", 403, "Forbidden")
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Answers arrive."""
 
 

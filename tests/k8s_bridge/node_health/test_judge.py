@@ -9,14 +9,14 @@ import pytest
 from fourleaf.k8s_bridge.node_health.judge import (
     Cause,
     Judgement,
-    Limits,
+    NodeVerdict,
     Signs,
-    Verdict,
+    SilenceLimits,
     is_suspect,
     judge,
 )
 
-LIMITS = Limits(silent=20, well=30)
+LIMITS = SilenceLimits(silent=20, well=30)
 WELL = Judgement()
 SILENT = Signs(silence=21, answers=False)
 
@@ -52,12 +52,12 @@ def test_the_dead_return_after_they_have_been_well_for_a_while() -> None:
     assert dead.dead
     assert not dead.usable
     back = judge(dead, Signs(), LIMITS, 200)
-    assert back.verdict is Verdict.RETURNING
+    assert back.verdict is NodeVerdict.RETURNING
     assert not back.usable
-    assert judge(back, Signs(), LIMITS, 229).verdict is Verdict.RETURNING
+    assert judge(back, Signs(), LIMITS, 229).verdict is NodeVerdict.RETURNING
     assert judge(back, Signs(), LIMITS, 230).usable
     late = judge(back, Signs(silence=16), LIMITS, 229)
-    assert judge(late, Signs(), LIMITS, 240).verdict is Verdict.RETURNING
+    assert judge(late, Signs(), LIMITS, 240).verdict is NodeVerdict.RETURNING
     assert judge(late, Signs(), LIMITS, 259).usable
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import socket
 from contextlib import closing
 
-from fourleaf.k8s_bridge.node_health.probe import KUBELET_PORT, Door, TcpProber, door_of
+from fourleaf.k8s_bridge.node_health.probe import (
+    KUBELET_PORT,
+    KubeletAddress,
+    TcpProber,
+    kubelet_address,
+)
 
 PROBER = TcpProber(patience=0.3)
 
@@ -21,13 +26,13 @@ def listening(backlog: int) -> socket.socket:
 async def test_an_open_door_answers() -> None:
     """A kubelet that accepts."""
     with closing(listening(8)) as server:
-        assert await PROBER.answers(Door(*server.getsockname()))
+        assert await PROBER.answers(KubeletAddress(*server.getsockname()))
 
 
 async def test_a_closed_door_of_a_living_host_answers() -> None:
     """Nobody listens: the host says so."""
     with closing(listening(8)) as server:
-        door = Door(*server.getsockname())
+        door = KubeletAddress(*server.getsockname())
     assert await PROBER.answers(door)
 
 
@@ -36,12 +41,12 @@ async def test_no_answer_is_none() -> None:
     with closing(listening(0)) as server:
         address = server.getsockname()
         with closing(socket.create_connection(address)):
-            assert not await PROBER.answers(Door(*address))
+            assert not await PROBER.answers(KubeletAddress(*address))
 
 
 async def test_a_name_that_leads_nowhere_does_not_answer() -> None:
     """Nor is it an error."""
-    assert not await PROBER.answers(Door("node.invalid", KUBELET_PORT))
+    assert not await PROBER.answers(KubeletAddress("node.invalid", KUBELET_PORT))
 
 
 def test_where_a_kubelet_listens() -> None:
@@ -51,6 +56,8 @@ def test_where_a_kubelet_listens() -> None:
         {"type": "InternalIP", "address": "10.0.0.1"},
     ]
     status = {"addresses": addresses, "daemonEndpoints": {"kubeletEndpoint": {"Port": 7}}}
-    assert door_of({"status": status}) == Door("10.0.0.1", 7)
-    assert door_of({"status": {"addresses": addresses[:1]}}) == Door("h", KUBELET_PORT)
-    assert door_of({}) is None
+    assert kubelet_address({"status": status}) == KubeletAddress("10.0.0.1", 7)
+    assert kubelet_address({"status": {"addresses": addresses[:1]}}) == KubeletAddress(
+        "h", KUBELET_PORT
+    )
+    assert kubelet_address({}) is None

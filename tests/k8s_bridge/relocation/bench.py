@@ -9,16 +9,16 @@ from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
-from fourleaf.k8s_bridge.cluster.memory.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.codec import KNOWN
-from fourleaf.k8s_bridge.metrics import Metrics
+from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
+from fourleaf.k8s_bridge.node_health.fake_heartbeats import FakeHeartbeats
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose
-from fourleaf.k8s_bridge.reporting import Reporter
-from fourleaf.k8s_bridge.scheduler import Options, Scheduler
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
@@ -94,10 +94,10 @@ class Bench:
         self.cluster = MemoryCluster(clock=self.clock)
         store = self.cluster.store
         self.kubelets, self.jobs = Kubelets(store), JobController(store)
-        self.beats = Heartbeats(store)
+        self.beats = FakeHeartbeats(store)
         self.solved = Solved()
         self.fabric = nodes(spines, leaves, 4)
-        self.metrics = Metrics()
+        self.metrics = SchedulerMetrics()
         self.tasks: list[asyncio.Task[Any]] = [
             asyncio.ensure_future(work)
             for work in (self.kubelets.run(), self.jobs.run(), self.beats.run())
@@ -110,12 +110,12 @@ class Bench:
                 await self.cluster.create(NODES, "", body)
             except AlreadyExists:
                 break
-        self.metrics = metrics = Metrics()
+        self.metrics = metrics = SchedulerMetrics()
         scheduler = Scheduler(
             self.cluster.client(name),
             self.clock,
             self.solved.plan,
-            Options(identity=name, dry_run="never", formats=formats),
+            SchedulerOptions(identity=name, dry_run="never", formats=formats),
             lambda one: Reporter(one, metrics),
             planner=self.solved,
             prober=self.beats,

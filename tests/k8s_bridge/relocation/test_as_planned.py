@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import node, pod
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.observed import Observed
-from fourleaf.k8s_bridge.relocation.drafting import moved
-from fourleaf.k8s_bridge.relocation.progress import REST, progress
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.from_plan import moved
+from fourleaf.k8s_bridge.relocation.next_action import REST, progress
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
-from fourleaf.k8s_bridge.relocation.scene import Scene
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
 from fourleaf.model.resources import Resources
@@ -27,9 +27,9 @@ def body(uid: str, version: int, on: str = "") -> Body:
     return made
 
 
-def observed() -> Observed:
+def observed() -> ClusterCache:
     """A leaf of three nodes with a device each."""
-    found = Observed(InstantClock())
+    found = ClusterCache(InstantClock())
     for number in range(3):
         one = node(f"n-{number}", "leaf", "spine", gpus=1)
         one["metadata"]["resourceVersion"] = "1"
@@ -37,7 +37,7 @@ def observed() -> Observed:
     return found
 
 
-def drafts(seen: Observed, scene: Scene) -> list[Relocation]:
+def drafts(seen: ClusterCache, scene: ClusterView) -> list[Relocation]:
     """The relocations that move `g-0` from the first node to the second."""
     standing = seen.standing(frozenset(), everyone=True)
     moves = [Move("ml", "g-0", "n-0", "n-1", "")]
@@ -48,7 +48,7 @@ def test_another_of_that_name_is_not_told_to_go() -> None:
     """While the move was planned, `g-0` was made anew and bound to the third node: it stays."""
     seen = observed()
     seen.take(PODS, body("one", 2, "n-0"))
-    scene = Scene(seen, seen.reading(), (), frozenset(), 0.0)
+    scene = ClusterView(seen, seen.reading(), (), frozenset(), 0.0)
     (draft,) = drafts(seen, scene)
     assert [leaver.pod.uid for leaver in draft.leavers] == ["one"]
     seen.take(PODS, body("two", 3, "n-2"))
@@ -63,8 +63,8 @@ def test_a_place_is_not_kept_for_who_runs_elsewhere() -> None:
     other = Relocation(GangKey("ml", "x"), Purpose.RESERVATION, (seat,), (), until=1e9)
     seen.take(PODS, body("one", 2))
     # Of another gang, for which nobody has come, so that nothing is bound yet.
-    assert progress(other, Scene(seen, seen.reading(), (other,), frozenset(), 0.0)) == REST
+    assert progress(other, ClusterView(seen, seen.reading(), (other,), frozenset(), 0.0)) == REST
     seen.take(PODS, body("one", 3, "n-2"))
-    found = progress(one, Scene(seen, seen.reading(), (one,), frozenset(), 0.0))
+    found = progress(one, ClusterView(seen, seen.reading(), (one,), frozenset(), 0.0))
     assert found.over
     assert found.why == "those who waited for it are gone, or run elsewhere"

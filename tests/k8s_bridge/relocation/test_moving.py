@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.config_watch import DEFRAGMENT
-from fourleaf.k8s_bridge.relocation.repairing import DRAIN
+from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.config import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 

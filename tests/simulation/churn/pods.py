@@ -10,7 +10,7 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory import pods as binding
 from fourleaf.k8s_bridge.cluster.memory.actors import GANG_SIZE, pod, target
-from fourleaf.k8s_bridge.cluster.memory.records import Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from fourleaf.model.crds.claim import CLAIM
 from tests.simulation.jobs import TEAM, Job, bound, ended, row
@@ -144,7 +144,9 @@ def steal(world: World, chance: random.Random) -> bool:
     return True
 
 
-def _spoilt(world: World, chance: random.Random, fits: Callable[[Record], bool]) -> Record | None:
+def _spoilt(
+    world: World, chance: random.Random, fits: Callable[[StoredObject], bool]
+) -> StoredObject | None:
     """A member that `fits`, whose job counts as spoiled from then on; None where none does."""
     found = [
         (job, record)

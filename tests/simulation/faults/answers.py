@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused, Throttled
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from tests.simulation.faults.fault import Family, Fate, Scene, Spells
 
 
@@ -15,7 +15,7 @@ class SpuriousConflict(Family):
     def __init__(self, chance: random.Random, scene: Scene) -> None:
         self._spells = Spells(chance, scene, 0.3)
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Refuse a write once."""
         repeats = request.verb != "create" or request.subresource == "binding"
         if not request.writes or not repeats or not self._spells.strikes(identity, now):
@@ -30,7 +30,7 @@ class Busy(Family):
     def __init__(self, chance: random.Random, scene: Scene) -> None:
         self._spells = Spells(chance, scene, 0.6)
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Send it away."""
         if not self._spells.strikes(identity, now):
             return None
@@ -45,7 +45,7 @@ class Broken(Family):
     def __init__(self, chance: random.Random, scene: Scene) -> None:
         self._spells = Spells(chance, scene, 0.4)
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Fail, with or without an effect."""
         if not self._spells.strikes(identity, now):
             return None
@@ -61,7 +61,7 @@ class RefusedBinding(Family):
         self._spells = Spells(chance, scene, 0.6)
         self._refused: dict[str, Refused] = {}
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Refuse it, and all that follow for that pod where it is for good."""
         if request.subresource != "binding" or request.dry_run:
             return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -68,7 +68,7 @@ class Act:
 class Fault(Protocol):
     """One family of faults, as drawn for one seed."""
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """What becomes of a request; None for nothing in particular."""
         ...
 
@@ -88,7 +88,7 @@ class Fault(Protocol):
 class Family:
     """A family that does nothing; each one overrides what it is about."""
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Nothing."""
         return None
 

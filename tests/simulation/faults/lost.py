@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from tests.simulation.faults.fault import Family, Fate, Scene, Spells
 
 
@@ -17,7 +17,7 @@ class LostBefore(Family):
     def __init__(self, chance: random.Random, scene: Scene) -> None:
         self._spells = Spells(chance, scene, 0.4)
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Tell its sender nothing."""
         if not self._spells.strikes(identity, now):
             return None

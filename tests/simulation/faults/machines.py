@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from tests.simulation.faults.fault import Act, Family, Fate, Scene
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class CutOff(Family):
             for moment in moments(chance, scene, 3)
         ]
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Lose it, or only the answer where that was still under way."""
         for begins, ends, victim in self._spells:
             if begins <= now < ends and identity.startswith(victim):

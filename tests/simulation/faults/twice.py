@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from tests.simulation.faults.fault import Family, Fate, Scene, Spells
 
 
@@ -14,7 +14,7 @@ class Twice(Family):
     def __init__(self, chance: random.Random, scene: Scene) -> None:
         self._spells = Spells(chance, scene, 0.5)
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Deliver it again, at once or much later."""
         if not request.writes or not self._spells.strikes(identity, now):
             return None

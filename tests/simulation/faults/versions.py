@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fourleaf.k8s_bridge.ledger.codec import KNOWN
+from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from tests.simulation.churn import config
 from tests.simulation.faults.fault import Act, Family, Scene
 from tests.simulation.faults.machines import moments

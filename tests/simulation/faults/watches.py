@@ -12,7 +12,7 @@ from collections import defaultdict
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Gone
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from tests.simulation.faults.fault import Family, Fate, Hitch, Scene, Spells
 
 EXPIRED = Gone("too old resource version", 410, "Expired")
@@ -83,7 +83,7 @@ class Expired(Family):
     def __init__(self, chance: random.Random, scene: Scene) -> None:
         self._spells = Spells(chance, scene, 0.3)
 
-    def on_request(self, identity: str, request: Request, now: float) -> Fate | None:
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Refuse to start it there."""
         if request.verb != "watch" or not self._spells.strikes(identity, now):
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Change
+from fourleaf.k8s_bridge.cluster.memory.records import StoredChange
 from fourleaf.k8s_bridge.ledger.names import FORMAT
 from tests.simulation.store import WatchedStore
 from tests.simulation.story import Story
@@ -24,7 +24,7 @@ class Versions:
         self._store = store
         self._known = known
 
-    def on_change(self, kind: Kind, change: Change) -> None:
+    def on_change(self, kind: Kind, change: StoredChange) -> None:
         """Judge one write."""
         if kind is not LEASES or change.before is None:
             return

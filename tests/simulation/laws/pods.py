@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
+from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject
 from fourleaf.k8s_bridge.ledger.names import COMMIT
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Phase
@@ -36,7 +36,7 @@ class LivePods:
         self._store = store
         self._on: dict[str, dict[str, tuple[PodSeen, int]]] = {}
 
-    def on_change(self, kind: Kind, change: Change) -> None:
+    def on_change(self, kind: Kind, change: StoredChange) -> None:
         """Judge one write to a pod."""
         if kind is not PODS:
             return
@@ -53,7 +53,9 @@ class LivePods:
             self._on.setdefault(seen.node, {})[seen.pod.uid] = (seen, _own_gpus(after))
             self._check_node(seen.node)
 
-    def _judge_write(self, was: PodSeen, now: PodSeen, before: Record, after: Record) -> None:
+    def _judge_write(
+        self, was: PodSeen, now: PodSeen, before: StoredObject, after: StoredObject
+    ) -> None:
         if now.node and not was.node:
             commit = _commit(after)
             self._story.did("bound", f"{now.pod} to {now.node} {now.devices} by {commit}")
@@ -108,7 +110,7 @@ class LivePods:
             self._story.broken("no node is given twice", f"{node} holds {gpus} GPUs: {pods}")
 
 
-def _own_gpus(record: Record) -> int:
+def _own_gpus(record: StoredObject) -> int:
     """The GPUs of a pod that we have bound."""
     if not _commit(record):
         return 0
@@ -116,7 +118,7 @@ def _own_gpus(record: Record) -> int:
     return int(limits.get("nvidia.com/gpu", 0))
 
 
-def _in_a_row(record: Record) -> bool:
+def _in_a_row(record: StoredObject) -> bool:
     return CLAIM in (record.metadata.get("annotations") or {})
 
 
@@ -125,5 +127,5 @@ def _follow(devices: tuple[int, ...]) -> bool:
     return bool(devices) and devices[-1] - devices[0] == len(devices) - 1
 
 
-def _commit(record: Record) -> str:
+def _commit(record: StoredObject) -> str:
     return str((record.metadata.get("annotations") or {}).get(COMMIT, ""))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS, Kind
-from fourleaf.k8s_bridge.cluster.memory.records import Change, Record
-from fourleaf.k8s_bridge.ledger.codec import read_gang, read_page
+from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject
+from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
 from fourleaf.k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
@@ -42,7 +42,7 @@ class Books:
         self.epoch = 0
         self._story = story
 
-    def on_change(self, kind: Kind, change: Change) -> None:
+    def on_change(self, kind: Kind, change: StoredChange) -> None:
         """Take one write."""
         if kind is PODS:
             self._see_pod(change)
@@ -76,7 +76,7 @@ class Books:
         lease = self.leases.get(entry.lease)
         return lease.phase if lease else None
 
-    def _see_pod(self, change: Change) -> None:
+    def _see_pod(self, change: StoredChange) -> None:
         if change.after is not None:
             seen = pod_seen(change.after.body)
             self.pods[seen.pod.uid] = seen
@@ -85,7 +85,7 @@ class Books:
         elif change.before is not None:
             self.pods.pop(change.before.metadata["uid"], None)
 
-    def _see_page(self, name: str, after: Record | None) -> None:
+    def _see_page(self, name: str, after: StoredObject | None) -> None:
         before = self.pages.pop(name, None)
         if after is None:
             if before is not None and (before.nodes or before.entries):
@@ -103,7 +103,7 @@ class Books:
         self._check_nodes()
         self._check_devices()
 
-    def _see_lease(self, name: str, after: Record | None) -> None:
+    def _see_lease(self, name: str, after: StoredObject | None) -> None:
         before = self.leases.pop(name, None)
         if after is None:
             return
@@ -116,7 +116,7 @@ class Books:
         self._take_note()
         self._check_devices()
 
-    def _see_relocation(self, name: str, after: Record | None) -> None:
+    def _see_relocation(self, name: str, after: StoredObject | None) -> None:
         before = self.moves.pop(name, None)
         if after is None:
             self._story.did("relocation over", name)

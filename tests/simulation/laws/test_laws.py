@@ -9,11 +9,11 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import LEASES, PODS
 from fourleaf.k8s_bridge.cluster.memory import pods as binding
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
-from fourleaf.k8s_bridge.ledger.codec import gang_body, page_body
+from fourleaf.k8s_bridge.ledger.formats.codec import gang_body, page_body
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE, page_name
 from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from fourleaf.k8s_bridge.virtual_clock import VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.devices.held import DEVICES
 from fourleaf.model.gang import GangKey
 from tests.simulation.jobs import TEAM, Job

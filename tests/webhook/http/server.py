@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.http.app import application
 from fourleaf.webhook.http.limits import Limits
 from fourleaf.webhook.http.listener import Listener

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from fourleaf.k8s_bridge.clock import SystemClock
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.metrics import Metrics
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.files import CertificateFiles

@@ -12,7 +12,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, SECRETS, VALIDATING_WEBHOOKS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.memory.requests import Request
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.webhook.configurations import Deployment, configurations
 from fourleaf.webhook.metrics import Metrics
@@ -93,14 +93,14 @@ class Replica:
         """Whether clients come to it."""
         return self._world.clock.monotonic() - self.own.synced <= STALE_AFTER
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Let others go first now and then; fail now and then."""
         for _ in range(self._world.chance.randint(0, 3) if self._world.trouble else 0):
             await asyncio.sleep(0)
         if self._world.chance.random() < self._world.trouble:
             raise self._world.chance.choice([Ambiguous("lost"), Throttled("later", 429)])
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Lose an answer now and then, once the world is found in order."""
         if request.writes:
             await self._world.check()
@@ -198,7 +198,7 @@ async def test_who_was_asleep_takes_nothing_back() -> None:
     assert [len(one) for one in both] == [2, 2]
     seen: list[list[set[bytes]]] = []
 
-    async def note(request: Request, answer: Any) -> None:
+    async def note(request: ApiRequest, answer: Any) -> None:
         if request.writes:
             seen.append(await world.trusted())
 
@@ -215,7 +215,7 @@ class Hold:
         self._kind, self._refuse = kind, refuse
         self.reached, self.released = asyncio.Event(), asyncio.Event()
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Wait, or refuse."""
         if request.kind != self._kind:
             return
@@ -225,7 +225,7 @@ class Hold:
         elif request.writes:
             raise Throttled("later", 429)
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Let pass."""
 
 
@@ -280,7 +280,7 @@ async def test_a_missing_right_is_no_crash() -> None:
     await world.replicas[0].own.sync()
     pair = world.replicas[0].pair
 
-    async def forbid(request: Request) -> None:
+    async def forbid(request: ApiRequest) -> None:
         raise Refused("secrets is forbidden", 403)
 
     world.replicas[0].before = forbid  # type: ignore[method-assign]

@@ -19,7 +19,7 @@ from fourleaf.k8s_bridge.cluster.live.protobuf.wire import (
     one,
     text,
 )
-from fourleaf.k8s_bridge.cluster.protocol import Event
+from fourleaf.k8s_bridge.cluster.protocol import WatchEvent
 from fourleaf.k8s_bridge.cluster.slim import trimmed
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -56,14 +56,14 @@ async def frames(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
         rest = rest[at:]
 
 
-def pod_event_of(frame: bytes) -> Event:
+def pod_event_of(frame: bytes) -> WatchEvent:
     """An event about a pod, slim; of type `ERROR` with a Status. Raises `ClusterError`."""
     try:
         event = message(_EVENT, frame, 0, len(frame))
         at, end = event.get("object", {}).get("raw", (0, 0))
         if event.get("type") == "ERROR":
-            return Event("ERROR", _unwrapped(STATUS, frame, at, end))
-        return Event(event.get("type", ""), trimmed(PODS, _unwrapped(POD, frame, at, end)))
+            return WatchEvent("ERROR", _unwrapped(STATUS, frame, at, end))
+        return WatchEvent(event.get("type", ""), trimmed(PODS, _unwrapped(POD, frame, at, end)))
     except ValueError as error:
         raise ClusterError(f"pods: the answer is not what the API says: {error}") from error
 

@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, NAMESPACES, PO
 from fourleaf.k8s_bridge.cluster.live import LiveCluster
 from fourleaf.k8s_bridge.cluster.live import client as live_client
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
-from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Event, Target
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target, WatchEvent
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.plane import ControlPlane
@@ -159,11 +159,11 @@ async def make_pod(bench: Bench, name: str = "p", **spec: Any) -> Body:
 
 async def watched(
     bench: Bench, kind: Kind, version: str, count: int, labels: str = "", namespace: str = ""
-) -> list[Event]:
+) -> list[WatchEvent]:
     """Watch until `count` events other than bookmarks have come."""
 
-    async def gather() -> list[Event]:
-        found: list[Event] = []
+    async def gather() -> list[WatchEvent]:
+        found: list[WatchEvent] = []
         events = bench.cluster.watch(kind, version, namespace or bench.namespace, labels)
         async with closing(events) as stream:
             async for event in stream:
@@ -176,6 +176,6 @@ async def watched(
     return await asyncio.wait_for(gather(), PATIENCE)
 
 
-def closing(events: AsyncIterator[Event]) -> aclosing[Any]:
+def closing(events: AsyncIterator[WatchEvent]) -> aclosing[Any]:
     """Close a watch at the end of a block."""
     return aclosing(events)  # type: ignore[type-var]

@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Gone
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, PODS
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Event, Target
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target, WatchEvent
 from tests.k8s_bridge.cluster.contract.bench import (
     PATIENCE,
     Bench,
@@ -125,7 +125,7 @@ async def test_bookmark_and_end(bench: Bench) -> None:
     version = (await bench.cluster.list(CONFIG_MAPS, bench.namespace)).version
     await bench.hasten()
 
-    async def until_it_ends() -> list[Event]:
+    async def until_it_ends() -> list[WatchEvent]:
         async with closing(bench.cluster.watch(CONFIG_MAPS, version, bench.namespace)) as events:
             return [event async for event in events]
 

@@ -13,8 +13,8 @@ import pytest
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Gone
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.live import LiveCluster
-from fourleaf.k8s_bridge.cluster.live.lines import lines
-from fourleaf.k8s_bridge.cluster.protocol import Event
+from fourleaf.k8s_bridge.cluster.live.client import lines
+from fourleaf.k8s_bridge.cluster.protocol import WatchEvent
 from tests.k8s_bridge.cluster.live.server import CUT, Server, answer, serving, status
 
 
@@ -28,7 +28,7 @@ def _stream(*events: dict[str, Any], end: bytes = CUT) -> bytes:
     return b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + content + end
 
 
-async def _watch(cluster: LiveCluster, kind: Kind = PODS) -> list[Event]:
+async def _watch(cluster: LiveCluster, kind: Kind = PODS) -> list[WatchEvent]:
     async with aclosing(cluster.watch(kind, "5", labels="a in (b)")) as events:  # type: ignore[type-var]
         return [event async for event in events]
 
@@ -76,7 +76,7 @@ async def test_watch(tmp_path: Path) -> None:
     sent = ({"type": "ADDED", "object": pod}, {"type": "BOOKMARK", "object": mark})
     async with serving(tmp_path, _stream(*sent)) as (cluster, server):
         added, bookmark = await _watch(cluster)
-    assert added == Event("ADDED", {"metadata": {"name": "p", "resourceVersion": "6"}})
+    assert added == WatchEvent("ADDED", {"metadata": {"name": "p", "resourceVersion": "6"}})
     assert (bookmark.type, bookmark.object["metadata"]) == ("BOOKMARK", {"resourceVersion": "8"})
     asked = dict(part.split("=") for part in _asked(server)[0].split("&"))
     assert 300 <= int(asked.pop("timeoutSeconds")) <= 600

@@ -8,26 +8,26 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import PODS
-from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, Request
+from fourleaf.k8s_bridge.cluster.memory import ApiRequest, MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Event, Target
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target, WatchEvent
 
 
 class Faults:
     """Raises what a test says, before or after bindings, and notes all requests."""
 
     def __init__(self, before: Exception | None = None, after: Exception | None = None) -> None:
-        self.seen: list[Request] = []
+        self.seen: list[ApiRequest] = []
         self.answers: list[Any] = []
         self._before, self._after = before, after
 
-    async def before(self, request: Request) -> None:
+    async def before(self, request: ApiRequest) -> None:
         """Note the request; raise for a binding."""
         self.seen.append(request)
         if self._before and request.subresource == "binding":
             raise self._before
 
-    async def after(self, request: Request, answer: Any) -> None:
+    async def after(self, request: ApiRequest, answer: Any) -> None:
         """Note the answer; raise for a binding."""
         self.answers.append(answer)
         if self._after and request.subresource == "binding":
@@ -90,7 +90,7 @@ async def test_events_of_a_watch_pass_through() -> None:
     version = str(cluster.store.version)
     await submit(cluster, "ml", gang("g", 1))
     event = await anext(cluster.watch(PODS, version))
-    assert isinstance(faults.answers[-1], Event)
+    assert isinstance(faults.answers[-1], WatchEvent)
     assert faults.answers[-1] is event
 
 
@@ -98,7 +98,7 @@ async def test_refusing_by_identity() -> None:
     """An interceptor can refuse one client what it lets another do."""
 
     class NoPods(Faults):
-        async def before(self, request: Request) -> None:
+        async def before(self, request: ApiRequest) -> None:
             if request.kind == PODS and request.writes:
                 raise Refused(f"{request.identity} may not write pods", 403, "Forbidden")
 

@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 )
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_nodes, gang, nodes, submit
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Event, Target
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target, WatchEvent
 
 
 class StillClock:
@@ -103,7 +103,7 @@ async def test_bookmark_and_end_on_demand() -> None:
     cluster = MemoryCluster()
     version = str(cluster.store.version)
 
-    async def read() -> list[Event]:
+    async def read() -> list[WatchEvent]:
         async with aclosing(cluster.watch(PODS, version)) as events:
             return [event async for event in events]
 

@@ -1,0 +1,297 @@
+"""The cluster as the scheduler knows it: what the reflectors tell, and what it did itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from fourleaf.k8s_bridge.cache.tombstones import Tombstones
+from fourleaf.k8s_bridge.cluster.kinds import DEVICE_CLASSES, NODES, PODS, RESOURCE_CLAIMS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body, Listing
+from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.devices.names import DeviceName, numbers_of
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.live import LiveReader, LiveReading
+from fourleaf.model.snapshot import DEFAULTS
+from fourleaf.model.standing import StandingGang
+
+OnPod: TypeAlias = Callable[[str], None]
+
+
+class ClusterCache:
+    """Everything observed.
+
+    `objects` are all objects, by kind, namespace and name; `config` is in force. `changed` is
+    set when something has happened that a plan depends on. Objects never go back in time: what
+    is older than what is known of an object is left out, and so is a list that is older than one
+    that was taken for complete. What is gone stays gone, whatever older answer arrives after that.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.changed = asyncio.Event()
+        self.nodes_changed = asyncio.Event()
+        self._clock = clock
+        self.objects: dict[Kind, dict[tuple[str, str], Body]] = {}
+        self._reader = LiveReader()
+        self.config = DEFAULTS
+        self._pods: dict[str, PodSeen] = {}
+        self._uids: dict[tuple[str, str], str] = {}
+        self._complete: dict[Kind, int] = {}
+        self._gone = Tombstones(clock)
+        self._ready: dict[str, bool] = {}
+        self._withheld: frozenset[str] = frozenset()
+        self._failures: Mapping[str, int] = {}
+        self._sealed: tuple[frozenset[str], frozenset[GangKey]] = (frozenset(), frozenset())
+        self._listeners: list[OnPod] = []
+        self._last_change = clock.monotonic()
+
+    def listen(self, on_pod: OnPod) -> None:
+        """Call `on_pod` with the UID of every pod to which something happens."""
+        self._listeners.append(on_pod)
+
+    def mute(self, on_pod: OnPod) -> None:
+        """Call it no more."""
+        self._listeners.remove(on_pod)
+
+    @property
+    def quiet(self) -> float:
+        """Seconds since something changed."""
+        return self._clock.monotonic() - self._last_change
+
+    def on_change(self, kind: Kind, change: Change) -> None:
+        """Take what a reflector tells."""
+        match change:
+            case Put(body):
+                self.take(kind, body)
+            case Removed(body):
+                self._remove(kind, body)
+            case Replaced(items, version, _):
+                self.take_all(kind, Listing(items, version))
+            case Absent():
+                self.objects.pop(kind, None)
+                self._note(self._reader.replace_all(kind.group, kind.name, []))
+
+    def take_all(self, kind: Kind, listing: Listing) -> None:
+        """Take a list for complete: what is not on it, and was known before it, is gone."""
+        version = int(listing.version)
+        if version < self._complete.get(kind, 0):
+            return
+        self._complete[kind] = version
+        bodies = self._brought_up(kind, listing.items, version)
+        self.objects[kind] = bodies
+        self._note(self._reader.replace_all(kind.group, kind.name, bodies.values()))
+        if kind is PODS:
+            before = self._pods
+            self._pods = {}
+            for body in bodies.values():
+                seen = pod_seen(body)
+                self._pods[seen.pod.uid] = self._as_bound(seen, before.get(seen.pod.uid))
+            self._uids = {(s.pod.namespace, s.pod.name): uid for uid, s in self._pods.items()}
+            self._tell(before.keys() | self._pods.keys())
+        elif kind is NODES:
+            self._ready = {}
+            for body in bodies.values():
+                self._see_node(body)
+            self.nodes_changed.set()
+
+    def _brought_up(
+        self, kind: Kind, items: Iterable[Body], version: int
+    ) -> dict[tuple[str, str], Body]:
+        """The objects of a list of that version, and what is known of them that is newer."""
+        known = self.objects.get(kind, {})
+        newer = {key: body for key, body in known.items() if _version(body) > version}
+        here = {_key(body): body for body in items if _uid(body) not in self._gone}
+        return here | newer
+
+    def _as_bound(self, seen: PodSeen, known: PodSeen | None) -> PodSeen:
+        """The pod, on the node that we have bound it to where `seen` is older than that."""
+        if known is None or not known.node or seen.node:
+            return seen
+        return replace(seen, node=known.node, devices=known.devices)
+
+    def take(self, kind: Kind, body: Body) -> None:
+        """Take one object as it stands, unless it is known better."""
+        if _uid(body) in self._gone:
+            return
+        if kind is PODS and not self._see_pod(body):
+            return
+        self.objects.setdefault(kind, {})[_key(body)] = body
+        changed = self._reader.put(kind.group, kind.name, body)
+        if kind is NODES:
+            self._see_node(body)
+            if changed:
+                self.nodes_changed.set()
+        self._note(changed)
+
+    def took(self, body: Body) -> None:
+        """Take a pod as a write of ours left it."""
+        self.take(PODS, body)
+
+    def _remove(self, kind: Kind, body: Body) -> None:
+        metadata = body["metadata"]
+        namespace, name = metadata.get("namespace", ""), metadata["name"]
+        self._gone.add(_uid(body))
+        if kind is PODS:
+            uid = metadata["uid"]
+            if self._pods.pop(uid, None) is None:
+                return
+            if self._uids.get((namespace, name)) != uid:
+                # Another pod of that name has taken its place already.
+                self._tell([uid])
+                return
+            del self._uids[namespace, name]
+        self.objects.get(kind, {}).pop((namespace, name), None)
+        changed = self._reader.remove(kind.group, kind.name, namespace, name)
+        if kind is PODS:
+            self._tell([metadata["uid"]])
+        elif kind is NODES:
+            self._ready.pop(name, None)
+            self.nodes_changed.set()
+        self._note(changed)
+
+    def seen(self, uid: str) -> PodSeen | None:
+        """The pod, None where it is gone."""
+        return self._pods.get(uid)
+
+    def named(self, namespace: str, name: str) -> PodSeen | None:
+        """The pod of that name, None where there is none."""
+        return self._pods.get(self._uids.get((namespace, name), ""))
+
+    def usable(self, node: str) -> bool:
+        """Whether the node exists, is ready, and is not withheld."""
+        return self._ready.get(node, False) and node not in self._withheld
+
+    def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> None:
+        """Let nobody use the nodes `withheld`; `failures` are rates by node, in thousandths."""
+        self._withheld, self._failures = withheld, failures
+        if self._reader.judge(withheld | self._sealed[0], failures):
+            self.nodes_changed.set()
+            self._note(True)
+
+    def seal(self, nodes: frozenset[str], gangs: frozenset[GangKey]) -> None:
+        """Let nothing new be planned on these nodes, and these gangs stand where they stand.
+
+        What was decided for these nodes goes on: they are as `usable` as they were.
+        """
+        if (nodes, gangs) != self._sealed:
+            self._sealed = nodes, gangs
+            self.judge(self._withheld, self._failures)
+            self._note(True)
+
+    def standing(self, dead: Container[str], everyone: bool = False) -> list[StandingGang]:
+        """The gangs that run, as they would stand without the nodes `dead`.
+
+        All of them where `everyone` is wanted; else those that lose members, lack some that
+        wait, or may be moved. Without those that are sealed.
+        """
+        found = self._reader.standing(self._clock.wall(), dead, everyone)
+        return [one for one in found if one.gang.key not in self._sealed[1]]
+
+    def running_on(self, node: str) -> Iterator[tuple[GangKey, Member]]:
+        """The pods of ours that are bound to `node`, with the gangs that they belong to."""
+        reading = self.reading()
+        for gang, uid in reading.ours_on(node):
+            seen = self._pods.get(uid)
+            if seen is not None and seen.node == node and not seen.finished:
+                yield gang, Member(seen.pod, node, seen.devices)
+
+    def bound(self, member: Member) -> None:
+        """We have bound the member; the watch will say so later."""
+        seen = self._pods.get(member.pod.uid)
+        if seen is not None and not seen.node:
+            self._pods[member.pod.uid] = replace(seen, node=member.node, devices=member.devices)
+        self.assume(member)
+
+    def assume(self, member: Member) -> None:
+        """Count the member as standing on its node, whether it is bound yet or not."""
+        self._reader.assume(member.pod.uid, member.node, self.numbers_of(member))
+
+    def numbers_of(self, member: Member) -> tuple[int, ...]:
+        """The devices of a member by their numbers now."""
+        if not member.claims:
+            return member.devices
+        names = [name for one in member.claims for _, name in one.devices]
+        return numbers_of(names, self._reader.device_names(member.node))
+
+    def lacks(self, node: str, names: Sequence[DeviceName]) -> str:
+        """The first of these devices that its driver has taken from the node, "" without one."""
+        return self._reader.lacks(node, names)
+
+    def device_class(self, name: str) -> Body | None:
+        """The DeviceClass, None where there is none."""
+        return self.objects.get(DEVICE_CLASSES, {}).get(("", name))
+
+    def took_claim(self, body: Body) -> None:
+        """Take a ResourceClaim as a write of ours left it."""
+        self.take(RESOURCE_CLAIMS, body)
+
+    def release(self, member: Member) -> None:
+        """The member is no longer on its way to its node."""
+        self._reader.release(member.pod.uid)
+        self._note(True)
+
+    def configure(self, config: SchedulerConfig) -> None:
+        """Read everything by another config."""
+        self.config = config
+        self._reader.configure(config)
+        self.nodes_changed.set()
+        self._note(True)
+
+    def reading(self) -> LiveReading:
+        """What there is to plan, now."""
+        return self._reader.reading(self._clock.wall())
+
+    def _see_pod(self, body: Body) -> bool:
+        """Note a pod; False where it is no newer than what is known."""
+        seen = pod_seen(body)
+        uid, version = seen.pod.uid, int(seen.pod.version)
+        known = self._pods.get(uid)
+        if known is not None and int(known.pod.version) >= version:
+            return False
+        if known is None and version <= self._complete.get(PODS, 0):
+            return False
+        key = (seen.pod.namespace, seen.pod.name)
+        other = self._uids.get(key)
+        if other is not None and other != uid:
+            newer = self._pods.get(other)
+            if newer is not None and int(newer.pod.version) > version:
+                return False
+            self._pods.pop(other, None)
+            self._tell([other])
+        self._pods[uid], self._uids[key] = self._as_bound(seen, known), uid
+        self._tell([uid])
+        return True
+
+    def _see_node(self, body: Body) -> None:
+        conditions = (body.get("status") or {}).get("conditions") or ()
+        ready = [one.get("status") for one in conditions if one.get("type") == "Ready"]
+        self._ready[body["metadata"]["name"]] = ready != [] and ready[0] == "True"
+
+    def _tell(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            for listener in self._listeners:
+                listener(uid)
+
+    def _note(self, changed: bool) -> None:
+        if changed:
+            self._last_change = self._clock.monotonic()
+            self.changed.set()
+
+
+def _key(body: Body) -> tuple[str, str]:
+    metadata = body["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+def _uid(body: Body) -> str:
+    return str(body["metadata"].get("uid", ""))
+
+
+def _version(body: Body) -> int:
+    return int(body["metadata"]["resourceVersion"])

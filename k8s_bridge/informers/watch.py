@@ -1,0 +1,72 @@
+"""Watch after watch, each from where the last one stopped."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Gone, NotFound, Refused
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.cluster.protocol import WatchEvent
+from fourleaf.k8s_bridge.informers.resource_version import NewestVersion, version_of
+from fourleaf.k8s_bridge.informers.timeouts import WatchContext
+from fourleaf.k8s_bridge.informers.watchdog import Watchdog
+
+
+async def follow(
+    context: WatchContext, kind: Kind, seen: NewestVersion
+) -> AsyncGenerator[WatchEvent]:
+    """All events after `seen`, which moves on with them, without bookmarks; never ends.
+
+    Raises what watching again does not help against: `Gone`, `NotFound`, `Refused`.
+    """
+    while True:
+        started = context.clock.monotonic()
+        try:
+            async with aclosing(stream(context, kind, seen.version)) as events:
+                async for event in events:
+                    if _is_news(context, kind, seen, event):
+                        yield event
+            ended: Exception | None = None
+        except (Gone, NotFound, Refused):
+            raise
+        except (ClusterError, TimeoutError) as error:
+            ended = error
+        if context.clock.monotonic() - started >= context.patience.steady_after:
+            context.backoff.reset()
+        if ended is None:
+            await context.backoff.wait()
+        else:
+            await context.retry(ended)
+        context.pulse.restarted()
+
+
+def _is_news(context: WatchContext, kind: Kind, seen: NewestVersion, event: WatchEvent) -> bool:
+    bookmark = event.type == "BOOKMARK"
+    context.pulse.heard(event=not bookmark)
+    # an older one is sent by a server that lags behind the one before it
+    if not seen.take(version_of(kind, event.object)) or bookmark:
+        return False
+    context.backoff.reset()
+    return True
+
+
+async def stream(context: WatchContext, kind: Kind, version: int) -> AsyncGenerator[WatchEvent]:
+    """The events of one watch, bookmarks included, until the server ends it.
+
+    Raises `ClusterError`, and `TimeoutError` where it is silent for `stall_after` seconds.
+    """
+    subject = context.subject
+    events = context.cluster.watch(
+        kind, str(version), subject.namespace, subject.labels, subject.fields
+    )
+    try:
+        async with Watchdog(context.clock, context.patience.stall_after) as watchdog:
+            while (event := await watchdog.wait(anext(events, None))) is not None:
+                yield event
+    except TimeoutError as error:
+        silence = f"{kind.plural}: watch: silent for {context.patience.stall_after:g} s"
+        raise TimeoutError(silence) from error
+    finally:
+        if isinstance(events, AsyncGenerator):
+            await events.aclose()

@@ -1,0 +1,238 @@
+"""ResourceClaims of a member: given their devices before it is bound, or freed of them again.
+
+A claim is written in two steps, as the API asks for: a finalizer, which keeps it for as long as
+it holds devices, with the name of the commit; then allocation and reservation, in one write.
+Each goes by the version of the claim: the one that was planned with, or one that was read while
+the record of the commit still stood. Whoever takes a commit back changes the version of its
+claims after the record, so no write that is late can take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
+from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.randomness import chance
+from fourleaf.model.devices.names import DeviceName
+
+FINALIZER = "resource.kubernetes.io/delete-protection"
+"""What the resource claim controller takes off once a claim holds nothing any more."""
+
+Stands = Callable[[], Awaitable[bool]]
+"""Says whether the record of a commit, read now, says that it is committed."""
+
+
+class Drivers(Protocol):
+    """What drivers offer, as it is known now."""
+
+    def lacks(self, node: str, names: Sequence[DeviceName], /) -> str:
+        """The first device that its driver has taken from the node, "" where there is none."""
+        ...
+
+    def device_class(self, name: str, /) -> Body | None:
+        """The DeviceClass, None where there is none."""
+        ...
+
+
+class NoDrivers:
+    """Knows of no driver and doubts nothing."""
+
+    def lacks(self, _node: str, _names: Sequence[DeviceName], /) -> str:
+        """Nothing."""
+        return ""
+
+    def device_class(self, _name: str, /) -> Body | None:
+        """None."""
+        return None
+
+
+class Impossible(Exception):
+    """A claim can never get these devices for this pod; the text says why."""
+
+
+class Revoked(Exception):
+    """The commit no longer stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocator:
+    """Writes what claims get, and takes it back. Both may be repeated."""
+
+    cluster: Cluster
+    drivers: Drivers
+    clock: Clock
+
+    async def allocate(self, commit: str, member: Member, stands: Stands) -> None:
+        """Give every claim of `member` its devices, however long that takes.
+
+        Raises `Impossible`, and `Revoked` where a claim has changed and `commit` stands no more.
+        """
+        for one in member.claims:
+            gone = self.drivers.lacks(member.node, [name for _, name in one.devices])
+            if gone:
+                raise Impossible(f"device {gone} of node {member.node} is not there any more")
+            await self._allocate(commit, member, one, stands)
+
+    async def _allocate(
+        self, commit: str, member: Member, one: ClaimAllocation, stands: Stands
+    ) -> None:
+        backoff = Backoff(self.clock)
+        refusing = PermanentRefusals(self.clock)
+        while True:
+            try:
+                body = await self.cluster.get(RESOURCE_CLAIMS, one.claim)
+                if _is_done(commit, body, member, one):
+                    return
+                _check(body, member, one)
+                if _version(body) != one.claim.version and not await stands():
+                    raise Revoked(f"commit {commit} no longer stands")
+                await self._write(commit, member, one, body)
+                return
+            except NotFound:
+                raise Impossible(f"ResourceClaim {one.claim} is gone") from None
+            except Conflict:
+                await backoff.wait()
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+            except Refused as error:
+                if refusing.for_good(error):
+                    raise Impossible(f"ResourceClaim {one.claim}: {error}") from error
+                await backoff.wait()
+
+    async def _write(self, commit: str, member: Member, one: ClaimAllocation, body: Body) -> None:
+        """Finalizer and commit, then devices and reservation, each under the last version."""
+        metadata = body["metadata"]
+        finalizers = list(metadata.get("finalizers") or ())
+        patch = {
+            "metadata": {
+                "annotations": {COMMIT: commit},
+                "finalizers": [*finalizers, *({FINALIZER} - set(finalizers))],
+            }
+        }
+        body = await self.cluster.patch(RESOURCE_CLAIMS, _exactly(one, body), patch)
+        status: Body = {"reservedFor": [_consumer(member)]}
+        if not _has(body, one):
+            status["allocation"] = allocation_of(member.node, one, body, self.drivers)
+        target = _exactly(one, body)
+        await self.cluster.patch(RESOURCE_CLAIMS, target, {"status": status}, "status")
+
+    async def release(self, commit: str, member: Member) -> list[Body]:
+        """Take back what `commit` gave the claims of an unbound `member`; as they stand then.
+
+        Raises what the cluster raises; nothing is lost by asking again.
+        """
+        bodies = [await self._release(commit, member, one) for one in member.claims]
+        return [body for body in bodies if body is not None]
+
+    async def _release(self, commit: str, member: Member, one: ClaimAllocation) -> Body | None:
+        # The version changes before anything is read, whatever stood there: what was sent earlier
+        # can no longer take.
+        fence = f"{commit}/{chance().getrandbits(32):08x}"
+        patch = {"metadata": {"annotations": {FENCE: fence}}}
+        try:
+            target = replace(one.claim, version="")
+            body = await self.cluster.patch(RESOURCE_CLAIMS, target, patch)
+            while _is_ours(body, commit, member):
+                freed = {"status": {"allocation": None, "reservedFor": None}}
+                try:
+                    target = _exactly(one, body)
+                    body = await self.cluster.patch(RESOURCE_CLAIMS, target, freed, "status")
+                except Conflict:
+                    body = await self.cluster.get(RESOURCE_CLAIMS, one.claim)
+        except (NotFound, Conflict):
+            # It is gone, or another one of that name.
+            return None
+        return body
+
+
+def allocation_of(node: str, one: ClaimAllocation, claim: Body, drivers: Drivers) -> Body:
+    """`status.allocation` of a claim: devices, their configuration, and the node they are on."""
+    results = [
+        {"request": request, "driver": name.driver, "pool": name.pool, "device": name.device}
+        for request, name in one.devices
+    ]
+    devices: Body = {"results": results}
+    config = [*_of_classes(claim, drivers), *_of_claim(claim)]
+    if config:
+        devices["config"] = config
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
+    return {"devices": devices, "nodeSelector": {"nodeSelectorTerms": [term]}}
+
+
+def _of_classes(claim: Body, drivers: Drivers) -> list[Body]:
+    """What the classes of the requests configure, each for the requests that are for it."""
+    requests: dict[str, list[str]] = {}
+    for one in claim["spec"].get("devices", {}).get("requests") or ():
+        name = (one.get("exactly") or {}).get("deviceClassName", "")
+        requests.setdefault(name, []).append(one["name"])
+    return [
+        {**config, "source": "FromClass", "requests": those}
+        for name, those in requests.items()
+        for config in ((drivers.device_class(name) or {}).get("spec") or {}).get("config") or ()
+    ]
+
+
+def _of_claim(claim: Body) -> list[Body]:
+    configs = claim["spec"].get("devices", {}).get("config") or ()
+    return [{**config, "source": "FromClaim"} for config in configs]
+
+
+def _is_done(commit: str, body: Body, member: Member, one: ClaimAllocation) -> bool:
+    """Whether the claim has these devices from this commit, and is for this pod."""
+    return _has(body, one) and member.pod.uid in _reserved(body) and _wrote(body) == commit
+
+
+def _wrote(body: Body) -> str:
+    """The commit that last gave the claim something."""
+    return str((body["metadata"].get("annotations") or {}).get(COMMIT, ""))
+
+
+def _check(body: Body, member: Member, one: ClaimAllocation) -> None:
+    """Raise `Impossible` where the claim can never get these devices for this pod."""
+    metadata, status = body["metadata"], body.get("status") or {}
+    if metadata["uid"] != one.claim.uid:
+        raise Impossible(f"ResourceClaim {one.claim} is another one by now")
+    if metadata.get("deletionTimestamp") is not None:
+        raise Impossible(f"ResourceClaim {one.claim} is being deleted")
+    if status.get("allocation") and not _has(body, one):
+        raise Impossible(f"ResourceClaim {one.claim} has other devices")
+    if _reserved(body) - {member.pod.uid}:
+        raise Impossible(f"ResourceClaim {one.claim} is in use by others")
+
+
+def _is_ours(body: Body, commit: str, member: Member) -> bool:
+    """Whether `commit` has given the claim what it holds, and nobody else uses it."""
+    held = bool((body.get("status") or {}).get("allocation"))
+    return _wrote(body) == commit and held and _reserved(body) <= {member.pod.uid}
+
+
+def _has(body: Body, one: ClaimAllocation) -> bool:
+    allocation = (body.get("status") or {}).get("allocation") or {}
+    results = (allocation.get("devices") or {}).get("results") or ()
+    found = [(r["request"], (r["driver"], r["pool"], r["device"])) for r in results]
+    return sorted(found) == sorted((request, tuple(name)) for request, name in one.devices)
+
+
+def _reserved(body: Body) -> set[Any]:
+    return {each.get("uid") for each in (body.get("status") or {}).get("reservedFor") or ()}
+
+
+def _consumer(member: Member) -> Body:
+    return {"resource": "pods", "name": member.pod.name, "uid": member.pod.uid}
+
+
+def _exactly(one: ClaimAllocation, body: Body) -> Target:
+    return replace(one.claim, version=_version(body))
+
+
+def _version(body: Body) -> str:
+    return str(body["metadata"]["resourceVersion"])

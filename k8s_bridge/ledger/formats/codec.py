@@ -1,0 +1,126 @@
+"""Pages and gang leases as Leases, in each of the formats that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import orjson
+
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.formats import v1, v2
+from fourleaf.k8s_bridge.ledger.formats.envelope import (
+    LARGEST,
+    Annotations,
+    format_of,
+    lease_body,
+    name_of,
+    sealed,
+)
+from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, page_name
+from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Page
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord, SealedRecord
+
+RESERVE = 10 * 1024
+"""Bytes of a page that no new entry takes: entries grow when their commits roll back."""
+
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFormat:
+    """One way to write records down, and to read them again."""
+
+    page: Callable[[Page], Annotations]
+    gang: Callable[[GangLease], Annotations]
+    read_page: Callable[[Body], Page]
+    read_gang: Callable[[Body], GangLease]
+
+
+FORMATS: Mapping[int, RecordFormat] = {
+    one.NUMBER: RecordFormat(one.page, one.gang, one.read_page, one.read_gang) for one in (v1, v2)
+}
+"""Every format by its number."""
+
+KNOWN = tuple(FORMATS)
+"""What this version reads and writes."""
+
+
+def page_body(page: Page, writer: str) -> Body:
+    """The Lease that `page` is written as. Raises `BadRecord` where it is too large."""
+    name = page_name(page.leaf, page.part)
+    said = FORMATS[page.format].page(page)
+    return lease_body(name, PAGE, said, page.version, page.epoch, writer)
+
+
+def gang_body(lease: GangLease, writer: str) -> Body:
+    """The Lease that a gang lease is written as. Raises `BadRecord` where it is too large."""
+    if lease.format != v1.NUMBER:
+        # It must be possible to write it back in the widest format at any time.
+        lease_body(lease.name, GANG, v1.gang(lease), lease.version, lease.epoch, writer)
+    said = FORMATS[lease.format].gang(lease)
+    return lease_body(lease.name, GANG, said, lease.version, lease.epoch, writer)
+
+
+def room_on(page: Page) -> int:
+    """Bytes that further entries of `page` may take.
+
+    Counted in format 1, the widest: every page can be written back in it at any time.
+    """
+    return LARGEST - RESERVE - len(orjson.dumps(v1.page_content(page)))
+
+
+def entry_size(entry: Entry) -> int:
+    """Bytes that `entry` takes on its page, in format 1."""
+    return len(orjson.dumps(v1.entry_content(entry))) + len(",")
+
+
+def read_page(body: Body, known: Iterable[int] = KNOWN) -> Page:
+    """The page that a Lease holds. Raises `BadRecord`, `SealedRecord` where it has an envelope."""
+    page = read_as(body, known, {number: one.read_page for number, one in FORMATS.items()})
+    if page_name(page.leaf, page.part) != name_of(body):
+        what = f"holds the page of leaf {page.leaf}, part {page.part}"
+        raise BadRecord(f"lease {name_of(body)} {what}")
+    return page
+
+
+def read_gang(body: Body, known: Iterable[int] = KNOWN) -> GangLease:
+    """The gang lease that a Lease holds. Raises `BadRecord`, `SealedRecord` as for a page."""
+    return read_as(body, known, {number: one.read_gang for number, one in FORMATS.items()})
+
+
+def read_as(
+    body: Body, known: Iterable[int], readers: Mapping[int, Callable[[Body], _Record]]
+) -> _Record:
+    """A record, read by the reader of its format. Raises `BadRecord`.
+
+    That is a `SealedRecord` where the format is not `known`, or the content makes no sense but
+    an envelope says what it is about.
+    """
+    number = format_of(body, known)
+    try:
+        return readers[number](body)
+    except BadRecord as error:
+        found = sealed(body, str(error))
+        if found.sealed.opaque:
+            raise
+        raise found from error
+
+
+__all__ = [
+    "FORMATS",
+    "KNOWN",
+    "LARGEST",
+    "RESERVE",
+    "BadRecord",
+    "RecordFormat",
+    "SealedRecord",
+    "entry_size",
+    "gang_body",
+    "page_body",
+    "read_as",
+    "read_gang",
+    "read_page",
+    "room_on",
+]

@@ -1,0 +1,183 @@
+"""Which page lists which nodes, and how nodes move from one page to another.
+
+A node is listed by one page at a time: it is taken off one before another lists it. A node
+stays where it is while a commit that holds it is not settled, for that is recorded there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from fourleaf.k8s_bridge.ledger.compaction import is_settled, tidied
+from fourleaf.k8s_bridge.ledger.formats.codec import entry_size
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.pods import PodLister, is_gone
+from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import GangKey
+from fourleaf.model.node import Node
+
+POD_BYTES = 400
+"""What a pod takes on a page, with a name of the usual length."""
+PAGE_BYTES = 200 * 1024
+"""What a page may take when all its nodes are full of pods."""
+FEW_PODS = 64
+"""Pods on the pages of a leaf that say nothing yet about how large its pods are."""
+STEP = 200
+"""Bytes."""
+
+
+def laid_out(fabric: Fabric, book: Ledger | None = None) -> list[Page]:
+    """Empty pages for all nodes of `fabric`: one a leaf, more where one might grow too large.
+
+    Where `book` shows that the pods of a leaf have long names, its pages are the smaller.
+    """
+    sizes = {} if book is None else _pod_sizes(book)
+    pages = []
+    for leaf in fabric.leaves:
+        for part, nodes in enumerate(_parts(leaf.nodes, sizes.get(leaf.name, POD_BYTES))):
+            pages.append(Page(leaf.name, part, nodes))
+    return pages
+
+
+def _pod_sizes(book: Ledger) -> dict[str, int]:
+    """Leaf -> the bytes that a pod takes on its pages, in steps, so that layouts last."""
+    entries: dict[str, list[Entry]] = {}
+    for page in book.pages:
+        entries.setdefault(page.leaf, []).extend(page.entries)
+    found = {}
+    for leaf, held in entries.items():
+        count = sum(len(entry.members) for entry in held)
+        if count >= FEW_PODS:
+            mean = sum(map(entry_size, held)) / count
+            found[leaf] = max(POD_BYTES, STEP * math.ceil(mean / STEP))
+    return found
+
+
+def _parts(nodes: Sequence[Node], pod_bytes: int) -> Iterator[tuple[str, ...]]:
+    names: list[str] = []
+    size = 0
+    for node in nodes:
+        room = pod_bytes * node.allocatable.pods
+        if names and size + room > PAGE_BYTES:
+            yield tuple(names)
+            names, size = [], 0
+        names.append(node.name)
+        size += room
+    if names:
+        yield tuple(names)
+
+
+def missing(wanted: Sequence[Page], book: Ledger) -> list[Page]:
+    """The pages of `wanted` that do not exist, empty.
+
+    A page is made without nodes, and takes them up under its version: a request that makes it
+    may arrive when another leader has long given its nodes to another page.
+    """
+    names = {page_name(page.leaf, page.part): page for page in wanted}
+    absent = (p for n, p in names.items() if book.page(n) is None and n not in book.sealed)
+    return [replace(page, nodes=()) for page in absent]
+
+
+def relaid(wanted: Sequence[Page], book: Ledger, pods: PodLister) -> Iterator[list[Page]]:
+    """The pages to write so that they list the nodes of `wanted`, in rounds.
+
+    First nodes leave the pages that should not list them, then others take them up, and with
+    them the pods of ours on them that no entry holds. `book` must know of each round's writes
+    before the next round is asked for. While there is a page of which nobody can say which nodes it
+    lists, all stay where they are.
+    """
+    if book.sealed.opaque_page:
+        return
+    yield list(_without_strangers(wanted, book, pods))
+    yield list(_with_newcomers(wanted, book, pods))
+
+
+def abandoned(wanted: Sequence[Page], book: Ledger) -> list[Page]:
+    """The pages that list no node, hold nothing, and are not of `wanted`.
+
+    Who lists such a leaf again has to create its page, which succeeds for one of all who try.
+    """
+    names = {page_name(page.leaf, page.part) for page in wanted}
+    return [
+        page
+        for page in book.pages
+        if not page.nodes and not page.entries and page_name(page.leaf, page.part) not in names
+    ]
+
+
+def _without_strangers(wanted: Sequence[Page], book: Ledger, pods: PodLister) -> Iterator[Page]:
+    home = {node: page_name(page.leaf, page.part) for page in wanted for node in page.nodes}
+    for page in book.pages:
+        name = page_name(page.leaf, page.part)
+        leaving = {
+            node
+            for node in page.nodes
+            if home.get(node) != name and _may_leave(node, page, book, pods, gone=node not in home)
+        }
+        if leaving:
+            yield _less(page, leaving)
+
+
+def _may_leave(node: str, page: Page, book: Ledger, pods: PodLister, gone: bool) -> bool:
+    """Whether all commits on `node` are settled; where it moves to no other page, are over.
+
+    A commit that may still go back must find all its members in its records.
+    """
+    for entry in page.entries:
+        if any(member.node == node and not is_gone(pods, member) for member in entry.members):
+            commit = book.commit(entry.commit)
+            if gone or commit is None or not is_settled(commit, pods):
+                return False
+    return True
+
+
+def _less(page: Page, leaving: set[str]) -> Page:
+    entries = []
+    for entry in page.entries:
+        members = tuple(member for member in entry.members if member.node not in leaving)
+        if members:
+            entries.append(replace(entry, members=members))
+    nodes = tuple(node for node in page.nodes if node not in leaving)
+    return replace(page, nodes=nodes, entries=tuple(entries))
+
+
+def _with_newcomers(wanted: Sequence[Page], book: Ledger, pods: PodLister) -> Iterator[Page]:
+    for page in wanted:
+        old = book.page(page_name(page.leaf, page.part))
+        if old is None:
+            continue
+        new = tuple(node for node in page.nodes if book.page_of(node) is None)
+        kept = tidied(old, book, pods)
+        nodes = (*old.nodes, *new)
+        adopted = _adopted(nodes, book, pods)
+        if new or adopted:
+            yield replace(kept, nodes=nodes, entries=_joined(kept.entries, adopted))
+
+
+def _adopted(nodes: Iterable[str], book: Ledger, pods: PodLister) -> list[Entry]:
+    """Entries for pods of ours that run on these nodes and that no entry holds."""
+    found: dict[GangKey, list[Member]] = {}
+    for node in nodes:
+        for gang, member in pods.running_on(node):
+            if book.commit_of(member.pod.uid) is None:
+                found.setdefault(gang, []).append(member)
+    return [Entry(_adoption(gang), gang, tuple(members)) for gang, members in found.items()]
+
+
+def _adoption(gang: GangKey) -> str:
+    return "a" + hashlib.sha256(str(gang).encode()).hexdigest()[:11]
+
+
+def _joined(kept: Sequence[Entry], adopted: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Both, with one entry for each commit."""
+    entries = {entry.commit: entry for entry in kept}
+    for entry in adopted:
+        old = entries.get(entry.commit)
+        members = (*old.members, *entry.members) if old else entry.members
+        entries[entry.commit] = replace(entry, members=members)
+    return tuple(entries.values())

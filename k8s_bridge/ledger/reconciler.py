@@ -1,0 +1,293 @@
+"""Brings every commit to rest: forward, or back, and the records to what is true."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol
+
+import structlog
+
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+from fourleaf.k8s_bridge.ledger.binding import Binder, BindingResult, Bound
+from fourleaf.k8s_bridge.ledger.compaction import is_settled, tidied
+from fourleaf.k8s_bridge.ledger.epoch import Fenced, check_epoch
+from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
+from fourleaf.k8s_bridge.ledger.names import GANG, GANGS, PAGE, page_name
+from fourleaf.k8s_bridge.ledger.next_action import Action, next_step
+from fourleaf.k8s_bridge.ledger.page_layout import abandoned, missing, relaid
+from fourleaf.k8s_bridge.ledger.pods import PodLister
+from fourleaf.k8s_bridge.ledger.record_store import Records
+from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Page, Phase
+from fourleaf.k8s_bridge.ledger.reread import lease_again, page_again, stands
+from fourleaf.k8s_bridge.ledger.rollback import Rollback
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord
+from fourleaf.k8s_bridge.ledger.takeover import find
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import together
+
+AT_A_TIME = 50
+"""Pages that are written in another format in one go: commits wait meanwhile."""
+
+
+class CommitObserver(Protocol):
+    """Hears of what housekeeping learns, at once."""
+
+    def took(self, body: Body) -> None:
+        """A pod as a write of ours left it."""
+        ...
+
+    def took_claim(self, body: Body) -> None:
+        """A ResourceClaim as a write of ours left it."""
+        ...
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """The member stands on its node."""
+        ...
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """The commit can go forward no more."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Reconciler:
+    """Works on every open commit. `start` runs a binding task beside the caller."""
+
+    cluster: Cluster
+    records: Records
+    book: Ledger
+    pods: PodLister
+    binder: Binder
+    clock: Clock
+    epoch: int
+    listener: CommitObserver
+    start: Callable[..., asyncio.Task[None]]
+    _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _forbidden: dict[str, float] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def forward(self, name: str) -> None:
+        """Start binding the members of this commit."""
+        commit = self.book.commit(name)
+        if commit is not None and name not in self._binding:
+            step = next_step(commit, self.book, self.pods)
+            if step.action is Action.FORWARD:
+                self._start(commit, step.members)
+
+    @property
+    def busy(self) -> bool:
+        """Whether members are being bound."""
+        return bool(self._binding)
+
+    async def run_once(self, tidy: bool = True) -> None:
+        """Take every open commit one step further; with `tidy`, also write pages anew.
+
+        Raises `Fenced` where another leader has taken over.
+        """
+        untidy: set[str] = set()
+        over: list[str] = []
+        commits = self.book.open_commits()
+        names = {commit.name for commit in commits}
+        self._forbidden = {name: at for name, at in self._forbidden.items() if name in names}
+        for commit in commits:
+            if commit.name in self._binding:
+                continue
+            step = next_step(commit, self.book, self.pods)
+            match step.action:
+                case Action.REST:
+                    self.book.rest(commit.name)
+                case Action.FORWARD:
+                    self._start(commit, step.members)
+                case Action.BACK:
+                    await self._back(commit, step.members)
+                case Action.TIDY:
+                    untidy.update(commit.pages)
+                case Action.WITHDRAW | Action.DROP:
+                    over.append(commit.name)
+                case Action.WAIT:
+                    pass
+        if over:
+            async with self.book.writing:
+                await together(self._delete(name) for name in over)
+        if tidy and untidy:
+            await self.tidy(untidy)
+
+    async def tidy(self, names: Iterable[str]) -> None:
+        """Write these pages as they should be, each once, where that differs."""
+        async with self.book.writing:
+            await together(self._tidy(name) for name in sorted(names))
+
+    async def sweep(self) -> None:
+        """Take up gang leases that nobody here knows of, and look at sealed records again.
+
+        A request to create one may be delivered again when it has long been deleted.
+        """
+        async with self.book.writing:
+            for body in await self.records.list(GANGS):
+                name = body["metadata"]["name"]
+                if self.book.lease(name) is None:
+                    await lease_again(self.records, self.book, self.epoch, name)
+            for one in self.book.sealed:
+                if one.record == PAGE:
+                    await page_again(self.records, self.book, self.epoch, one.name)
+                elif one.record == GANG:
+                    await lease_again(self.records, self.book, self.epoch, one.name)
+
+    async def convert(self) -> None:
+        """Write records anew that are not in the format that is wanted, some at a time.
+
+        A gang lease that is only prepared is about to be written anyway.
+        """
+        wanted = self.records.formats.written
+        pages = [page for page in self.book.pages if page.format != wanted]
+        leases = [one for one in self.book.leases if one.format != wanted]
+        if not pages and not leases:
+            return
+        async with self.book.writing:
+            now = (self.book.page(page_name(one.leaf, one.part)) for one in pages[:AT_A_TIME])
+            await together(self._put(page) for page in now if page and page.format != wanted)
+            known = (self.book.lease(one.name) for one in leases)
+            settled = (x for x in known if x and x.phase is not Phase.PREPARED)
+            await together(self._put_lease(one) for one in settled if one.format != wanted)
+
+    async def lay_out(self, wanted: Iterable[Page]) -> None:
+        """Make the pages list the nodes of `wanted`; take on pods that no entry holds.
+
+        Pages of leaves that are gone are deleted once they hold nothing.
+        """
+        pages = list(wanted)
+        async with self.book.writing:
+            await self._found(missing(pages, self.book))
+            for round_of_pages in relaid(pages, self.book, self.pods):
+                await together(self._put(page) for page in round_of_pages)
+            await together(self._discard(page) for page in abandoned(pages, self.book))
+
+    async def _found(self, pages: Iterable[Page]) -> None:
+        """Make pages, then make sure that nobody had taken over before they were there.
+
+        Raises `Fenced` where somebody had. Whoever takes over later finds them, and writes them.
+        """
+        founded = await together(self._put(page) for page in pages)
+        if founded:
+            found = await find(self.records)
+            for page in found.pages:
+                check_epoch(self.epoch, page.epoch, f"page {page_name(page.leaf, page.part)}")
+            for one in found.sealed:
+                check_epoch(self.epoch, one.epoch, f"lease {one.name}")
+
+    def _start(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        task = self.start(self._forward(commit, members))
+        self._binding[commit.name] = task
+        task.add_done_callback(lambda _: self._binding.pop(commit.name, None))
+
+    async def _forward(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        answers = await together(self._bind(commit, member) for member in members)
+        if any(answer.result is Bound.FENCED for answer in answers):
+            raise Fenced(next(a.why for a in answers if a.result is Bound.FENCED))
+        for answer in answers:
+            if answer.result is Bound.IMPOSSIBLE:
+                await self._give_up(commit.name, answer.why)
+                return
+
+    async def _bind(self, commit: Commit, member: Member) -> BindingResult:
+        standing = partial(stands, self.records, self.book, self.epoch, commit.name)
+        answer = await self.binder.bind(commit.name, member, standing)
+        if answer.result is Bound.BOUND:
+            self.listener.bound(commit, member)
+        self.book.wake(member.pod.uid)
+        return answer
+
+    async def _give_up(self, name: str, why: str) -> None:
+        """Mark the commit as rolling back, in the one record that decides it."""
+        async with self.book.writing:
+            commit = self.book.commit(name)
+            if commit is None or commit.phase is not Phase.COMMITTED:
+                return
+            if is_settled(commit, self.pods):
+                # What could not be bound has gone meanwhile.
+                return
+            if commit.lease is not None:
+                await self._put_lease(replace(commit.lease, phase=Phase.ROLLING_BACK))
+            else:
+                for one in commit.pages:
+                    page = self.book.page(one)
+                    if page is not None:
+                        entries = tuple(
+                            replace(e, phase=Phase.ROLLING_BACK) if e.commit == name else e
+                            for e in page.entries
+                        )
+                        await self._put(page.with_entries(entries))
+        self._log.warning("rolling_back", commit=name, gang=str(commit.gang), why=why)
+        self.listener.rolled_back(commit, why)
+
+    async def _back(self, commit: Commit, members: tuple[Member, ...]) -> None:
+        if self.clock.monotonic() < self._forbidden.get(commit.name, 0.0):
+            return
+        listener = self.listener
+        going = Rollback(
+            self.cluster, self.binder.allocator, self.pods, listener.took, listener.took_claim
+        )
+        waits = await together(going.let_go(commit.name, member) for member in members)
+        if any(waits):
+            self._forbidden[commit.name] = self.clock.monotonic() + max(waits)
+
+    async def _delete(self, name: str) -> None:
+        """Delete the gang lease of a commit, if that is still what is to be done for it."""
+        commit = self.book.commit(name)
+        lease = commit.lease if commit else None
+        if commit is None or lease is None:
+            return
+        step = next_step(commit, self.book, self.pods)
+        if step.action not in (Action.WITHDRAW, Action.DROP):
+            return
+        try:
+            await self.records.delete(lease.name, lease.version)
+        except Conflict:
+            await lease_again(self.records, self.book, self.epoch, lease.name)
+        except ClusterError as error:
+            self._log.warning("lease_not_deleted", lease=lease.name, why=str(error))
+        else:
+            self.book.drop_lease(lease.name)
+
+    async def _tidy(self, name: str) -> None:
+        page = self.book.page(name)
+        if page is None:
+            return
+        clean = tidied(page, self.book, self.pods)
+        if clean.entries != page.entries:
+            await self._put(clean)
+
+    async def _discard(self, page: Page) -> None:
+        """Delete a page under its version: whoever has written to it meanwhile keeps it."""
+        name = page_name(page.leaf, page.part)
+        try:
+            await self.records.delete(name, page.version)
+        except Conflict:
+            await page_again(self.records, self.book, self.epoch, name)
+        except ClusterError as error:
+            self._log.warning("page_not_deleted", page=name, why=str(error))
+        else:
+            self.book.drop_page(name)
+
+    async def _put(self, page: Page) -> None:
+        """Write `page` and take the answer into the book, whatever it is."""
+        name = page_name(page.leaf, page.part)
+        try:
+            self.book.put_page(await self.records.write_page(replace(page, epoch=self.epoch)))
+        except (Conflict, NotFound):
+            await page_again(self.records, self.book, self.epoch, name)
+        except (ClusterError, BadRecord) as error:
+            self._log.warning("page_not_written", page=name, why=str(error))
+
+    async def _put_lease(self, lease: GangLease) -> None:
+        try:
+            written = await self.records.write_lease(replace(lease, epoch=self.epoch))
+            self.book.put_lease(written)
+        except BadRecord as error:
+            self._log.warning("lease_not_written", lease=lease.name, why=str(error))
+        except (Conflict, NotFound):
+            await lease_again(self.records, self.book, self.epoch, lease.name)

@@ -1,0 +1,157 @@
+"""Writes of records that end with a certain answer, however often one is lost.
+
+A write whose answer is lost may still arrive later. Repeating it under the same version
+settles that: either the repetition takes, and the late one then fails on its version, or it
+conflicts, and reading shows whether the record is the one that was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.ledger.formats.codec import (
+    KNOWN,
+    gang_body,
+    page_body,
+    read_gang,
+    read_page,
+)
+from fourleaf.k8s_bridge.ledger.formats.envelope import OLDEST
+from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.records import GangLease, Page
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
+
+Record = TypeVar("Record", Page, GangLease)
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """The formats that this process has `known`, and the one that the cluster is set to."""
+
+    known: Iterable[int] = KNOWN
+    wanted: Callable[[], int] = lambda: OLDEST
+
+    @property
+    def written(self) -> int:
+        """The format to write: the one that is wanted, else the newest that is known."""
+        wanted = self.wanted()
+        return wanted if wanted in self.known else max(self.known)
+
+
+class Records:
+    """Reads and writes the Leases of one namespace, as `writer`."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        writer: str,
+        clock: Clock,
+        formats: Formats | None = None,
+    ) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self.writer = writer
+        self._clock = clock
+        self.formats = formats or Formats()
+
+    def page(self, body: Body) -> Page:
+        """The page that a Lease holds. Raises `BadRecord`."""
+        return read_page(body, self.formats.known)
+
+    def lease(self, body: Body) -> GangLease:
+        """The gang lease that a Lease holds. Raises `BadRecord`."""
+        return read_gang(body, self.formats.known)
+
+    async def write_page(self, page: Page) -> Page:
+        """Create the page, or replace the one of its version; as it stands now.
+
+        Raises `Conflict` where the page is another one by now, `NotFound` where it is gone.
+        """
+        name = page_name(page.leaf, page.part)
+        body = page_body(replace(page, format=self.formats.written), self.writer)
+        return read_page(await self._write(name, page.version, body))
+
+    async def write_lease(self, lease: GangLease) -> GangLease:
+        """Create the gang lease, or replace the one of its version; as it stands now.
+
+        Raises `Conflict` where it is another one by now, `NotFound` where it is gone.
+        """
+        body = gang_body(replace(lease, format=self.formats.written), self.writer)
+        return read_gang(await self._write(lease.name, lease.version, body))
+
+    async def write_record(self, name: str, version: str, body: Body) -> Body:
+        """Create the Lease, or replace the one of that version; as it stands now.
+
+        Raises `Conflict` where it is another one by now, `NotFound` where it is gone.
+        """
+        return await self._write(name, version, body)
+
+    async def delete(self, name: str, version: str) -> None:
+        """Delete the record of that version; one that is gone is gone. Raises `Conflict`."""
+        backoff = Backoff(self._clock)
+        while True:
+            try:
+                await self._cluster.delete(LEASES, Target(self._namespace, name, "", version))
+                return
+            except NotFound:
+                return
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+
+    async def read(self, name: str) -> Body | None:
+        """The Lease of that name by a quorum read, None where there is none."""
+        backoff = Backoff(self._clock)
+        while True:
+            try:
+                return await self._cluster.get(LEASES, Target(self._namespace, name))
+            except NotFound:
+                return None
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+
+    async def list(self, labels: str) -> list[Body]:
+        """All Leases with these labels, by a quorum read."""
+        backoff = Backoff(self._clock)
+        while True:
+            try:
+                return (await self._cluster.list(LEASES, self._namespace, labels)).items
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+
+    async def _write(self, name: str, version: str, body: Body) -> Body:
+        backoff = Backoff(self._clock)
+        while True:
+            try:
+                if version:
+                    target = Target(self._namespace, name, "", version)
+                    return await self._cluster.replace(LEASES, target, body)
+                return await self._cluster.create(LEASES, self._namespace, body)
+            except (Ambiguous, Throttled) as error:
+                await backoff.wait(error.retry_after)
+            except Conflict:
+                # Proxies and connections repeat requests too, and tell of the last one alone.
+                found = await self.read(name)
+                if found is not None and _same(found, body):
+                    return found
+                raise
+
+
+def _same(found: Body, written: Body) -> bool:
+    """Whether `found` is what was written, by the same writer."""
+    return all(part(found) == part(written) for part in (_annotations, _spec))
+
+
+def _annotations(body: Body) -> object:
+    return body["metadata"].get("annotations")
+
+
+def _spec(body: Body) -> object:
+    spec = body.get("spec") or {}
+    return spec.get("holderIdentity"), spec.get("leaseTransitions")

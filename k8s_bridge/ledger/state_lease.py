@@ -1,0 +1,60 @@
+"""Something small that has to outlast whoever leads, in a Lease of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import structlog
+
+from fourleaf.k8s_bridge.cluster.errors import AlreadyExists, ClusterError, NotFound
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.ledger.names import CONTENT
+
+
+@dataclass(frozen=True, slots=True)
+class StateLease:
+    """What the Lease `name` holds. Nothing hangs on it: what fails is logged, and no more."""
+
+    cluster: Cluster
+    namespace: str
+    name: str
+
+    async def load(self) -> str:
+        """What was saved last, as JSON; "" where nothing was, or it cannot be had."""
+        try:
+            body = await self.cluster.get(LEASES, Target(self.namespace, self.name))
+        except NotFound:
+            return ""
+        except ClusterError as error:
+            self._warn("not_loaded", str(error))
+            return ""
+        return str((body["metadata"].get("annotations") or {}).get(CONTENT, ""))
+
+    async def save(self, content: Any) -> None:
+        """Keep `content`, of what JSON can say, in place of what was kept."""
+        metadata: Body = {
+            "name": self.name,
+            "annotations": {CONTENT: orjson.dumps(content).decode()},
+        }
+        body: Body = {"metadata": metadata, "spec": {}}
+        try:
+            try:
+                await self.cluster.create(LEASES, self.namespace, body)
+            except AlreadyExists:
+                found = await self.cluster.get(LEASES, Target(self.namespace, self.name))
+                version = found["metadata"]["resourceVersion"]
+                metadata["resourceVersion"] = version
+                target = Target(self.namespace, self.name, "", version)
+                await self.cluster.replace(LEASES, target, body)
+        except ClusterError as error:
+            self._warn("not_saved", str(error))
+
+    def unreadable(self) -> None:
+        """What was loaded makes no sense."""
+        self._warn("unreadable", "its content makes no sense, and is written anew in time")
+
+    def _warn(self, event: str, why: str) -> None:
+        structlog.get_logger(__name__).warning(event, lease=self.name, why=why)

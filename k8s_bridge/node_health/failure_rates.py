@@ -1,0 +1,80 @@
+"""How often nodes and leaves have failed, each failure counting half after a half-life.
+
+`failure_permille` of a node is 1000 * (1 - 2^-s), s being its own score plus half that of its
+leaf: one failure just now makes 500, two 750, and after one half-life one makes 292.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+LEAST = 0.01
+"""Scores below are forgotten."""
+
+LEAF_SHARE = 0.5
+"""How much a failure of its leaf counts for a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureScore:
+    """A decayed number of failures as of `at`, in seconds since the epoch."""
+
+    value: float
+    at: float
+
+    def by(self, now: float, half_life: float) -> float:
+        """What is left of it at `now`; half-life in seconds."""
+        return self.value * math.exp2(-max(0.0, now - self.at) / half_life)
+
+
+@dataclass(slots=True, eq=False)
+class FailureRates:
+    """Scores of nodes and of leaves. `half_life` in seconds; all times since the epoch."""
+
+    half_life: float
+    nodes: dict[str, FailureScore] = field(default_factory=dict)
+    leaves: dict[str, FailureScore] = field(default_factory=dict)
+
+    def failed(self, nodes: Iterable[str], leaves: Iterable[str], now: float) -> None:
+        """These nodes, and these leaves as a whole, have failed."""
+        for names, scores in ((nodes, self.nodes), (leaves, self.leaves)):
+            for name in names:
+                scores[name] = FailureScore(self._left(scores, name, now) + 1.0, now)
+
+    def permille(self, node: str, leaf: str, now: float) -> int:
+        """`failure_permille` of a node."""
+        own, shared = self._left(self.nodes, node, now), self._left(self.leaves, leaf, now)
+        return round(1000 * (1 - math.exp2(-(own + LEAF_SHARE * shared))))
+
+    def content(self, now: float) -> dict[str, Any]:
+        """All that is worth keeping, for `read`."""
+        return {
+            name: {
+                one: [round(score.value, 3), round(score.at)]
+                for one, score in sorted(scores.items())
+                if score.by(now, self.half_life) >= LEAST
+            }
+            for name, scores in (("nodes", self.nodes), ("leaves", self.leaves))
+        }
+
+    def read(self, text: str) -> bool:
+        """Take what was kept; False, and nothing is taken, where the text makes no sense."""
+        try:
+            found = _KEPT.validate_json(text)
+        except ValidationError:
+            return False
+        for name, scores in (("nodes", self.nodes), ("leaves", self.leaves)):
+            scores.update({one: FailureScore(*row) for one, row in found.get(name, {}).items()})
+        return True
+
+    def _left(self, scores: Mapping[str, FailureScore], name: str, now: float) -> float:
+        score = scores.get(name)
+        return 0.0 if score is None else score.by(now, self.half_life)
+
+
+_KEPT = TypeAdapter(dict[str, dict[str, tuple[float, float]]])

@@ -1,0 +1,111 @@
+"""Heartbeats: when each kubelet was last seen to renew its Lease, on our own clock.
+
+What a Lease says of the time counts for nothing, for no two clocks agree. And a silence of
+everybody says more about us, or about the API, than about anybody's kubelet: no time counts
+as long as nobody is heard, and whoever is there afterwards gets the whole of it again.
+
+Every replica follows the Leases of kubelets, so that a new leader knows which nodes are silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+from fourleaf.k8s_bridge.informers import (
+    Absent,
+    Change,
+    Informers,
+    Put,
+    Removed,
+    Replaced,
+    Selection,
+)
+from fourleaf.k8s_bridge.runtime.clock import Clock
+
+TOGETHER = 12.0
+"""Seconds without a beat of anybody after which nobody's silence counts. A kubelet renews its
+Lease every 10 s."""
+
+
+class Heartbeats:
+    """What has been heard. `now` is always in monotonic seconds."""
+
+    def __init__(self) -> None:
+        self._renewed: dict[str, str] = {}
+        self._heard: dict[str, float] = {}
+        self._newest = float("-inf")
+
+    def heard(self, node: str, renewed: str, now: float) -> None:
+        """The Lease of `node` says `renewed`; it is a beat if it said something else before."""
+        if self._renewed.get(node) == renewed:
+            return
+        self._interrupted(now)
+        self._renewed[node] = renewed
+        self._heard[node] = self._newest = now
+
+    def heard_all(self, renewed: Mapping[str, str], now: float) -> None:
+        """These are all Leases there are."""
+        for node in self._renewed.keys() - renewed.keys():
+            self.forget(node)
+        for node, said in renewed.items():
+            self.heard(node, said, now)
+
+    def forget(self, node: str) -> None:
+        """The Lease of `node` is gone."""
+        self._renewed.pop(node, None)
+        self._heard.pop(node, None)
+
+    def silence(self, node: str, now: float) -> float | None:
+        """Seconds since the last beat; None where there has never been one.
+
+        0 while nobody is heard.
+        """
+        heard = self._heard.get(node)
+        if heard is None:
+            return None
+        return 0.0 if now - self._newest > TOGETHER else now - heard
+
+    def _interrupted(self, now: float) -> None:
+        if now - self._newest > TOGETHER:
+            self._heard = dict.fromkeys(self._heard, now)
+
+
+NAMESPACE = "kube-node-lease"
+
+
+class HeartbeatInformer:
+    """`beats` are what is heard while `run` runs.
+
+    Nothing waits for it: where the Leases may not be read, nobody is silent, and a node is
+    dead once the API says so.
+    """
+
+    def __init__(self, cluster: Cluster, clock: Clock) -> None:
+        self.beats = Heartbeats()
+        self._clock = clock
+        subject = Selection(LEASES, namespace=NAMESPACE, cached=True)
+        self._reflectors = Informers(cluster, clock, [subject], self._on_change)
+
+    async def run(self) -> None:
+        """Follow them until cancelled."""
+        async with self._reflectors:
+            await self._reflectors.broken()
+
+    def _on_change(self, _: Kind, change: Change) -> None:
+        now = self._clock.monotonic()
+        match change:
+            case Put(body):
+                self.beats.heard(body["metadata"]["name"], _renewed(body), now)
+            case Removed(body):
+                self.beats.forget(body["metadata"]["name"])
+            case Replaced(items, _, _):
+                renewed = {body["metadata"]["name"]: _renewed(body) for body in items}
+                self.beats.heard_all(renewed, now)
+            case Absent():
+                self.beats.heard_all({}, now)
+
+
+def _renewed(body: Body) -> str:
+    return str((body.get("spec") or {}).get("renewTime", ""))

@@ -1,0 +1,200 @@
+"""Looks after the nodes: gathers the signs, judges, remembers failures, tells who is dead."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.node_health.failure_rates import FailureRates
+from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
+from fourleaf.k8s_bridge.node_health.judge import (
+    Judgement,
+    NodeVerdict,
+    Signs,
+    SilenceLimits,
+    is_suspect,
+    judge,
+)
+from fourleaf.k8s_bridge.node_health.probe import Prober, kubelet_address
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.model.fabric import Fabric
+
+EVERY = 1.0
+"""Seconds between two looks."""
+KEPT = "fourleaf-node-failures"
+"""The Lease that keeps the failures."""
+CONTROLS = 3
+"""Nodes that are well and are asked too, to see whether anybody can be heard from here."""
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+HOUR = 3600.0
+GRAIN = 10
+"""Failure rates are rounded to so many thousandths: a finer one would give a new fabric often."""
+
+
+@dataclass(slots=True, eq=False)
+class NodeMonitor:
+    """The judgements of one term. `died` is set when another node is found dead.
+
+    `told` hears of every node that is found dead, is heard again, or is well again. Failures are
+    `kept`.
+    """
+
+    observed: ClusterCache
+    beats: Heartbeats
+    prober: Prober
+    kept: StateLease
+    clock: Clock
+    told: Callable[[str, Judgement], None]
+    died: asyncio.Event = field(default_factory=asyncio.Event)
+    judgements: dict[str, Judgement] = field(default_factory=dict)
+    failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR))
+    _leaf_of: dict[str, str] = field(default_factory=dict)
+    _fallen: frozenset[str] = frozenset()
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    @property
+    def verdicts(self) -> Mapping[NodeVerdict, int]:
+        """How many nodes are taken for what."""
+        return Counter(one.verdict for one in self.judgements.values())
+
+    @property
+    def dead(self) -> frozenset[str]:
+        """The nodes of which all that runs there is lost."""
+        return frozenset(node for node, one in self.judgements.items() if one.dead)
+
+    async def run(self) -> None:
+        """Look again and again, until cancelled."""
+        text = await self.kept.load()
+        if text and not self.failures.read(text):
+            self.kept.unreadable()
+        while True:
+            await self.look()
+            await self.clock.sleep(EVERY)
+
+    async def look(self) -> None:
+        """Judge every node once."""
+        nodes = self._nodes()
+        fabric = self.observed.reading().snapshot.fabric
+        known = {name: self._leaf_of[name] for name in self.judgements if name in self._leaf_of}
+        self._leaf_of = known | {n.name: leaf.name for leaf in fabric.leaves for n in leaf.nodes}
+        signs = self._signs(nodes)
+        answers = await self._knocked(nodes, signs)
+        before = self.dead
+        self._judge(signs, answers)
+        fresh = self.dead - before
+        if fresh:
+            await self._remember(fresh, fabric)
+        self._tell_observed(nodes, fabric)
+        if fresh:
+            self.died.set()
+
+    def _nodes(self) -> Mapping[str, Body]:
+        return {name: body for (_, name), body in self.observed.objects.get(NODES, {}).items()}
+
+    def _limits(self) -> SilenceLimits:
+        failures = self.observed.config.spec.failures
+        return SilenceLimits(failures.silent_seconds, failures.well_seconds)
+
+    def _signs(self, nodes: Mapping[str, Body]) -> dict[str, Signs]:
+        """What is known without asking anybody, of nodes that are there or hold pods of ours."""
+        now = self.clock.monotonic()
+        snapshot = self.observed.reading().snapshot
+        conditions = frozenset(self.observed.config.spec.failures.conditions)
+        leaves = {self._leaf_of.get(node) for node in self.dead} - {None}
+        found = {
+            name: _signs_of(
+                body, self.beats.silence(name, now), conditions, self._leaf_of.get(name) in leaves
+            )
+            for name, body in nodes.items()
+        }
+        gone = {pod.node for pod in snapshot.running if pod.ours and pod.node not in nodes}
+        return found | {name: Signs(there=False) for name in gone}
+
+    async def _knocked(
+        self, nodes: Mapping[str, Body], signs: Mapping[str, Signs]
+    ) -> dict[str, bool | None]:
+        """What the probe finds of suspects; None where nobody at all can be heard from here."""
+        suspects = [name for name, one in signs.items() if is_suspect(one)]
+        if not suspects:
+            return {}
+        answers = await self._ask(nodes, suspects)
+        if not all(answers.values()):
+            well = [n for n, one in signs.items() if one.there and not is_suspect(one)]
+            controls = await self._ask(nodes, well[:CONTROLS])
+            if not any(controls.values()):
+                return {name: True if answer else None for name, answer in answers.items()}
+        return dict(answers)
+
+    async def _ask(self, nodes: Mapping[str, Body], names: Iterable[str]) -> dict[str, bool]:
+        doors = {name: door for name in names if (door := kubelet_address(nodes[name]))}
+        answers = await together(self.prober.answers(door) for door in doors.values())
+        return dict(zip(doors, answers, strict=True))
+
+    def _judge(self, signs: Mapping[str, Signs], answers: Mapping[str, bool | None]) -> None:
+        now, limits = self.clock.monotonic(), self._limits()
+        new = {}
+        for name, one in signs.items():
+            before = self.judgements.get(name, Judgement())
+            new[name] = after = judge(before, replace(one, answers=answers.get(name)), limits, now)
+            grave = {before.verdict, after.verdict} - {NodeVerdict.WELL, NodeVerdict.SILENT}
+            if after.verdict is not before.verdict and grave:
+                self._log.info("node_judged", node=name, verdict=after.verdict, cause=after.cause)
+                self.told(name, after)
+        self.judgements = new
+
+    async def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
+        """Count the failures, a leaf once when the last of its nodes falls."""
+        count = Counter(self._leaf_of.get(node) for node in self.dead)
+        sizes = {leaf.name: len(leaf.nodes) for leaf in fabric.leaves}
+        fallen = frozenset(
+            leaf for leaf, dead in count.items() if leaf and dead >= max(2, sizes.get(leaf, dead))
+        )
+        self._half_life()
+        self.failures.failed(fresh, fallen - self._fallen, self.clock.wall())
+        self._fallen = fallen
+        await self.kept.save(self.failures.content(self.clock.wall()))
+
+    def _half_life(self) -> None:
+        self.failures.half_life = self.observed.config.spec.failures.half_life_hours * HOUR
+
+    def _tell_observed(self, nodes: Mapping[str, Body], fabric: Fabric) -> None:
+        self._half_life()
+        now = self.clock.wall()
+        rates = {
+            node.name: GRAIN * round(self.failures.permille(node.name, leaf.name, now) / GRAIN)
+            for leaf in fabric.leaves
+            for node in leaf.nodes
+            if node.name in self.failures.nodes or leaf.name in self.failures.leaves
+        }
+        withheld = frozenset(
+            name for name, one in self.judgements.items() if name in nodes and not one.usable
+        )
+        self.observed.judge(withheld, {name: rate for name, rate in rates.items() if rate})
+
+
+def _signs_of(
+    body: Body, silence: float | None, conditions: frozenset[str], leaf_dead: bool
+) -> Signs:
+    ready, broken = "True", ""
+    for one in (body.get("status") or {}).get("conditions") or ():
+        if one.get("type") == "Ready":
+            ready = str(one.get("status"))
+        elif one.get("type") in conditions and one.get("status") == "True":
+            broken = str(one.get("type"))
+    taints = (body.get("spec") or {}).get("taints") or ()
+    return Signs(
+        ready=ready,
+        silence=silence,
+        out_of_service=any(taint.get("key") == OUT_OF_SERVICE for taint in taints),
+        broken=broken,
+        leaf_dead=leaf_dead,
+    )

@@ -1,0 +1,54 @@
+"""Gangs that may use kept room because they are expected to end before it is needed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.contention import crowded_gangs
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.reserved_seats import is_kept
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import RunningPod, Snapshot
+
+
+def backfill(snapshot: Snapshot, plan: Plan, scene: ClusterView) -> Snapshot | None:
+    """What is to be solved again for those who end in time; None where there is nobody.
+
+    `snapshot` has the kept room as used, and `plan` was made for it. The second solve may use
+    the room of reservations whose start is known, beside all that `plan` has placed.
+    """
+    reserved = {
+        one.gang: one.starts
+        for one in scene.open
+        if one.purpose is Purpose.RESERVATION and one.starts > scene.now
+    }
+    if not reserved:
+        return None
+    needed = min(reserved.values())
+    crowded = crowded_gangs(plan)
+    short = tuple(
+        gang
+        for gang in snapshot.gangs
+        if gang.key in crowded
+        and gang.key not in reserved
+        and gang.duration is not None
+        and scene.now + gang.duration <= needed
+    )
+    if not short:
+        return None
+    there = tuple(pod for pod in snapshot.running if not (is_kept(pod) and pod.gang in reserved))
+    return replace(snapshot, running=(*there, *_placed(snapshot, plan)), gangs=short)
+
+
+def _placed(snapshot: Snapshot, plan: Plan) -> list[RunningPod]:
+    gangs = {gang.key: gang for gang in snapshot.gangs}
+    found = []
+    for placement in plan.placements:
+        gang = gangs[placement.gang]
+        requests = {pod: role.request for role in gang.roles for pod in role.pods}
+        for pod, node in placement.pods:
+            found.append(
+                RunningPod(gang.key.namespace, pod, node, requests[pod], gang.key, gang.priority)
+            )
+    return found

@@ -1,0 +1,171 @@
+"""What a relocation has to know of the cluster, at one moment."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.readers.live import LiveReading
+from fourleaf.model.readers.pods import rank_of
+from fourleaf.model.resources import Resources, given_back, minus, total
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """The cluster now. `open` are all relocations, `dead` nodes of which all pods are lost.
+
+    `now` in seconds since the epoch.
+    """
+
+    observed: ClusterCache
+    reading: LiveReading
+    open: tuple[Relocation, ...]
+    dead: frozenset[str]
+    now: float
+
+    @cached_property
+    def gangs(self) -> Mapping[GangKey, Gang]:
+        """The gangs of which something waits, or is missing."""
+        return {gang.key: gang for gang in self.reading.snapshot.gangs}
+
+    @cached_property
+    def comers(self) -> Mapping[GangKey, Gang]:
+        """Gang of a relocation -> the gang that its seats are for now, where there is one.
+
+        That is the gang itself, or one that the same controller has made in its place.
+        """
+        found = {one.gang: self.gangs[one.gang] for one in self.open if one.gang in self.gangs}
+        taken = set(found)
+        for one in self.open:
+            if one.gang in found or not one.owner:
+                continue
+            for gang in self.gangs.values():
+                if gang.key not in taken and self._owner_of(gang) == one.owner:
+                    found[one.gang] = gang
+                    taken.add(gang.key)
+                    break
+        return found
+
+    def _owner_of(self, gang: Gang) -> str:
+        """The UID of the controller of a gang of one pod, "" where there is none."""
+        pods = [pod for role in gang.roles for pod in role.pods]
+        return self.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
+
+    def owner(self, namespace: str, pod: str) -> str:
+        """The UID of the controller of a pod, "" where it has none."""
+        body = self.observed.objects.get(PODS, {}).get((namespace, pod), {})
+        owners = (body.get("metadata") or {}).get("ownerReferences") or ()
+        return next((str(one.get("uid", "")) for one in owners if one.get("controller")), "")
+
+    def seen(self, uid: str) -> PodSeen | None:
+        """The pod, None where it is gone."""
+        return self.observed.seen(uid)
+
+    def stands(self, uid: str, node: str) -> bool:
+        """Whether the pod runs on `node`, and nobody has told it to go."""
+        seen = self.seen(uid)
+        return seen is not None and seen.node == node and not seen.finished and not seen.deleting
+
+    def is_gone(self, uid: str) -> bool:
+        """Whether the pod is gone, has ended, or has been told to go."""
+        seen = self.seen(uid)
+        return seen is None or seen.finished or seen.deleting
+
+    def waits(self, uid: str) -> bool:
+        """Whether the pod is there, and stands nowhere yet."""
+        seen = self.seen(uid)
+        return seen is not None and not seen.node and not self.is_gone(uid)
+
+    def is_seated(self, one: Relocation) -> bool:
+        """Whether a member of the gang runs on the node of every seat."""
+        leaving = {leaver.pod.uid for leaver in one.leavers}
+        there = Counter(
+            pod.node
+            for pod in self.reading.snapshot.running
+            if pod.gang == one.gang
+            and (uid := self.reading.uids[pod.namespace, pod.name]) not in leaving
+            and not self.is_gone(uid)
+        )
+        return Counter(seat.node for seat in one.seats) <= there
+
+    def rank(self, namespace: str, pod: str) -> tuple[int, int, int]:
+        """The numbers of the rank of a pod."""
+        body = self.observed.objects.get(PODS, {}).get((namespace, pod), {})
+        metadata = body.get("metadata") or {}
+        return rank_of(pod, metadata.get("labels") or {}, metadata.get("annotations") or {})[:3]
+
+    def fits(self, one: Relocation, leaving: Collection[str] = ()) -> bool:
+        """Whether all seats of `one` find room at once beside the seats that others have.
+
+        The pods `leaving` (UIDs) count as gone, although they are there for some time still.
+        """
+        asked: dict[str, list[Resources]] = defaultdict(list)
+        for seat in one.seats:
+            asked[seat.node].append(seat.request)
+        return all(
+            (free := self._free(node, one.gang, leaving)) is not None
+            and _holds(free, total(requests))
+            for node, requests in asked.items()
+        )
+
+    def fits_in_the_end(self, one: Relocation) -> bool:
+        """The same, once all have gone that have been told to, or will be."""
+        return self.fits(one, self._leaving)
+
+    def _free(self, node: str, gang: GangKey, leaving: Collection[str]) -> Resources | None:
+        """What is free on `node` for the relocation of `gang`, None where there is no such node."""
+        free = self.reading.snapshot.free.get(node)
+        if free is None:
+            return None
+        for owner, request in self._seats_on[node]:
+            if owner != gang:
+                free = minus(free, request)
+        for uid, request in self._pods_on[node] if leaving else ():
+            if uid in leaving:
+                free = given_back(free, request)
+        return free
+
+    @cached_property
+    def _seats_on(self) -> Mapping[str, list[tuple[GangKey, Resources]]]:
+        """Node -> gang and request of every seat there on which nobody sits yet."""
+        found: dict[str, list[tuple[GangKey, Resources]]] = defaultdict(list)
+        for one in self.open:
+            for seat in one.seats:
+                if not self.is_taken(seat):
+                    found[seat.node].append((one.gang, seat.request))
+        return found
+
+    @cached_property
+    def _pods_on(self) -> Mapping[str, list[tuple[str, Resources]]]:
+        """Node with a seat -> UID and request of every pod there."""
+        nodes = {seat.node for one in self.open for seat in one.seats}
+        found: dict[str, list[tuple[str, Resources]]] = defaultdict(list)
+        for pod in self.reading.snapshot.running:
+            if pod.node in nodes:
+                # A claim that outlasts its pod goes by no UID, and is about to be freed.
+                uid = self.reading.uids.get((pod.namespace, pod.name), str(pod))
+                found[pod.node].append((uid, pod.request))
+        return found
+
+    @cached_property
+    def _leaving(self) -> frozenset[str]:
+        """The UIDs of pods on nodes with seats that have been told to go, or will be."""
+        told = {uid for pods in self._pods_on.values() for uid, _ in pods if self.is_gone(uid)}
+        return frozenset(told | {x.pod.uid for one in self.open for x in one.leavers})
+
+    def is_taken(self, seat: Seat) -> bool:
+        """Whether the pod that the seat is for sits there."""
+        return seat.waits and self.stands(seat.pod.uid, seat.node)
+
+
+def _holds(free: Resources, asked: Resources) -> bool:
+    left = minus(free, asked)
+    amounts = [left.gpus, left.cpu or 0, left.memory or 0, left.pods]
+    return min(*amounts, *(amount for _, amount in left.extra)) >= 0

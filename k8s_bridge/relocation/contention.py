@@ -1,0 +1,33 @@
+"""Gangs that wait only because others are where they could be."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.solver.instance.gang_classes import gang_order
+
+CROWDED = frozenset(
+    {
+        ReasonKind.NO_FREE_CAPACITY,
+        ReasonKind.NO_ADJACENT_LEAVES,
+        ReasonKind.UPLINK_FULL,
+        ReasonKind.OUTRANKED,
+    }
+)
+"""Reasons that the end of others would do away with."""
+
+
+def crowded_gangs(plan: Plan) -> frozenset[GangKey]:
+    """The gangs that wait in `plan` for such a reason."""
+    return frozenset(one.gang for one in plan.waiting if one.reason.kind in CROWDED)
+
+
+def crowded_now(plan: Plan, scene: ClusterView, taken: Container[GangKey]) -> list[Gang]:
+    """Those of them that wait still, as planned first to last, but for the gangs `taken`."""
+    keys = crowded_gangs(plan)
+    gangs = (gang for key, gang in scene.gangs.items() if key in keys and key not in taken)
+    return sorted((gang for gang in gangs if gang.hold is None), key=gang_order)

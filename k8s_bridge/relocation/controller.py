@@ -1,0 +1,194 @@
+"""All that happens to gangs that stand, step by step, for as long as a term lasts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.ledger.compaction import is_settled
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.relocation.backfill import backfill
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.contention import CROWDED, crowded_gangs
+from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
+from fourleaf.k8s_bridge.relocation.executor import Executor, RelocationObserver
+from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
+from fourleaf.k8s_bridge.relocation.preemption import PreemptionPlanner
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
+from fourleaf.k8s_bridge.relocation.reservation import ReservationPlanner
+from fourleaf.k8s_bridge.relocation.reserved_seats import charged, kept, placements
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.k8s_bridge.scheduling.revalidate import Kept
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.readers.live import LiveReading
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
+
+EVERY = 0.25
+"""Seconds between two steps."""
+TOGETHER = 1.0
+"""Seconds for which repairs wait after a node was found dead: others may be found with it."""
+LONGEST = 3.0
+"""Seconds for which they wait at most."""
+STUCK = CROWDED | {ReasonKind.BOUND_ELSEWHERE}
+"""Why a cycle may not find a place for members beside the others of their gang."""
+LOOK = 1.0
+"""Seconds between two looks for somebody who might take the place of others, or be kept one:
+to know all who stand takes a while in a large cluster."""
+SWEEP = 30.0
+"""Seconds between two looks for relocations that nobody here knows of."""
+
+
+class DeadNodes(Protocol):
+    """Knows which nodes are dead. `died` is set when another one is found so."""
+
+    died: asyncio.Event
+
+    @property
+    def dead(self) -> frozenset[str]:
+        """The nodes of which all that runs there is lost."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class RelocationController:
+    """Repairs, preemptions, defragmentations and what is under way of them, in one term.
+
+    `asked` tells when somebody wanted a defragmentation at once.
+    """
+
+    cluster: Cluster
+    observed: ClusterCache
+    book: Ledger
+    shelf: RelocationStore
+    nodes: DeadNodes
+    planner: Planner
+    clock: Clock
+    told: RelocationObserver
+    moves: MoveBudget
+    asked: Callable[[], str] = str
+    mover: Executor = field(init=False)
+    repairing: RepairPlanner = field(init=False)
+    preempting: PreemptionPlanner = field(init=False)
+    reserving: ReservationPlanner = field(init=False)
+    gathering: DefragmentationPlanner = field(init=False)
+    _last: Plan | None = None
+    _seated: dict[GangKey, GangKey] = field(default_factory=dict)
+    _crowded: bool = False
+    _next_look: float = 0.0
+    _stuck: frozenset[GangKey] = frozenset()
+    _first_died: float = float("-inf")
+    _last_died: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        shared = (self.observed, self.shelf, self.planner, self.clock)
+        self.mover = Executor(self.cluster, self.observed, self.shelf, self.clock, self.told)
+        self.repairing = RepairPlanner(*shared, self.told)
+        self.preempting = PreemptionPlanner(*shared)
+        self.reserving = ReservationPlanner(*shared, self.mover.end)
+        self.gathering = DefragmentationPlanner(*shared, self.mover.end, self.moves, self.asked)
+
+    async def run(self) -> None:
+        """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
+        swept = self.clock.monotonic()
+        while True:
+            if self.clock.monotonic() - swept >= SWEEP:
+                swept = self.clock.monotonic()
+                await self.shelf.sweep()
+            await self.shelf.convert()
+            await self.step()
+            await self.clock.sleep(EVERY)
+
+    async def step(self) -> None:
+        """One step of all that is under way, and at most one plan of each sort.
+
+        Mostly there is nothing to do, and then nothing is looked at that takes time.
+        """
+        if len(self.shelf):
+            await self.mover.step(self.nodes.dead)
+        if not self._has_settled():
+            return
+        if self._somebody_is_hit() and self.repairing.is_due():
+            await self.repairing.plan(self._scene(), self._busy(), self._stuck)
+        last, now = self._last, self.clock.monotonic()
+        if self._crowded and last is not None and now >= self._next_look:
+            self._next_look = now + LOOK
+            await self.preempting.plan(self._scene(), last)
+            await self.reserving.plan(self._scene(), last)
+        under_way = any(one.purpose is not Purpose.RESERVATION for one in self.shelf)
+        if not under_way and not self._busy() and self.gathering.is_time():
+            await self.gathering.plan(self._scene())
+
+    def charged(self, snapshot: Snapshot) -> Snapshot:
+        """`snapshot` as a cycle may plan it: without the places that are kept."""
+        return charged(snapshot, self._scene()) if len(self.shelf) else snapshot
+
+    def backfill(self, snapshot: Snapshot, plan: Plan) -> Snapshot | None:
+        """What a cycle is to solve again for gangs that end before kept room is needed."""
+        return backfill(snapshot, plan, self._scene()) if len(self.shelf) else None
+
+    def kept(self) -> Kept:
+        """Those places, by the gang that they are kept for."""
+        return kept(self._scene()) if len(self.shelf) else {}
+
+    def placements(self) -> list[Placement]:
+        """Members that a cycle is to bind to the places kept for them."""
+        found = placements(self._scene()) if len(self.shelf) else {}
+        self._seated = {placement.gang: gang for gang, placement in found.items()}
+        return list(found.values())
+
+    async def committed(self, gangs: Sequence[GangKey]) -> None:
+        """A cycle has committed these gangs."""
+        for gang in gangs:
+            one = self.shelf.of(self._seated.get(gang, gang))
+            if one is not None:
+                await self.mover.end(one, "")
+
+    def heard(self, reading: LiveReading, plan: Plan | None) -> None:
+        """What a cycle has found."""
+        self._last = plan
+        self._crowded = plan is not None and bool(crowded_gangs(plan))
+        partly = {gang.key for gang in reading.snapshot.gangs if any(r.bound for r in gang.roles)}
+        self._stuck = frozenset(
+            one.gang
+            for one in (plan.waiting if plan else ())
+            if one.gang in partly and one.reason.kind in STUCK
+        )
+
+    def _scene(self) -> ClusterView:
+        return self.mover.scene(self.nodes.dead)
+
+    def _somebody_is_hit(self) -> bool:
+        """Whether members of ours stand where they cannot stay, or wait beside the others."""
+        if self._stuck:
+            return True
+        leaving = self.nodes.dead | self.repairing.draining()
+        if not leaving:
+            return False
+        reading = self.observed.reading()
+        return any(any(reading.ours_on(node)) for node in leaving)
+
+    def _busy(self) -> frozenset[GangKey]:
+        return frozenset(
+            one.gang
+            for one in self.book.open_commits()
+            if one.phase is not None and not is_settled(one, self.observed)
+        )
+
+    def _has_settled(self) -> bool:
+        """Whether no node was found dead just now."""
+        now = self.clock.monotonic()
+        if self.nodes.died.is_set():
+            self.nodes.died.clear()
+            if now - self._last_died >= TOGETHER:
+                self._first_died = now
+            self._last_died = now
+        return now - self._last_died >= TOGETHER or now - self._first_died >= LONGEST

@@ -1,0 +1,120 @@
+"""When running gangs are moved together so that others may start, and how much of that."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import structlog
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
+from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.reserved_seats import charged
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.model.gang import GangKey
+from fourleaf.model.recovery import Defragmentation
+from fourleaf.model.relocation import Budget, DefragPlan
+from fourleaf.model.standing import StandingGang
+
+LATELY = 60.0
+"""Seconds for which a request counts: whoever takes over later must not heed it once more."""
+
+
+@dataclass(slots=True, eq=False)
+class DefragmentationPlanner:
+    """Defragmentation in one term, within budgets that outlast it.
+
+    `end` ends a relocation early, `asked` tells when somebody wanted moves at once, or "".
+    """
+
+    observed: ClusterCache
+    shelf: RelocationStore
+    planner: Planner
+    clock: Clock
+    end: Callable[[Relocation, str], Awaitable[None]]
+    moves: MoveBudget
+    asked: Callable[[], str] = str
+    _heeded: str = ""
+    _last: float = field(init=False)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self._last = self.clock.monotonic()
+
+    async def plan(self, scene: ClusterView) -> DefragPlan | None:
+        """Move what is worth it within the budgets; None where there is nothing to decide.
+
+        What `scene` has open are reservations alone, which end for those whom the moves help.
+        Raises `Fenced` where another leads by now.
+        """
+        config = self.observed.config.spec.defragmentation
+        await self.moves.load()
+        left = config.moves_per_hour - self.moves.pods_in_an_hour(scene.now)
+        standing = tuple(
+            one
+            for one in self.observed.standing(scene.dead)
+            if one.movable and not one.hit and self._may_move(one, config, scene.now)
+        )
+        if left <= 0 or not standing:
+            return None
+        plan = await self._solved(scene, standing, Budget(left))
+        seconds = self.observed.config.spec.repair.places_seconds
+        why = "it moves so that others find room together"
+        drafts = moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, scene, seconds)
+        written = await self.shelf.put_all(drafts)
+        if written:
+            await self.moves.note({one.gang: len(one.leavers) for one in written}, scene.now)
+            for one in scene.open:
+                if one.gang in _started(plan):
+                    await self.end(one, "others move, so that it starts sooner")
+            await self.shelf.put_all(starting(plan, scene.gangs, scene, seconds))
+        self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
+        return plan
+
+    async def _solved(
+        self, scene: ClusterView, standing: tuple[StandingGang, ...], budget: Budget
+    ) -> DefragPlan:
+        """Moves that let all those start for whom places are reserved, else none onto these."""
+        snapshot = replace(scene.reading.snapshot, standing=standing)
+        plan = await self.planner.defragment(snapshot, budget)
+        if {one.gang for one in scene.open} <= _started(plan):
+            return plan
+        return await self.planner.defragment(charged(snapshot, scene), budget)
+
+    def is_time(self) -> bool:
+        """Whether a defragmentation is due, or was asked for; tells so once."""
+        config = self.observed.config.spec.defragmentation
+        now = self.clock.monotonic()
+        asked = self.asked()
+        if asked and asked != self._heeded:
+            self._heeded = asked
+            if _age(asked, self.clock.wall()) < LATELY:
+                return True
+        if not config.every_seconds or now < self._last + config.every_seconds:
+            return False
+        self._last = now
+        return True
+
+    def _may_move(self, one: StandingGang, config: Defragmentation, now: float) -> bool:
+        times = self.moves.times_in_a_day(one.gang.key, now)
+        ran = now - one.started
+        return times < config.per_gang_per_day and ran >= config.minimum_runtime_seconds
+
+
+def _started(plan: DefragPlan) -> set[GangKey]:
+    return {placement.gang for placement in plan.placements}
+
+
+def _age(asked: str, now: float) -> float:
+    """Seconds since `asked`, in RFC 3339; for ever where it makes no sense."""
+    try:
+        moment = datetime.fromisoformat(asked)
+    except ValueError:
+        return float("inf")
+    return abs(now - moment.astimezone(UTC).timestamp())

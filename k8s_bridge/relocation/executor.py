@@ -1,0 +1,125 @@
+"""Takes every relocation a step further: evicts, lets go of places, says when to bind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import structlog
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
+from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.next_action import progress
+from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.model.gang import GangKey
+
+AGAIN = 2.0
+"""Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
+
+
+class RelocationObserver(Protocol):
+    """Hears of relocations."""
+
+    def evicted(self, one: Relocation, leaver: Leaver) -> None:
+        """A pod was told to go."""
+        ...
+
+    def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
+        """A disruption budget, or the API, does not let a pod go for now."""
+        ...
+
+    def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
+        """A gang has lost members, `pod` among them, and cannot be repaired for now."""
+        ...
+
+    def relocated(self, one: Relocation, why: str, seconds: float) -> None:
+        """The relocation is over, after that long; `why` it ended early, "" where it served."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Executor:
+    """Works on the relocations of one term. `cluster` is gated."""
+
+    cluster: Cluster
+    observed: ClusterCache
+    shelf: RelocationStore
+    clock: Clock
+    told: RelocationObserver
+    _asked: dict[str, float] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def step(self, dead: frozenset[str]) -> None:
+        """One step of each relocation. Raises `Fenced` where another leads by now."""
+        scene = self.scene(dead)
+        self._forget(scene)
+        for one in scene.open:
+            if not self.shelf.holds(one) or self._is_sealed(one):
+                continue
+            found = progress(one, scene)
+            if found.over:
+                await self.end(one, found.why)
+            elif due := self._due(found.evict):
+                await self.shelf.check_lead()
+                # It may have ended while nobody answered; its leavers are others' by then.
+                if self.shelf.holds(one):
+                    await together(self._evict(one, leaver) for leaver in due)
+            elif found.placed is not None:
+                self.observed.changed.set()
+
+    def scene(self, dead: frozenset[str]) -> ClusterView:
+        """The cluster now."""
+        now = self.clock.wall()
+        return ClusterView(self.observed, self.observed.reading(), tuple(self.shelf), dead, now)
+
+    async def end(self, one: Relocation, why: str) -> None:
+        """Keep nothing for it any longer; `why` it ends early, "" where it has served."""
+        if not await self.shelf.drop(one.gang):
+            return
+        seconds = self.clock.wall() - one.opened
+        self._log.info(
+            "relocation_over", gang=str(one.gang), purpose=one.purpose, why=why, seconds=seconds
+        )
+        self.told.relocated(one, why, seconds)
+        self.observed.changed.set()
+
+    def _is_sealed(self, one: Relocation) -> bool:
+        """Whether it is about gangs or nodes that a record is about which nobody here can read."""
+        book = self.shelf.book
+        nodes = {leaver.node for leaver in one.leavers}
+        return bool(book.sealed) and (
+            one.gang in book.sealed_gangs or not nodes.isdisjoint(book.sealed.nodes)
+        )
+
+    def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
+        now = self.clock.monotonic()
+        due = [one for one in leavers if self._asked.get(one.pod.uid, 0.0) <= now]
+        self._asked |= {one.pod.uid: now + AGAIN for one in due}
+        return due
+
+    async def _evict(self, one: Relocation, leaver: Leaver) -> None:
+        try:
+            await self.cluster.evict(leaver.pod)
+        except (NotFound, Conflict):
+            # It is gone, or another by now; the watch will say so.
+            return
+        except Throttled as error:
+            wait = max(AGAIN, error.retry_after or 0.0)
+            self._asked[leaver.pod.uid] = self.clock.monotonic() + wait
+            self.told.forbidden(one, leaver, str(error))
+        except ClusterError as error:
+            self._log.warning("not_evicted", pod=str(leaver.pod), why=str(error))
+            self.told.forbidden(one, leaver, str(error))
+        else:
+            self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
+            self.told.evicted(one, leaver)
+
+    def _forget(self, scene: ClusterView) -> None:
+        known = {leaver.pod.uid for one in scene.open for leaver in one.leavers}
+        self._asked = {uid: at for uid, at in self._asked.items() if uid in known}

@@ -1,0 +1,216 @@
+"""From what the solver decided to relocations: who goes, and which seats are kept for whom."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Move, Placement
+from fourleaf.model.relocation import DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.standing import StandingGang
+
+
+def repairs(
+    plan: RepairPlan, standing: Sequence[StandingGang], scene: ClusterView, seconds: float
+) -> Iterator[Relocation]:
+    """A relocation for every gang that lives, moves or starts over; kept for `seconds`."""
+    gangs = {one.gang.key: one.gang for one in standing}
+    moves = _by_gang(plan.moves, gangs)
+    lost = {placement.gang: dict(placement.pods) for placement in plan.placements}
+    for key in sorted(moves.keys() | lost.keys()):
+        gang = gangs[key]
+        nodes = lost.get(key, {}) | {move.pod: move.target for move in moves.get(key, ())}
+        purpose, why = _cause(gang, scene)
+        yield from _of(gang, nodes, purpose, why, scene, seconds)
+    for key in plan.restarts:
+        members = [pod for role in gangs[key].roles for pod, _ in role.bound]
+        lost_pods = [pod for role in gangs[key].roles for pod in role.pods]
+        leavers = _leavers(scene, key.namespace, [*members, *lost_pods])
+        why = "it lost members, and is to start over"
+        yield _relocation(gangs[key], Purpose.RESTART, (), leavers, why, scene, seconds)
+
+
+def moved(
+    moves: Sequence[Move],
+    standing: Sequence[StandingGang],
+    purpose: Purpose,
+    why: str,
+    scene: ClusterView,
+    seconds: float,
+) -> Iterator[Relocation]:
+    """A relocation for every gang that moves."""
+    gangs = {one.gang.key: one.gang for one in standing}
+    for key, some in sorted(_by_gang(moves, gangs).items()):
+        nodes = {move.pod: move.target for move in some}
+        yield from _of(gangs[key], nodes, purpose, why, scene, seconds)
+
+
+def starting(
+    plan: DefragPlan, gangs: Mapping[GangKey, Gang], scene: ClusterView, seconds: float
+) -> Iterator[Relocation]:
+    """A relocation for every waiting gang that may start once the others have moved."""
+    for placement in plan.placements:
+        gang = gangs[placement.gang]
+        seats = _waiting_seats(placement, gang, scene)
+        why = "others move so that it finds room"
+        if seats:
+            yield _relocation(gang, Purpose.DEFRAGMENTATION, seats, (), why, scene, seconds)
+
+
+def reserving(
+    placement: Placement, gang: Gang, starts: float, scene: ClusterView, seconds: float
+) -> Relocation | None:
+    """The relocation that keeps the place of `placement` until nobody stands there any more.
+
+    None where the gang does not wait any more.
+    """
+    seats = _waiting_seats(placement, gang, scene)
+    if not seats:
+        return None
+    why = "it has waited for long"
+    one = _relocation(gang, Purpose.RESERVATION, seats, (), why, scene, seconds)
+    return replace(one, starts=starts)
+
+
+def preempting(
+    plan: PreemptionPlan, gang: Gang, scene: ClusterView, seconds: float
+) -> Relocation | None:
+    """The relocation that makes room for `gang`.
+
+    None where the plan has no place for it, or it does not wait any more.
+    """
+    seats = _waiting_seats(plan.placement, gang, scene) if plan.placement else ()
+    if not seats:
+        return None
+    leavers = [
+        leaver
+        for victim in plan.victims
+        for leaver in _leavers(scene, victim.gang.namespace, [pod for pod, _ in victim.pods])
+    ]
+    why = f"gang {gang.key} of priority {gang.priority} takes its place"
+    return _relocation(gang, Purpose.PREEMPTION, seats, leavers, why, scene, seconds)
+
+
+def _of(
+    gang: Gang,
+    nodes: Mapping[str, str],
+    purpose: Purpose,
+    why: str,
+    scene: ClusterView,
+    seconds: float,
+) -> Iterator[Relocation]:
+    seats = tuple(_seats(gang, nodes, scene))
+    leavers = _leavers(scene, gang.key.namespace, list(nodes))
+    if len(seats) == len(nodes):
+        yield _relocation(gang, purpose, seats, leavers, why, scene, seconds)
+
+
+def _relocation(
+    gang: Gang,
+    purpose: Purpose,
+    seats: tuple[Seat, ...],
+    leavers: Sequence[Leaver],
+    why: str,
+    scene: ClusterView,
+    seconds: float,
+) -> Relocation:
+    going = {leaver.pod.uid for leaver in leavers}
+    members = ((pod, node) for role in gang.roles for pod, node in role.bound)
+    named = ((scene.observed.named(gang.key.namespace, pod), node) for pod, node in members)
+    return Relocation(
+        gang=gang.key,
+        purpose=purpose,
+        seats=seats,
+        leavers=tuple(leavers),
+        stays=frozenset(
+            (seen.pod.uid, node) for seen, node in named if seen and seen.pod.uid not in going
+        ),
+        priority=gang.priority,
+        owner=_owner(gang, scene),
+        why=why,
+        opened=scene.now,
+        until=scene.now + seconds,
+    )
+
+
+def _owner(gang: Gang, scene: ClusterView) -> str:
+    """Who makes up for the one pod of `gang`, "" where there is nobody, or it has several."""
+    pods = [pod for role in gang.roles for pod in (*role.pods, *(name for name, _ in role.bound))]
+    return scene.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
+
+
+def _waiting_seats(placement: Placement, gang: Gang, scene: ClusterView) -> tuple[Seat, ...]:
+    """Seats for members that wait; none where some do not any more."""
+    seats = tuple(_seats(gang, dict(placement.pods), scene))
+    whole = len(seats) == len(placement.pods)
+    return seats if whole and all(seat.waits for seat in seats) else ()
+
+
+def _seats(gang: Gang, nodes: Mapping[str, str], scene: ClusterView) -> Iterator[Seat]:
+    space = gang.key.namespace
+    for role in gang.roles:
+        for pod in (*role.pods, *(name for name, _ in role.bound)):
+            seen = _as_planned(scene, space, pod) if pod in nodes else None
+            if seen is not None:
+                target = Target(space, pod, seen.pod.uid)
+                rank = scene.rank(space, pod)
+                yield Seat(target, rank, seen.node, nodes[pod], role.request)
+
+
+def _leavers(scene: ClusterView, namespace: str, pods: Sequence[str]) -> list[Leaver]:
+    """Those of `pods` that stand somewhere."""
+    found = []
+    for name in pods:
+        seen = _as_planned(scene, namespace, name)
+        if seen is not None and seen.node and not seen.finished:
+            pod = Target(namespace, name, seen.pod.uid)
+            found.append(Leaver(pod, seen.node, seen.node in scene.dead))
+    return found
+
+
+def _as_planned(scene: ClusterView, namespace: str, name: str) -> PodSeen | None:
+    """The pod as it is now.
+
+    None where it has started since the plan was asked for, or another has taken its name: that
+    one stands where nobody wants it to leave.
+    """
+    seen = scene.observed.named(namespace, name)
+    stood = scene.reading.uids.get((namespace, name), "")
+    return seen if seen is not None and stood == (seen.pod.uid if seen.node else "") else None
+
+
+def _by_gang(moves: Sequence[Move], gangs: Mapping[GangKey, Gang]) -> dict[GangKey, list[Move]]:
+    owner = {
+        (key.namespace, pod): key
+        for key, gang in gangs.items()
+        for role in gang.roles
+        for pod, _ in role.bound
+    }
+    found: dict[GangKey, list[Move]] = defaultdict(list)
+    for move in moves:
+        found[owner[move.namespace, move.pod]].append(move)
+    return found
+
+
+def _cause(gang: Gang, scene: ClusterView) -> tuple[Purpose, str]:
+    """Whether the gang is repaired or drained, and why it has to move at all."""
+    left = {
+        seen.node
+        for role in gang.roles
+        for pod in role.pods
+        if (seen := scene.observed.named(gang.key.namespace, pod)) and seen.node
+    }
+    dead = left & scene.dead
+    if dead:
+        return Purpose.REPAIR, f"node {', '.join(sorted(dead))} is dead"
+    if left:
+        return Purpose.DRAIN, f"node {', '.join(sorted(left))} is to be emptied"
+    if any(role.pods for role in gang.roles):
+        return Purpose.REPAIR, "its lost members find a place only if others of it move"
+    return Purpose.REPAIR, "a gang that lost members finds a place only if it moves"

@@ -1,0 +1,122 @@
+"""What is to be done next for a relocation: a pure function of its record and the cluster.
+
+Nobody who lives is told to go before every seat of its gang is really free, so that a move
+never ends on the street. Those who are lost go at once, for they hold up their replacements;
+and so do the victims of a preemption, who make the room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.model.gang import Gang
+from fourleaf.model.plan import Placement
+from fourleaf.model.readers.pods import NO_INDEX
+
+
+@dataclass(frozen=True, slots=True)
+class RelocationStep:
+    """The next step: pods to `evict`, members to bind as `placed`, or that it is `over`.
+
+    `why` says what ended it before its time, "" where it has served.
+    """
+
+    evict: tuple[Leaver, ...] = ()
+    placed: Placement | None = None
+    over: bool = False
+    why: str = ""
+
+
+REST = RelocationStep()
+"""Nothing is to be done until something changes."""
+
+
+def progress(one: Relocation, scene: ClusterView) -> RelocationStep:
+    """What brings `one` closer to its end."""
+    there = tuple(x for x in one.leavers if scene.stands(x.pod.uid, x.node))
+    gang = scene.comers.get(one.gang)
+    if one.seats and gang is None and not there and scene.is_seated(one):
+        return RelocationStep(over=True)
+    if why := _obstacle(one, there, scene):
+        return RelocationStep(over=True, why=why)
+    if there:
+        return RelocationStep(evict=_may_go(one, there, scene))
+    if not one.seats:
+        return RelocationStep(over=True)
+    return REST if gang is None else _seated(one, gang, scene)
+
+
+def _obstacle(one: Relocation, there: tuple[Leaver, ...], scene: ClusterView) -> str:
+    """Why the plan no longer holds, "" where it does."""
+    if scene.now >= one.until:
+        return "nobody has come for the places that were kept"
+    for seat in one.seats:
+        if not scene.observed.usable(seat.node):
+            return f"node {seat.node} can no longer be used"
+    if one.seats and not any(not seat.waits or scene.waits(seat.pod.uid) for seat in one.seats):
+        return "those who waited for it are gone, or run elsewhere"
+    for uid, node in one.stays:
+        if not scene.stands(uid, node):
+            return f"a member on node {node} has not stayed there"
+    # A reservation waits for pods that nobody has told to go.
+    told = one.purpose is not Purpose.RESERVATION
+    if told and not scene.fits_in_the_end(one):
+        return "others have taken its places"
+    for leaver in there:
+        if leaver.lost and leaver.node not in scene.dead:
+            return f"node {leaver.node} has come back"
+    return ""
+
+
+def _may_go(one: Relocation, there: tuple[Leaver, ...], scene: ClusterView) -> tuple[Leaver, ...]:
+    if one.purpose in (Purpose.PREEMPTION, Purpose.RESTART):
+        return there
+    if scene.fits(one, {leaver.pod.uid for leaver in there}):
+        return there
+    return tuple(leaver for leaver in there if leaver.lost)
+
+
+def _seated(one: Relocation, gang: Gang, scene: ClusterView) -> RelocationStep:
+    """The placement, once all whom the seats are for have come and the seats are free."""
+    waiting = [pod for role in gang.roles for pod in role.pods]
+    if len(waiting) > len(one.seats):
+        return RelocationStep(over=True, why="more members are missing than it has places for")
+    if len(waiting) < len(one.seats) or not scene.fits(one):
+        return REST
+    found = seats_for(one, gang, scene)
+    if found is None:
+        return RelocationStep(
+            over=True, why="those who came ask for other things than those who left"
+        )
+    pods = tuple((pod, found[pod].node) for role in gang.roles for pod in role.pods)
+    return RelocationStep(placed=Placement(gang.key, pods))
+
+
+def seats_for(one: Relocation, gang: Gang, scene: ClusterView) -> dict[str, Seat] | None:
+    """A seat for every waiting member of `gang`, None where requests do not match.
+
+    By the pod itself or its name, else by its index, else in order.
+    """
+    namespace = one.gang.namespace
+    asked = {pod: role.request for role in gang.roles for pod in role.pods}
+    ranks = {pod: scene.rank(namespace, pod) for pod in asked}
+    left = list(one.seats)
+    found: dict[str, Seat] = {}
+    for by_index in (False, True, None):
+        for pod, request in asked.items():
+            for seat in () if pod in found else tuple(left):
+                if seat.request == request and _is_for(seat, pod, ranks[pod], by_index):
+                    found[pod] = seat
+                    left.remove(seat)
+                    break
+    return found if len(found) == len(asked) else None
+
+
+def _is_for(seat: Seat, pod: str, rank: tuple[int, int, int], by_index: bool | None) -> bool:
+    if by_index is None:
+        return True
+    if by_index:
+        return rank[2] != NO_INDEX and seat.rank == rank
+    return seat.pod.name == pod

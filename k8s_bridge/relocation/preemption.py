@@ -1,0 +1,91 @@
+"""When a gang may take the place of lower ones: after a while, one at a time, not again soon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.contention import crowded_now
+from fourleaf.k8s_bridge.relocation.from_plan import preempting
+from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.reserved_seats import charged
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.relocation import PreemptionPlan
+
+NOBODY = 2**31
+"""A priority that nobody exceeds."""
+AGAIN = 10.0
+"""Seconds after which a gang is tried again for which nobody had to go, or could."""
+PLACES = 600.0
+"""Seconds for which the places of a gang are kept while its victims end."""
+
+
+@dataclass(slots=True, eq=False)
+class PreemptionPlanner:
+    """Preemptions of one term."""
+
+    observed: ClusterCache
+    shelf: RelocationStore
+    planner: Planner
+    clock: Clock
+    _tried: dict[GangKey, float] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def plan(self, scene: ClusterView, last: Plan) -> PreemptionPlan | None:
+        """Make room for the first gang that `last` left waiting and that may; None for none.
+
+        Raises `Fenced` where another leads by now.
+        """
+        config = self.observed.config.spec.preemption
+        under_way = any(one.purpose is Purpose.PREEMPTION for one in self.shelf)
+        if not config.enabled or under_way:
+            return None
+        gang = self._next(scene, last, config.after_seconds)
+        if gang is None:
+            return None
+        window = config.window_seconds
+        self._tried[gang.key] = self.clock.monotonic() + min(AGAIN, window)
+        standing = tuple(
+            one
+            for one in self.observed.standing(scene.dead, everyone=True)
+            if one.gang.priority < gang.priority and one.gang.key not in self.shelf and not one.hit
+        )
+        if not standing:
+            return None
+        snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
+        plan = await self.planner.preempt(snapshot, gang.key)
+        relocation = preempting(plan, gang, scene, PLACES)
+        if relocation is not None and plan.victims and await self.shelf.put(relocation):
+            self._tried[gang.key] = self.clock.monotonic() + window
+        self._log.info(
+            "preemption_planned",
+            gang=str(gang.key),
+            victims=[str(one.gang) for one in plan.victims],
+            status=plan.status.value,
+            seconds=round(plan.seconds, 3),
+        )
+        return plan
+
+    def _next(self, scene: ClusterView, last: Plan, after: float) -> Gang | None:
+        ours = (pod.priority for pod in scene.reading.snapshot.running if pod.ours)
+        lowest = min(ours, default=NOBODY)
+        now = self.clock.monotonic()
+        self._tried = {gang: at for gang, at in self._tried.items() if at > now}
+        return next(
+            (
+                gang
+                for gang in crowded_now(last, scene, self.shelf)
+                if gang.preempts
+                and gang.priority > lowest
+                and gang.key not in self._tried
+                and scene.now - gang.created >= after
+            ),
+            None,
+        )

@@ -1,0 +1,141 @@
+"""When gangs are to be repaired, and on what terms: one solve for all that were hit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
+from fourleaf.k8s_bridge.relocation.from_plan import repairs
+from fourleaf.k8s_bridge.relocation.reserved_seats import charged
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.runtime.api_text import told
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.standing import StandingGang
+
+DRAIN = "topology.scheduler/drain"
+"""Annotation of a node that is to be emptied; `true`."""
+
+_WAITS = Reason(
+    ReasonKind.MEMBERS_MISSING,
+    "members are on nodes that are dead, and its repair policy is to wait for these",
+)
+
+LOOK = 1.0
+"""Seconds between two looks."""
+AGAIN = 5.0
+"""Seconds after which a gang that could not be repaired is tried again."""
+
+
+@dataclass(slots=True, eq=False)
+class RepairPlanner:
+    """Repairs of one term. `lost` are the gangs that no place was found for, and why."""
+
+    observed: ClusterCache
+    shelf: RelocationStore
+    planner: Planner
+    clock: Clock
+    told: RelocationObserver
+    lost: dict[GangKey, Reason] = field(default_factory=dict)
+    _tried: dict[GangKey, float] = field(default_factory=dict)
+    _next: float = 0.0
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def is_due(self) -> bool:
+        """Whether it is time to look who is hit: to know all who stand takes a while."""
+        return self.clock.monotonic() >= self._next
+
+    async def plan(
+        self, scene: ClusterView, busy: frozenset[GangKey], stuck: frozenset[GangKey]
+    ) -> RepairPlan | None:
+        """Plan for all gangs that were hit and write the relocations; None where there is none.
+
+        Gangs that are `busy` being bound are left alone. Those whose lost members have come
+        back are hit only where they are `stuck`: where no cycle finds them a place beside the
+        others. Raises `Fenced` where another leads.
+        """
+        self._next = self.clock.monotonic() + LOOK
+        config = self.observed.config.spec.repair
+        leaving = scene.dead | self.draining()
+        standing = [
+            one
+            for one in self.observed.standing(leaving)
+            if one.gang.key not in self.shelf and one.gang.key not in busy
+        ]
+        hit = [
+            one
+            for one in standing
+            if one.hit
+            and self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
+            and (one.gang.key in stuck or self._loses(one, leaving))
+        ]
+        self._forget(standing)
+        if not hit or not config.enabled:
+            return None
+        wanted = [one for one in standing if not one.hit or one in hit]
+        snapshot = replace(charged(scene.reading.snapshot, scene), standing=tuple(wanted))
+        plan = await self.planner.repair(snapshot)
+        await self.shelf.put_all(repairs(plan, wanted, scene, config.places_seconds))
+        self._note(plan, hit)
+        return plan
+
+    def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:
+        """Whether a member stands on a node that is dead or to be emptied."""
+        named = (
+            self.observed.named(one.gang.key.namespace, pod)
+            for role in one.gang.roles
+            for pod in role.pods
+        )
+        return any(seen is not None and seen.node in leaving for seen in named)
+
+    def draining(self) -> frozenset[str]:
+        """The nodes that somebody wants emptied."""
+        return frozenset(
+            name
+            for (_, name), body in self.observed.objects.get(NODES, {}).items()
+            if (body["metadata"].get("annotations") or {}).get(DRAIN) == "true"
+        )
+
+    def _note(self, plan: RepairPlan, hit: list[StandingGang]) -> None:
+        """Remember who was tried, and who cannot be helped for now."""
+        due = self.clock.monotonic() + AGAIN
+        self._tried |= {one.gang.key: due for one in hit}
+        gangs = {one.gang.key: one.gang for one in hit}
+        for one in plan.lost:
+            if self.lost.get(one.gang) != one.reason:
+                self.lost[one.gang] = one.reason
+                self._tell(gangs[one.gang], told(one.reason))
+        for key in plan.waits:
+            if key not in self.lost:
+                self.lost[key] = _WAITS
+                self._tell(gangs[key], told(_WAITS))
+        self._log.info(
+            "repair_planned",
+            hit=len(hit),
+            placed=len(plan.placements),
+            moves=len(plan.moves),
+            lost=[str(one.gang) for one in plan.lost],
+            status=plan.status.value,
+            seconds=round(plan.seconds, 3),
+        )
+
+    def _tell(self, gang: Gang, why: str) -> None:
+        for role in gang.roles:
+            for pod in role.pods:
+                seen = self.observed.named(gang.key.namespace, pod)
+                if seen is not None:
+                    self.told.stranded(gang.key, seen.pod, why)
+                    return
+
+    def _forget(self, standing: list[StandingGang]) -> None:
+        still = {one.gang.key for one in standing if one.hit}
+        self._tried = {gang: at for gang, at in self._tried.items() if gang in still}
+        self.lost = {gang: why for gang, why in self.lost.items() if gang in still}

@@ -1,0 +1,107 @@
+"""Room kept for gangs that have waited for long, so that small ones cannot starve them.
+
+Once a gang has waited for `backfill.afterSeconds`, the place where it can start first is kept
+for it: whoever stands there may end in peace, but nobody new comes, save gangs that are expected
+to end before. So a gang waits at most for that long, and then for the longest of those who stand
+on its place, of whom nobody overstays what it has declared.
+
+Nothing is kept before a gang that comes first: while one of a higher priority waits without a
+place of its own, no place is kept for lower ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.contention import crowded_now
+from fourleaf.k8s_bridge.relocation.from_plan import reserving
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.reserved_seats import charged
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.standing import StandingGang
+
+AGAIN = 30.0
+"""Seconds after which a gang for which there was no place to keep is tried again."""
+ABOVE_ALL = 2**31
+"""A priority above every priority: who waits for others to end may wait for any of them."""
+FOR = 3600.0
+"""Seconds after which a place is looked for anew: others may have become free by then."""
+
+
+@dataclass(slots=True, eq=False)
+class ReservationPlanner:
+    """Reservations of one term, one for each priority. `end` ends a relocation early."""
+
+    observed: ClusterCache
+    shelf: RelocationStore
+    planner: Planner
+    clock: Clock
+    end: Callable[[Relocation, str], Awaitable[None]]
+    _tried: dict[GangKey, float] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def plan(self, scene: ClusterView, last: Plan) -> None:
+        """Keep a place for the first gang that waits, once it has waited too long.
+
+        Raises `Fenced` where another leads by now.
+        """
+        config = self.observed.config.spec.backfill
+        waiting = crowded_now(last, scene, self.shelf)
+        if not config.enabled or not waiting:
+            return
+        await self._make_way(waiting[0].priority, scene)
+        gang = self._next(waiting, scene, config.after_seconds)
+        if gang is None:
+            return
+        self._tried[gang.key] = self.clock.monotonic() + AGAIN
+        standing = tuple(self.observed.standing(scene.dead, everyone=True))
+        snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
+        start = await self.planner.earliest(snapshot, gang.key)
+        placement, starts = start.placement, start.at
+        if placement is None:
+            placement = await self._where_fewest_stand(snapshot, gang, standing)
+        one = reserving(placement, gang, starts or 0.0, scene, FOR) if placement else None
+        if one is not None:
+            await self.shelf.put(one)
+        self._log.info("reserved", gang=str(gang.key), starts=starts, place=one is not None)
+
+    async def _where_fewest_stand(
+        self, snapshot: Snapshot, gang: Gang, standing: Iterable[StandingGang]
+    ) -> Placement | None:
+        """The place on which the fewest gangs stand, where nobody knows when they will end."""
+        first = replace(gang, priority=ABOVE_ALL)
+        asked = replace(snapshot, gangs=(first,), standing=tuple(standing))
+        return (await self.planner.preempt(asked, gang.key)).placement
+
+    async def _make_way(self, priority: int, scene: ClusterView) -> None:
+        """Keep no place any longer for gangs below `priority`."""
+        for one in scene.open:
+            if one.purpose is Purpose.RESERVATION and one.priority < priority:
+                await self.end(one, "a gang of a higher priority comes first")
+
+    def _next(self, waiting: Sequence[Gang], scene: ClusterView, after: float) -> Gang | None:
+        now = self.clock.monotonic()
+        self._tried = {gang: at for gang, at in self._tried.items() if at > now}
+        served = {one.priority for one in self.shelf if one.purpose is Purpose.RESERVATION}
+        first = waiting[0].priority
+        return next(
+            (
+                gang
+                for gang in waiting
+                if gang.priority == first
+                and first not in served
+                and gang.key not in self._tried
+                and scene.now - gang.created >= after
+            ),
+            None,
+        )

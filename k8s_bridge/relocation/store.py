@@ -1,0 +1,207 @@
+"""The relocations under way, as the leader knows them and as they stand in the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.epoch import check_epoch, epoch_read
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.record_store import Records
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord, SealedRecord
+from fourleaf.k8s_bridge.relocation.codec import (
+    RELOCATION,
+    RELOCATIONS,
+    read_relocation,
+    relocation_body,
+    relocation_name,
+)
+from fourleaf.k8s_bridge.relocation.records import Relocation
+from fourleaf.model.gang import GangKey
+
+
+@dataclass(slots=True, eq=False)
+class RelocationStore:
+    """One relocation a gang. What writes raises `Fenced` where another leads by now.
+
+    `book` is that of the same term.
+    """
+
+    records: Records
+    book: Ledger
+    epoch: int
+    _open: dict[GangKey, Relocation] = field(default_factory=dict)
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __iter__(self) -> Iterator[Relocation]:
+        return iter(tuple(self._open.values()))
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __contains__(self, gang: object) -> bool:
+        return gang in self._open
+
+    def of(self, gang: GangKey) -> Relocation | None:
+        """The relocation of `gang`, None where there is none."""
+        return self._open.get(gang)
+
+    async def take_over(self) -> None:
+        """Read what the last leader had under way, and write it anew: so it can write no more."""
+        for found in self._readable(await self.records.list(RELOCATIONS)):
+            await self._claim(found)
+
+    def holds(self, one: Relocation) -> bool:
+        """Whether `one` stands as it is: neither ended nor written anew since."""
+        return self._open.get(one.gang) == one
+
+    async def put(self, one: Relocation) -> bool:
+        """Write `one` down; whether it stands. One that stands already is left as it is."""
+        name = relocation_name(one.gang)
+        try:
+            body = self._body(one)
+            written = await self.records.write_record(name, one.version, body)
+            self._open[one.gang] = read_relocation(written)
+        except (Conflict, NotFound):
+            await self._again(one.gang)
+            return False
+        except (ClusterError, BadRecord) as error:
+            self._log.warning("relocation_not_written", lease=name, why=str(error))
+            return False
+        return True
+
+    async def put_all(self, several: Iterable[Relocation]) -> list[Relocation]:
+        """Write each down; those that stand."""
+        # All of them as of now: who is drafted while others are written is another by then.
+        drafts = tuple(several)
+        return [one for one in drafts if await self.put(one)]
+
+    async def drop(self, gang: GangKey) -> bool:
+        """Delete the relocation of `gang`: its places are free then. Whether this has ended it."""
+        one = self._open.get(gang)
+        if one is None:
+            return False
+        try:
+            await self.records.delete(relocation_name(gang), one.version)
+        except Conflict:
+            await self._again(gang)
+            return gang not in self._open
+        except ClusterError as error:
+            self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))
+            return False
+        return self._open.pop(gang, None) is not None
+
+    async def sweep(self) -> None:
+        """Take up, or delete, relocations that are not as this shelf knows them.
+
+        A request to write one may arrive when another leader has long taken over.
+        """
+        known = {one.gang: one.version for one in self}
+        bodies = await self.records.list(RELOCATIONS)
+        self.book.sealed.keep(RELOCATION, (body["metadata"]["name"] for body in bodies))
+        for found in self._readable(bodies):
+            if known.get(found.gang) != found.version:
+                await self._again(found.gang)
+
+    async def convert(self) -> None:
+        """Write those anew that are not in the format that is wanted."""
+        wanted = self.records.formats.written
+        await self.put_all(one for one in self if one.format != wanted)
+
+    def _readable(self, bodies: Iterable[Body]) -> list[Relocation]:
+        """The relocations that make sense; sealed ones go to the book."""
+        found = []
+        for body in bodies:
+            try:
+                one = self._opened(body)
+            except BadRecord as error:
+                self._log.error("record_unreadable", why=str(error))
+                continue
+            self.book.sealed.drop(relocation_name(one.gang))
+            found.append(one)
+        return found
+
+    def _opened(self, body: Body) -> Relocation:
+        """The relocation that a Lease holds. Raises `BadRecord`."""
+        try:
+            return read_relocation(body, self.records.formats.known)
+        except SealedRecord as error:
+            self.book.sealed.put(error.sealed)
+            raise
+
+    def _body(self, one: Relocation) -> Body:
+        """The Lease that `one` is written as, in this term. Raises `BadRecord`."""
+        mine = replace(one, epoch=self.epoch, format=self.records.formats.written)
+        return relocation_body(mine, self.records.writer)
+
+    async def _claim(self, found: Relocation) -> None:
+        """Write anew what the last leader had under way; it holds even where that fails."""
+        name = relocation_name(found.gang)
+        now: Relocation | None = found
+        while now is not None:
+            self._open[now.gang] = now
+            try:
+                body = self._body(now)
+                written = await self.records.write_record(name, now.version, body)
+                self._open[now.gang] = read_relocation(written)
+                return
+            except (Conflict, NotFound):
+                self._open.pop(now.gang)
+                now = await self._read(now.gang)
+            except (ClusterError, BadRecord) as error:
+                self._log.warning("relocation_not_written", lease=name, why=str(error))
+                return
+
+    async def check_lead(self) -> None:
+        """Make sure that nobody has taken over, before anybody is evicted.
+
+        Raises `Fenced` where somebody has: it writes all pages before it lists relocations, so it
+        may know nothing of one that was written late, or have given its places to others. Raises
+        `ClusterError` where nobody can say.
+        """
+        for page in tuple(self.book.pages):
+            name = page_name(page.leaf, page.part)
+            body = await self.records.read(name)
+            if body is not None:
+                found = epoch_read((body.get("spec") or {}).get("leaseTransitions"))
+                check_epoch(self.epoch, found, f"page {name}")
+                return
+
+    async def _again(self, gang: GangKey) -> None:
+        """Read the relocation of `gang` into the shelf, as it stands now.
+
+        One of an earlier epoch came late, by a request of a leader that is none any more.
+        """
+        self._open.pop(gang, None)
+        found = await self._read(gang)
+        if found is None:
+            return
+        if found.epoch == self.epoch:
+            self._open[gang] = found
+            return
+        name = relocation_name(gang)
+        try:
+            await self.records.delete(name, found.version)
+        except ClusterError as error:
+            self._log.warning("relocation_not_deleted", gang=str(gang), why=str(error))
+
+    async def _read(self, gang: GangKey) -> Relocation | None:
+        """The relocation of `gang` as it stands now, None where there is none that makes sense."""
+        body = await self.records.read(relocation_name(gang))
+        if body is None:
+            return None
+        try:
+            found = self._opened(body)
+        except SealedRecord as error:
+            check_epoch(self.epoch, error.sealed.epoch, f"lease {error.sealed.name}")
+            return None
+        except BadRecord as error:
+            self._log.error("record_unreadable", why=str(error))
+            return None
+        check_epoch(self.epoch, found.epoch, f"the relocation of gang {gang}")
+        return found

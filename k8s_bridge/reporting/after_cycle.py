@@ -1,0 +1,34 @@
+"""The one decision of this package: what to tell after a cycle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fourleaf.k8s_bridge.reporting.conditions.gpu_claim import what_of_claims
+from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import what_of_groups
+from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import what_waits
+from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
+from fourleaf.k8s_bridge.reporting.events.invalid_objects import what_is_wrong
+from fourleaf.k8s_bridge.reporting.recorder.outgoing import Outgoing
+
+
+@dataclass(frozen=True, slots=True)
+class AfterCycle:
+    """What to write, and what to remember for the next cycle."""
+
+    tells: tuple[Outgoing, ...]
+    told: Reported
+
+
+def after_cycle(before: Reported, facts: CycleFacts) -> AfterCycle:
+    """What has changed since `before`, as far as anybody outside should know.
+
+    Says nothing about pods whose gang was placed: a write would change the version that
+    their bindings carry.
+    """
+    waiting, said = what_waits(before, facts)
+    wrong, errors = what_is_wrong(before, facts)
+    groups, group_said = what_of_groups(before, said, facts)
+    return AfterCycle(
+        (*wrong, *groups, *what_of_claims(facts), *waiting), Reported(said, group_said, errors)
+    )

@@ -1,0 +1,1 @@
+"""Conditions and statuses of pods, GpuClaims and PodGroups."""

@@ -1,0 +1,26 @@
+"""Lists of conditions, of which a merge patch replaces the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.runtime.api_text import second
+
+
+def replaced(seen: Sequence[Body], wanted: Body, now: float) -> list[Body]:
+    """`seen` with `wanted` in the place of the condition of its type, or at the end.
+
+    `lastTransitionTime` moves to `now` only where the condition's status changes.
+    """
+    old = next((one for one in seen if one.get("type") == wanted["type"]), None)
+    if old is None:
+        return [*seen, {**wanted, "lastTransitionTime": second(now)}]
+    since = old.get("lastTransitionTime") if old.get("status") == wanted["status"] else None
+    new = {**old, **wanted, "lastTransitionTime": since or second(now)}
+    return [new if one is old else one for one in seen]
+
+
+def has(seen: Sequence[Body], name: str, status: str) -> bool:
+    """Whether the condition `name` stands at `status`."""
+    return any(one.get("type") == name and one.get("status") == status for one in seen)

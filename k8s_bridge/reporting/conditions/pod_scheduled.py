@@ -1,0 +1,115 @@
+"""Gangs that wait: a condition on each of their pods, and an event when the reason changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fourleaf.k8s_bridge.cluster.kinds import PODS
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported, ReportedReason
+from fourleaf.k8s_bridge.reporting.recorder.outgoing import (
+    Event,
+    Outgoing,
+    Regarding,
+    StatusPatch,
+    target_of,
+)
+from fourleaf.k8s_bridge.runtime.api_text import clipped, second, told
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.reasons import ReasonKind
+
+SCHEDULED = "PodScheduled"
+UNSCHEDULABLE = "Unschedulable"
+"""The reason that kubectl and the autoscalers look for."""
+
+RETELL_SECONDS = 60.0
+"""How long a text stands while only its numbers change: each telling writes to every pod."""
+
+REMIND_SECONDS = 1800.0
+"""When an event is repeated: the API forgets events after an hour."""
+
+
+def what_waits(
+    before: Reported, facts: CycleFacts
+) -> tuple[list[Outgoing], dict[GangKey, ReportedReason]]:
+    """What is to be told about the gangs that wait, and what has been told then."""
+    gangs = {gang.key: gang for gang in facts.snapshot.gangs}
+    tells: list[Outgoing] = []
+    said: dict[GangKey, ReportedReason] = {}
+    for entry in facts.plan.waiting:
+        gang = gangs.get(entry.gang)
+        if gang is None:
+            continue
+        earlier = before.gangs.get(gang.key)
+        now = _steady(earlier, entry.reason.kind, told(entry.reason), facts.now)
+        said[gang.key] = now
+        pods = list(_free_pods(gang, facts.pods))
+        for pod in pods:
+            status = with_condition(pod, now.text, facts.now)
+            if status is not None:
+                tells.append(StatusPatch(PODS, target_of(pod), status))
+        if pods and (earlier is None or now.event_at != earlier.event_at):
+            tells.append(_event(gang.key, pods[0], now))
+    return tells, said
+
+
+def _steady(
+    earlier: ReportedReason | None, kind: ReasonKind, text: str, now: float
+) -> ReportedReason:
+    """What to say now: the earlier text for as long as it is fresh and of the same kind.
+
+    How many members are missing is always the newest.
+    """
+    if earlier is None or earlier.kind is not kind:
+        return ReportedReason(kind, text, now, now)
+    event_at = now if now - earlier.event_at >= REMIND_SECONDS else earlier.event_at
+    # Each member that comes starts a cycle; the last of them starts the last one.
+    fresh = kind is not ReasonKind.MEMBERS_MISSING and now - earlier.at < RETELL_SECONDS
+    if text != earlier.text and not fresh:
+        return ReportedReason(kind, text, now, event_at)
+    return ReportedReason(kind, earlier.text, earlier.at, event_at)
+
+
+def _free_pods(gang: Gang, pods: Mapping[tuple[str, str], Body]) -> Iterator[Body]:
+    """The pods of `gang` that exist, are not bound, and are not held by gates of their own.
+
+    The condition of a gated pod belongs to the API server.
+    """
+    for role in gang.roles:
+        for name in role.pods:
+            pod = pods.get((gang.key.namespace, name))
+            if pod is None:
+                continue
+            spec = pod.get("spec") or {}
+            held = spec.get("nodeName") or spec.get("schedulingGates")
+            if not held and "deletionTimestamp" not in pod["metadata"]:
+                yield pod
+
+
+def with_condition(pod: Body, text: str, now: float) -> Body | None:
+    """The status that says why `pod` waits; None where it says so already.
+
+    A merge patch replaces the whole list, so all conditions that were seen are in it.
+    """
+    seen: list[Body] = (pod.get("status") or {}).get("conditions") or []
+    old: Body = next((c for c in seen if c.get("type") == SCHEDULED), {})
+    wanted = {"type": SCHEDULED, "status": "False", "reason": UNSCHEDULABLE, "message": text}
+    if wanted.items() <= old.items():
+        return None
+    since = old.get("lastTransitionTime") if old.get("status") == "False" else None
+    new: dict[str, Any] = {**old, **wanted, "lastTransitionTime": since or second(now)}
+    if not old:
+        return {"conditions": [*seen, new]}
+    return {"conditions": [new if c is old else c for c in seen]}
+
+
+def _event(gang: GangKey, pod: Body, said: ReportedReason) -> Event:
+    return Event(
+        regarding=Regarding.of(PODS, pod),
+        reason="FailedScheduling",
+        note=clipped(f"Gang {gang} waits: {said.text}"),
+        action="Scheduling",
+        topic=said.kind.value,
+        warning=True,
+    )

@@ -1,0 +1,61 @@
+"""What a cycle knows when it is time to tell, and what was told before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.model.gang import GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.model.problems import Problem
+from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.snapshot import Snapshot
+
+Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
+"""Kind -> (namespace, name) -> object, as watched. Nobody changes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CycleFacts:
+    """One cycle: what was seen, what was wrong with it, what was decided. `now` on the wall."""
+
+    snapshot: Snapshot
+    plan: Plan
+    objects: Objects
+    problems: tuple[Problem, ...] = ()
+    now: float = 0.0
+
+    @property
+    def pods(self) -> Mapping[tuple[str, str], Body]:
+        """The pods, by namespace and name."""
+        return self.objects.get(PODS, {})
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedReason:
+    """Why a gang waits, as last told: since when this text, and when the last event."""
+
+    kind: ReasonKind
+    text: str
+    at: float
+    event_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedGroup:
+    """What was last said in the status of a PodGroup, at which version of it, when."""
+
+    version: str
+    status: Body
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What is remembered from cycle to cycle."""
+
+    gangs: Mapping[GangKey, ReportedReason] = field(default_factory=dict)
+    groups: Mapping[tuple[Kind, str, str], ReportedGroup] = field(default_factory=dict)
+    problems: frozenset[Problem] = frozenset()

@@ -1,0 +1,68 @@
+"""Objects that cannot be used as they stand, and the config: events where people look."""
+
+from __future__ import annotations
+
+from fourleaf.k8s_bridge.cluster import kinds
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.config_watcher import ConfigState
+from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Objects, Reported
+from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Outgoing, Regarding
+from fourleaf.k8s_bridge.runtime.api_text import clipped, complaint
+from fourleaf.model.problems import Problem
+
+
+def what_is_wrong(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], frozenset[Problem]]:
+    """An `Invalid` event for each error that was not there before, on its object.
+
+    What is wrong with objects that are not watched, or with none in particular, is for logs.
+    """
+    errors = frozenset(problem for problem in facts.problems if problem.is_error)
+    tells: list[Outgoing] = []
+    for problem in facts.problems:
+        if problem in errors and problem not in before.problems:
+            regarding = _named(problem.object, facts.objects)
+            if regarding is not None:
+                tells.append(
+                    Event(
+                        regarding,
+                        "Invalid",
+                        complaint(problem),
+                        "Reading",
+                        topic=f"{problem.field}: {problem.message}",
+                        warning=True,
+                    )
+                )
+    return tells, errors
+
+
+def _named(title: str, objects: Objects) -> Regarding | None:
+    """The watched object that problems call `title` (`Pod ml/bert-0`)."""
+    name, _, where = title.partition(" ")
+    namespace, _, last = where.rpartition("/")
+    for kind in objects:
+        if kind.name == name:
+            body = objects[kind].get((namespace, last))
+            if body is not None:
+                return Regarding.of(kind, body)
+    return None
+
+
+def what_of_config(before: ConfigState, after: ConfigState, config_map: Regarding) -> list[Event]:
+    """What to tell when the config was read again: `ConfigInvalid`, or `ConfigReloaded`."""
+    if after.problems and after.problems != before.problems:
+        note = "; ".join(complaint(problem) for problem in after.problems)
+        kept = "The config that was in force stays: "
+        event = Event(
+            config_map, "ConfigInvalid", clipped(kept + note), "Reading", note, warning=True
+        )
+        return [event]
+    if not after.problems and (before.problems or after.config != before.config):
+        note = f"In force: {after.source}"
+        return [Event(config_map, "ConfigReloaded", note, "Reading", after.version)]
+    return []
+
+
+def config_map(namespace: str, name: str, uid: str = "") -> Regarding:
+    """Name the ConfigMap of the config, which need not exist."""
+    kind: Kind = kinds.CONFIG_MAPS
+    return Regarding(kind, namespace, name, uid)

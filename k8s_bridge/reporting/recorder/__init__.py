@@ -1,0 +1,1 @@
+"""The recorder: Events and status patches, written in the background; it may drop them."""

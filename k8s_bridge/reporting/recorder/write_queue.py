@@ -1,0 +1,178 @@
+"""A bounded queue in which only the newest of each key counts, and those who empty it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import structlog
+
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
+from fourleaf.k8s_bridge.election.gate import NotLeader
+from fourleaf.k8s_bridge.runtime.clock import Clock
+
+T = TypeVar("T")
+
+
+HOLD = 0.05
+"""Seconds until a lane that is held looks again."""
+
+
+def never() -> bool:
+    """Nothing holds the lane."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLimits:
+    """How much may wait, how much goes out a second and at once, by how many writers."""
+
+    waiting: int
+    rate: float
+    burst: float
+    writers: int = 2
+
+
+@dataclass(slots=True)
+class QueueCounts:
+    """What became of what was put in, since the start."""
+
+    written: int = 0
+    failed: int = 0
+    dropped: int = 0
+
+
+class WriteQueue(Generic[T]):
+    """Takes items at once and writes them in its own time; never raises what a write raises.
+
+    What does not fit is dropped, the newest first: what waits longest is told first. Nothing
+    is written while `held` says so.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        clock: Clock,
+        pace: QueueLimits,
+        write: Callable[[T], Awaitable[None]],
+        held: Callable[[], bool] = never,
+    ) -> None:
+        self.counts = QueueCounts()
+        self._name = name
+        self._clock = clock
+        self._pace = pace
+        self._write = write
+        self._held = held
+        self._bucket = TokenBucket(clock, pace.rate, pace.burst)
+        self._items: dict[Hashable, T] = {}
+        self._busy: set[Hashable] = set()
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._overflowing = False
+        self._log = structlog.get_logger(__name__)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def put(self, key: Hashable, item: T) -> None:
+        """Let `item` be written, in the place of one of the same key that still waits."""
+        if key not in self._items and len(self._items) >= self._pace.waiting:
+            self.counts.dropped += 1
+            if not self._overflowing:
+                self._overflowing = True
+                self._log.warning("telling_too_much", lane=self._name, waiting=len(self._items))
+            return
+        self._items[key] = item
+        self._idle.clear()
+        self._wake.set()
+
+    def drop(self, keys: Iterable[Hashable]) -> None:
+        """Forget what still waits under `keys`."""
+        for key in keys:
+            self._items.pop(key, None)
+        self._note_idle()
+
+    def clear(self) -> None:
+        """Forget all that still waits."""
+        self._items.clear()
+        self._note_idle()
+
+    async def run(self) -> None:
+        """Write what comes, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._pace.writers):
+                group.create_task(self._serve())
+
+    async def settle(self) -> None:
+        """Wait until nothing waits and nothing is being written; needs `run`."""
+        await self._idle.wait()
+
+    def _note_idle(self) -> None:
+        if not self._items and not self._busy:
+            self._idle.set()
+
+    async def _serve(self) -> None:
+        while True:
+            key = self._next()
+            if key is None:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            self._busy.add(key)
+            try:
+                while self._held():
+                    await self._clock.sleep(HOLD)
+                await self._bucket.take()
+                # What came in the meantime replaces it; what was dropped is not written.
+                if key in self._items:
+                    await self._attempt(key, self._items.pop(key))
+            finally:
+                self._busy.discard(key)
+                self._note_idle()
+                self._wake.set()
+
+    def _next(self) -> Hashable | None:
+        """The key that has waited longest and that nobody is writing."""
+        return next((key for key in self._items if key not in self._busy), None)
+
+    async def _attempt(self, key: Hashable, item: T) -> None:
+        try:
+            await self._write(item)
+        except Throttled as error:
+            self._items.setdefault(key, item)
+            await self._clock.sleep(error.retry_after or 1.0)
+        except NotLeader:
+            self._items.clear()
+        except ClusterError as error:
+            self.counts.failed += 1
+            # Objects that have changed or gone are everyday; refusals are not.
+            everyday = isinstance(error, Conflict | NotFound)
+            log = self._log.debug if everyday else self._log.warning
+            log("not_told", lane=self._name, item=str(key), why=str(error))
+        else:
+            self.counts.written += 1
+            self._overflowing = self._overflowing and bool(self._items)
+
+
+class TokenBucket:
+    """Holds at most `burst` tokens and gains `rate` a second; starts full."""
+
+    def __init__(self, clock: Clock, rate: float, burst: float) -> None:
+        self._clock = clock
+        self._rate = rate
+        self._burst = burst
+        self._tokens = burst
+        self._at = clock.monotonic()
+
+    async def take(self) -> None:
+        """Take one token, once there is one. Those who wait are served in turn."""
+        now = self._clock.monotonic()
+        self._tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
+        self._at = now
+        # A debt is what makes those who come later wait longer.
+        self._tokens -= 1
+        if self._tokens < 0:
+            await self._clock.sleep(-self._tokens / self._rate)

@@ -1,0 +1,306 @@
+"""What happens, told to those who look: metrics, events, conditions, audit, `/status`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+import structlog
+
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.config_watcher import ConfigState
+from fourleaf.k8s_bridge.informers.health import ReflectorState
+from fourleaf.k8s_bridge.ledger.commit import CommitRequest
+from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
+from fourleaf.k8s_bridge.ledger.ledger import Commit
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.node_health.judge import Judgement
+from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
+from fourleaf.k8s_bridge.reporting.audit import Audit
+from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
+from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
+from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
+from fourleaf.k8s_bridge.reporting.events.invalid_objects import config_map, what_of_config
+from fourleaf.k8s_bridge.reporting.events.nodes import what_was_judged
+from fourleaf.k8s_bridge.reporting.events.relocations import (
+    what_is_forbidden,
+    what_is_stranded,
+    what_was_evicted,
+    what_was_relocated,
+)
+from fourleaf.k8s_bridge.reporting.events.unreadable_records import what_is_sealed
+from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
+from fourleaf.k8s_bridge.reporting.metrics import EMPTY, FAILED, SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
+from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, YieldToBinding
+from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status
+from fourleaf.k8s_bridge.runtime import logs
+from fourleaf.k8s_bridge.runtime.api_text import clipped
+from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
+from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan
+from fourleaf.solver.process.guarded_call import nothing_placed
+
+if TYPE_CHECKING:
+    from fourleaf.k8s_bridge.scheduler import Scheduler
+
+Requests = Mapping[tuple[str, str, int], int]
+EVERY = 5.0
+"""Seconds between two measurements of what changes slowly."""
+HUNG = 60.0
+"""Seconds after which a cycle that has not ended counts as hung."""
+
+
+@dataclass(slots=True)
+class _Bound:
+    """Members of one commit that stand on their nodes, until all do."""
+
+    members: list[Member] = field(default_factory=list)
+
+
+class Reporter:
+    """Hears of everything and passes it on; nothing here decides or delays anything."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        metrics: SchedulerMetrics,
+        audit: Audit | None = None,
+        requests: Requests | None = None,
+    ) -> None:
+        self.desk = Recorder(
+            scheduler.gated,
+            scheduler.clock,
+            scheduler.options.identity,
+            scheduler.observed.take,
+            held=YieldToBinding(lambda: scheduler.binding, scheduler.clock),
+            again=scheduler.observed.changed.set,
+        )
+        self._scheduler = scheduler
+        self._metrics = metrics
+        self._audit = audit
+        self._requests = {} if requests is None else requests
+        self._told = Reported()
+        self._bound: dict[str, _Bound] = {}
+        self._gangs: dict[GangKey, Gang] = {}
+        self._queue: tuple[Queued, ...] = ()
+        self._cycles: Counter[str] = Counter()
+        self._last: LastCycle | None = None
+        self._notes = CycleHistory()
+        self._sealed: frozenset[str] = frozenset()
+        self._beat = scheduler.clock.monotonic()
+        self._cycle_began: float | None = None
+        self._log = structlog.get_logger(__name__)
+
+    async def run(self) -> None:
+        """Write what is told, and measure, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.desk.run())
+            tasks.create_task(self._measure())
+
+    def cycle_begins(self) -> None:
+        """A cycle starts."""
+        self._cycle_began = self._scheduler.clock.monotonic()
+
+    def committing(self, plan: tuple[CommitRequest, ...]) -> None:
+        """These pods are about to be bound: a status written now would spoil their versions."""
+        self.desk.hush((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
+
+    def cycle(self, report: CycleReport) -> None:
+        """A cycle has ended."""
+        self._cycle_began = None
+        seconds = sum(report.seconds.values())
+        plan = report.plan or nothing_placed(report.reading.snapshot)
+        status = plan.status.value if report.plan else EMPTY
+        self._cycles[status] += 1
+        self._metrics.cycle(status, report.seconds)
+        lost = {one.gang: one.why for one in (*report.late, *report.outcome.dropped)}
+        self._metrics.decided(plan, len(lost), seconds)
+        self._metrics.conflicts(sum(one.conflict for one in report.outcome.dropped))
+        self._gangs.update((gang.key, gang) for gang in report.reading.snapshot.gangs)
+        self._queue = self._queued(report, plan)
+        if report.plan is not None:
+            self._decided(report, report.plan, lost, seconds)
+        self._tell(report, plan)
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """A member stands on its node."""
+        bound = self._bound.setdefault(commit.name, _Bound())
+        bound.members.append(member)
+        if len(bound.members) < len(commit.members):
+            return
+        del self._bound[commit.name]
+        gang = self._gangs.pop(commit.gang, None)
+        if gang is not None:
+            self._metrics.bound(max(0.0, self._scheduler.clock.wall() - gang.created))
+        self.desk.tell(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """A commit goes back."""
+        self._bound.pop(commit.name, None)
+        pod = Regarding.pod(commit.members[0].pod)
+        note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
+        self.desk.tell([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
+
+    def judged(self, node: str, judgement: Judgement) -> None:
+        """A node is dead, is heard again, or is well again."""
+        self.desk.tell(what_was_judged(node, judgement, self._scheduler.observed.objects))
+
+    def evicted(self, one: Relocation, leaver: Leaver) -> None:
+        """A pod was told to go."""
+        self._metrics.evicted(one.purpose)
+        self.desk.tell([what_was_evicted(one, leaver)])
+
+    def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
+        """A pod should go and may not."""
+        self.desk.tell([what_is_forbidden(one, leaver, why)])
+
+    def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
+        """A gang has lost members, and cannot be repaired for now."""
+        self.desk.tell([what_is_stranded(gang, pod, why)])
+
+    def relocated(self, one: Relocation, why: str, seconds: float) -> None:
+        """A relocation is over."""
+        self._metrics.relocated(one.purpose, served=not why, seconds=seconds)
+        self.desk.tell(what_was_relocated(one, why))
+
+    def config_read(self, before: ConfigState, after: ConfigState) -> None:
+        """The config was read again."""
+        self._metrics.config(after.valid)
+        namespace = self._scheduler.options.config_namespace
+        self.desk.tell(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
+
+    def learnt(self, seconds: float) -> None:
+        """An event of a watch is in the model, that long after it came."""
+        self._metrics.learnt(seconds)
+
+    def lead_lost(self) -> None:
+        """Somebody else leads now, and tells what there is to tell."""
+        self.desk.clear()
+        self._bound.clear()
+        self._gangs.clear()
+        self._cycle_began = None
+        self._queue = ()
+        self._metrics.pending(())
+
+    def term_failed(self) -> None:
+        """A term as leader ended in an error; the cycle that was under way decided nothing."""
+        self._metrics.cycle(FAILED, {})
+
+    def status(self) -> Status:
+        """What this process knows of itself."""
+        scheduler = self._scheduler
+        state = scheduler.config.state
+        return Status(
+            identity=scheduler.options.identity,
+            version=_version(),
+            leader=scheduler.leading and scheduler.gate.is_open,
+            holder=scheduler.election.leader,
+            epoch=scheduler.epoch,
+            beat_age=scheduler.clock.monotonic() - self._beat,
+            unsynced=scheduler.unsynced,
+            cycles=tuple(self._cycles.items()),
+            last=self._last,
+            queue=self._queue,
+            config_source=state.source,
+            config_problems=state.problems,
+            ledger=scheduler.ledger,
+        )
+
+    def cycles(self) -> tuple[CycleNote, ...]:
+        """The newest cycles of this process, the newest last."""
+        return self._notes.notes
+
+    def _decided(
+        self, report: CycleReport, plan: Plan, lost: Mapping[GangKey, str], seconds: float
+    ) -> None:
+        cycle_id = f"{self._scheduler.epoch}-{report.number}"
+        placed = len(plan.placements) - len(lost)
+        self._last = LastCycle(
+            cycle_id,
+            self._scheduler.clock.wall(),
+            seconds,
+            plan.status.value,
+            plan.gap,
+            placed,
+            len(plan.waiting),
+        )
+        self._notes.add(cycle_id, self._last.at, report, plan, len(lost))
+        with logs.cycle(cycle_id):
+            self._log.info(
+                "cycle",
+                status=plan.status.value,
+                placed=placed,
+                waiting=len(plan.waiting),
+                lost={str(gang): why for gang, why in lost.items()},
+                gap=plan.gap,
+                seconds={phase: round(took, 4) for phase, took in report.seconds.items()},
+                note=plan.note,
+            )
+            if self._audit is not None:
+                snapshot = report.reading.snapshot
+                self._audit.decided(cycle_id, self._scheduler.epoch, snapshot, plan, lost)
+
+    def _queued(self, report: CycleReport, plan: Plan) -> tuple[Queued, ...]:
+        gangs = {gang.key: gang for gang in report.reading.snapshot.gangs}
+        return tuple(
+            Queued(
+                one.gang,
+                gangs[one.gang].priority,
+                gangs[one.gang].gpus,
+                sum(len(role.pods) for role in gangs[one.gang].roles),
+                gangs[one.gang].created,
+                one.reason,
+            )
+            for one in plan.waiting
+        )
+
+    def _tell(self, report: CycleReport, plan: Plan) -> None:
+        reading = report.reading
+        observed = self._scheduler.observed
+        now = self._scheduler.clock.wall()
+        facts = CycleFacts(reading.snapshot, plan, observed.objects, reading.problems, now)
+        news = after_cycle(self._told, facts)
+        self._told = news.told
+        self.desk.tell(news.tells)
+
+    def _tell_records(self, use: LedgerUse) -> None:
+        self._metrics.ledger(use)
+        sealed = {one.name: one for one in use.sealed}
+        new = [one for name, one in sealed.items() if name not in self._sealed]
+        self._sealed = frozenset(sealed)
+        self.desk.tell(what_is_sealed(self._scheduler.options.namespace, new))
+
+    async def _measure(self) -> None:
+        scheduler = self._scheduler
+        while True:
+            now = scheduler.clock.monotonic()
+            if self._cycle_began is None or now - self._cycle_began < HUNG:
+                self._beat = now
+            self._metrics.leading(scheduler.leading and scheduler.gate.is_open)
+            self._metrics.requests(self._requests)
+            self._metrics.nodes(scheduler.verdicts)
+            self._tell_records(scheduler.ledger)
+            health = scheduler.reflectors.health()
+            self._metrics.watches(
+                {
+                    kind: 0.0 if one.state is ReflectorState.ABSENT else one.age(now)
+                    for kind, one in health.items()
+                }
+            )
+            if not scheduler.unsynced:
+                self._metrics.fabric(fabric_usage(scheduler.observed.reading().snapshot))
+            await scheduler.clock.sleep(EVERY)
+
+
+def _version() -> str:
+    try:
+        return version("fourleaf")
+    except PackageNotFoundError:
+        return "source"

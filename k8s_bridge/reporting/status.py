@@ -1,0 +1,139 @@
+"""The state of the running scheduler, as `/status` and the commands of people show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
+from fourleaf.model.config import API_VERSION
+from fourleaf.model.gang import GangKey
+from fourleaf.model.problems import Problem
+from fourleaf.model.reasons import Reason
+from fourleaf.model.reasons_json import reason_document
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A gang that waits. `since` in seconds since the epoch."""
+
+    gang: GangKey
+    priority: int
+    gpus: int
+    pods: int
+    since: float
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class LastCycle:
+    """The newest cycle that decided something. `at` in seconds since the epoch."""
+
+    cycle_id: str
+    at: float
+    seconds: float
+    status: str
+    gap: float | None
+    placed: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What one process knows of itself.
+
+    `beat_age`: seconds since its loop was last seen alive. `unsynced`: kinds whose cache is
+    not complete yet. `holder` holds the leader's Lease. `cycles` counts them by status. `ledger`
+    says in which formats the records are.
+    """
+
+    identity: str
+    version: str
+    leader: bool
+    holder: str
+    epoch: int
+    beat_age: float
+    unsynced: tuple[str, ...] = ()
+    cycles: tuple[tuple[str, int], ...] = ()
+    last: LastCycle | None = None
+    queue: tuple[Queued, ...] = ()
+    config_source: str = ""
+    config_problems: tuple[Problem, ...] = ()
+    ledger: LedgerUse = field(default_factory=LedgerUse)
+
+
+class StatusSource(Protocol):
+    """Whoever can say how the scheduler is."""
+
+    def status(self) -> Status:
+        """The state at this moment. Quick: it is asked for by probes."""
+        ...
+
+
+def status_document(status: Status) -> dict[str, Any]:
+    """`status` as the JSON document that `/status` serves."""
+    last = status.last
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Status",
+        "identity": status.identity,
+        "version": status.version,
+        "leader": status.leader,
+        "holder": status.holder,
+        "epoch": status.epoch,
+        "beatAgeSeconds": round(status.beat_age, 3),
+        "ready": not status.unsynced,
+        "unsynced": list(status.unsynced),
+        "cycles": dict(status.cycles),
+        "lastCycle": None
+        if last is None
+        else {
+            "id": last.cycle_id,
+            "at": last.at,
+            "seconds": round(last.seconds, 6),
+            "status": last.status,
+            "gap": last.gap,
+            "placed": last.placed,
+            "waiting": last.waiting,
+        },
+        "config": {
+            "source": status.config_source,
+            "valid": not status.config_problems,
+            "problems": [_problem(problem) for problem in status.config_problems],
+        },
+        "ledger": _ledger(status.ledger),
+        "queue": [_queued(entry) for entry in status.queue],
+    }
+
+
+def _ledger(use: LedgerUse) -> dict[str, Any]:
+    return {
+        "writes": use.written,
+        "formats": {str(number): count for number, count in use.formats.items()},
+        "unreadable": [
+            {"lease": one.name, "format": one.format, "why": one.why} for one in use.sealed
+        ],
+    }
+
+
+def _queued(entry: Queued) -> dict[str, Any]:
+    """One gang, its reason in the form of `fourleaf plan -o json`."""
+    return {
+        "namespace": entry.gang.namespace,
+        "name": entry.gang.name,
+        "priority": entry.priority,
+        "gpus": entry.gpus,
+        "pods": entry.pods,
+        "since": entry.since,
+        **reason_document(entry.reason),
+    }
+
+
+def _problem(problem: Problem) -> dict[str, str]:
+    return {
+        "object": problem.object,
+        "field": problem.field,
+        "value": problem.value,
+        "message": problem.message,
+        "advice": problem.advice,
+    }

@@ -1,0 +1,1 @@
+"""What every program needs: time, randomness, back-off, logs, a small HTTP server."""

@@ -1,0 +1,1 @@
+"""Reasons to hold a gang back from a cycle, one file each."""

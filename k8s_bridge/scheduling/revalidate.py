@@ -1,0 +1,167 @@
+"""From a plan to what is committed, as far as it is still true once the solver has answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from types import MappingProxyType
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.ledger.commit import CommitRequest, Rejected
+from fourleaf.k8s_bridge.ledger.free_devices import free_on
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.scheduling.device_claims import DeviceClaims
+from fourleaf.model.devices.shares import shares
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.resources import Resources, counted, fits, given_back, minus
+from fourleaf.model.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Revalidated:
+    """What to commit, and the gangs for which the plan came too late."""
+
+    wanted: tuple[CommitRequest, ...]
+    late: tuple[Rejected, ...]
+
+
+Kept = Mapping[GangKey, Sequence[tuple[str, Resources]]]
+"""Room that is kept on nodes for members of a gang."""
+
+
+def revalidate(
+    plan: Plan,
+    solved: Snapshot,
+    observed: ClusterCache,
+    book: Ledger,
+    kept: Kept = MappingProxyType({}),
+) -> Revalidated:
+    """The placements of `plan`, made for `solved`, that still hold for what is observed now.
+
+    Room that is `kept` is for the gang that it is kept for.
+    """
+    gangs = {gang.key: gang for gang in solved.gangs}
+    now = observed.reading().snapshot
+    present = {gang.key: gang for gang in now.gangs}
+    room = _Room(now, kept)
+    good: list[tuple[Placement, list[PodSeen]]] = []
+    late: list[Rejected] = []
+    for placement in plan.placements:
+        pods, why = _pods(placement, observed)
+        if not why and present.get(placement.gang) != gangs[placement.gang]:
+            why = f"gang {placement.gang} has changed meanwhile"
+        why = why or _changed_nodes(placement, solved, now)
+        why = why or room.take(placement, gangs[placement.gang])
+        if why:
+            late.append(Rejected(placement.gang, why, conflict=True))
+        else:
+            good.append((placement, pods))
+    wanted, short = _with_devices(good, gangs, observed, book)
+    return Revalidated(tuple(wanted), (*late, *short))
+
+
+def _pods(placement: Placement, observed: ClusterCache) -> tuple[list[PodSeen], str]:
+    """The pods of a placement as they are now, and why they cannot be bound any more."""
+    found = []
+    for name, node in placement.pods:
+        seen = observed.named(placement.gang.namespace, name)
+        if seen is None or seen.finished or seen.deleting:
+            return [], f"pod {placement.gang.namespace}/{name} has gone meanwhile"
+        if seen.node:
+            return [], f"pod {seen.pod} was bound to {seen.node} meanwhile"
+        if not observed.usable(node):
+            return [], f"node {node} is no longer ready"
+        found.append(seen)
+    return found, ""
+
+
+def _changed_nodes(placement: Placement, solved: Snapshot, now: Snapshot) -> str:
+    """Which node of a placement is not what it was planned for: cordoned, relabelled, made anew."""
+    for _, node in placement.pods:
+        if now.fabric.nodes.get(node) != solved.fabric.nodes[node]:
+            return f"node {node} has changed meanwhile"
+    return ""
+
+
+class _Room:
+    """What is free on the nodes now; others may have taken some while the solver ran."""
+
+    def __init__(self, snapshot: Snapshot, kept: Kept) -> None:
+        self._free: dict[str, Resources] = dict(snapshot.free)
+        self._kept = kept
+        for seats in kept.values():
+            for node, request in seats:
+                if node in self._free:
+                    self._free[node] = minus(self._free[node], request)
+
+    def take(self, placement: Placement, gang: Gang) -> str:
+        """Take room for a gang, what is kept for it first; why there is too little of it."""
+        for node, request in self._kept.get(gang.key, ()):
+            if node in self._free:
+                self._free[node] = given_back(self._free[node], request)
+        requests = _requests(gang)
+        left: dict[str, Resources] = {}
+        for pod, node in placement.pods:
+            free = left.get(node) or self._free.get(node)
+            if free is None:
+                return f"node {node} is gone"
+            if not fits(counted(free), counted(requests[pod])):
+                return f"others have taken room on node {node} meanwhile"
+            left[node] = minus(counted(free), counted(requests[pod]))
+        self._free.update(left)
+        return ""
+
+
+def _with_devices(
+    placed: Sequence[tuple[Placement, list[PodSeen]]],
+    gangs: Mapping[GangKey, Gang],
+    observed: ClusterCache,
+    book: Ledger,
+) -> tuple[list[CommitRequest], list[Rejected]]:
+    """Members with their devices, and the gangs that do not find those that they demand."""
+    if observed.config.spec.devices.mode == "count":
+        bare = [CommitRequest(one.gang, _members(one, pods, repeat(()))) for one, pods in placed]
+        return bare, []
+    seats = [
+        (node, (asked[pod].gpus, asked[pod].wants))
+        for placement, _ in placed
+        for asked in [_requests(gangs[placement.gang])]
+        for pod, node in placement.pods
+    ]
+    reading = observed.reading()
+    nodes = {node for node, _ in seats}
+    dealt = shares(seats, free_on(nodes, reading.snapshot, book, observed))
+    devices = iter(dealt.devices)
+    claiming = DeviceClaims(reading, book) if observed.config.spec.devices.mode == "dra" else None
+    wanted, late = [], []
+    for placement, pods in placed:
+        members = _members(placement, pods, devices)
+        if claiming is not None:
+            members, why = claiming.claimed(placement.gang, members)
+            if why:
+                late.append(Rejected(placement.gang, why, conflict=True))
+                continue
+        short = sorted(dealt.short & {node for _, node in placement.pods})
+        if short:
+            why = f"devices of node {short[0]} have been taken meanwhile"
+            late.append(Rejected(placement.gang, why, conflict=True))
+        else:
+            wanted.append(CommitRequest(placement.gang, members))
+    return wanted, late
+
+
+def _requests(gang: Gang) -> dict[str, Resources]:
+    return {pod: role.request for role in gang.roles for pod in role.pods}
+
+
+def _members(
+    placement: Placement, pods: Sequence[PodSeen], devices: Iterator[tuple[int, ...]]
+) -> tuple[Member, ...]:
+    return tuple(
+        Member(seen.pod, node, next(devices))
+        for seen, (_, node) in zip(pods, placement.pods, strict=True)
+    )

@@ -1,0 +1,41 @@
+"""Failures count half after a half-life, and outlast the leader."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from fourleaf.k8s_bridge.node_health.failure_rates import FailureRates
+
+DAY = 86_400.0
+
+
+def test_rates_by_hand() -> None:
+    """1000 (1 - 2^-s): one failure now 500, two 750, one a half-life ago 293, a leaf's half 293."""
+    failures = FailureRates(half_life=DAY)
+    failures.failed(["a"], [], 0)
+    assert failures.permille("a", "l", 0) == 500
+    assert failures.permille("a", "l", DAY) == 293
+    assert failures.permille("b", "l", 0) == 0
+    failures.failed(["a"], ["l"], 0)
+    assert failures.permille("b", "l", 0) == 293
+    assert failures.permille("a", "m", 0) == 750
+
+
+def test_what_is_written_is_what_is_read() -> None:
+    """But scores that have faded."""
+    failures = FailureRates(half_life=DAY)
+    failures.failed(["old"], [], 0)
+    failures.failed(["a", "b"], ["l"], 8 * DAY)
+    again = FailureRates(half_life=DAY)
+    assert again.read(orjson.dumps(failures.content(8 * DAY)).decode())
+    assert sorted(again.nodes) == ["a", "b"]
+    assert again.permille("a", "l", 8 * DAY) == failures.permille("a", "l", 8 * DAY)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"nodes": {"a": 1}}', "{"])
+def test_nonsense_is_refused(text: str) -> None:
+    """And nothing is taken of it."""
+    failures = FailureRates(half_life=DAY)
+    assert not failures.read(text)
+    assert not failures.nodes

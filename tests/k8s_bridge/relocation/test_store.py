@@ -1,0 +1,132 @@
+"""The shelf of relocations when another leads by now, or writes meet what they did not expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, Refused
+from fourleaf.k8s_bridge.cluster.kinds import LEASES
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.ledger.epoch import Fenced
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.record_store import Records
+from fourleaf.k8s_bridge.ledger.records import Page
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.model.gang import GangKey
+from tests.k8s_bridge.ledger.harness import SYSTEM, InstantClock
+
+FIRST, SECOND = GangKey("ml", "first"), GangKey("ml", "second")
+
+
+def relocation(gang: GangKey) -> Relocation:
+    """One without seats or leavers."""
+    return Relocation(gang, Purpose.REPAIR, (), ())
+
+
+class Answers:
+    """Fails the first update with `error`, and says what was written."""
+
+    def __init__(self, error: ClusterError | None = None) -> None:
+        self.error = error
+        self.written: list[str] = []
+
+    async def before(self, request: ApiRequest) -> None:
+        """Fail once."""
+        if request.verb == "update" and self.error is not None:
+            error, self.error = self.error, None
+            raise error
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Note a write."""
+        if request.writes:
+            self.written.append(request.target.name)
+
+
+class World:
+    """One page in a store, and leaders of any epoch."""
+
+    def __init__(self) -> None:
+        self.cluster = MemoryCluster(clock=InstantClock())
+
+    async def shelf(self, epoch: int, answers: Answers | None = None) -> RelocationStore:
+        """That of a leader that has just written the page."""
+        cluster = self.cluster.client(f"leader-{epoch}", *([answers] if answers else []))
+        records, book = Records(cluster, SYSTEM, f"leader-{epoch}", InstantClock()), Ledger()
+        found = (await self.cluster.list(LEASES, SYSTEM, "alloc.gpu.scheduling/record=page")).items
+        version = found[0]["metadata"]["resourceVersion"] if found else ""
+        if answers is not None:
+            error, answers.error = answers.error, None
+        book.put_page(await records.write_page(Page("leaf", 0, ("n",), (), epoch, version)))
+        if answers is not None:
+            answers.error, answers.written = error, []
+        return RelocationStore(records, book, epoch)
+
+    async def epochs(self) -> list[int]:
+        """Those of all relocations."""
+        found = (await self.cluster.list(LEASES, SYSTEM, RELOCATIONS)).items
+        return [body["spec"]["leaseTransitions"] for body in found]
+
+
+@pytest.fixture
+def world() -> World:
+    """An empty one."""
+    return World()
+
+
+async def test_a_replaced_leader_evicts_nobody(world: World) -> None:
+    """The page says that another leads: whoever looks before an eviction stops there."""
+    old, new = await world.shelf(1), await world.shelf(2)
+    await new.take_over()
+    assert await old.put(relocation(FIRST))
+    await new.check_lead()
+    with pytest.raises(Fenced):
+        await old.check_lead()
+
+
+async def test_a_sweep_deletes_what_came_late(world: World) -> None:
+    """The record of the replaced leader is there until the next sweep, and not after it."""
+    old, new = await world.shelf(1), await world.shelf(2)
+    await new.take_over()
+    assert await new.put(relocation(SECOND))
+    assert await old.put(relocation(FIRST))
+    assert sorted(await world.epochs()) == [1, 2]
+    await new.sweep()
+    assert await world.epochs() == [2]
+    assert SECOND in new
+
+
+@pytest.mark.parametrize("error", [Conflict("try again", 409), Refused("no", 422)])
+async def test_what_was_under_way_is_kept_where_it_cannot_be_claimed(
+    world: World, error: ClusterError
+) -> None:
+    """A takeover that meets a conflict or a refusal loses no place that somebody waits for."""
+    old = await world.shelf(1)
+    assert await old.put(relocation(FIRST))
+    new = await world.shelf(2, Answers(error))
+    await new.take_over()
+    assert FIRST in new
+    assert await world.epochs() == [2 if isinstance(error, Conflict) else 1]
+    assert await new.drop(FIRST)
+    assert not await world.epochs()
+
+
+async def test_all_are_drafted_before_the_first_is_written(world: World) -> None:
+    """Drafts name pods as they are now; while one is written, others may take their names."""
+    answers = Answers()
+    shelf = await world.shelf(1, answers)
+    written_before = []
+
+    def drafts() -> Iterator[Relocation]:
+        for gang in (FIRST, SECOND):
+            written_before.append(len(answers.written))
+            yield relocation(gang)
+
+    assert len(await shelf.put_all(drafts())) == 2
+    assert written_before == [0, 0]
+    assert len(answers.written) == 2

@@ -1,0 +1,156 @@
+"""What is told about gangs that wait."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
+from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import REMIND_SECONDS, RETELL_SECONDS
+from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
+from fourleaf.model.reasons import Reason, ReasonKind
+from tests import small
+from tests.k8s_bridge.reporting.made import (
+    NOW,
+    SHORT,
+    SHORT_TEXT,
+    events,
+    facts,
+    pod,
+    pods_of,
+    statuses,
+)
+
+PAIR = small.gang("g", 2)
+STAMP = "2001-09-09T01:46:40Z"
+OTHER_NUMBERS = replace(SHORT, counts=(("needed", 2), ("free", 0)))
+
+
+def first(now: CycleFacts) -> AfterCycle:
+    """The news of a first cycle."""
+    return after_cycle(Reported(), now)
+
+
+def test_every_pod_gets_the_condition_and_the_first_one_an_event() -> None:
+    """Two pods wait: two statuses under UID and version, one warning with the gang's name."""
+    news = first(facts([PAIR], pods_of(PAIR)))
+    told = statuses(news.tells)
+    assert [tell.target for tell in told] == [
+        Target("ml", name, f"uid-{name}", "7") for name in ("g-0-0", "g-0-1")
+    ]
+    assert told[0].status == {
+        "conditions": [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "reason": "Unschedulable",
+                "message": SHORT_TEXT,
+                "lastTransitionTime": STAMP,
+            }
+        ]
+    }
+    (event,) = events(news.tells)
+    assert (event.regarding.name, event.reason, event.warning) == (
+        "g-0-0",
+        "FailedScheduling",
+        True,
+    )
+    assert event.note == f"Gang ml/g waits: {SHORT_TEXT}"
+
+
+def test_what_stands_there_is_not_written_again() -> None:
+    """Pods that carry the text get no status, and the same reason no second event."""
+    bodies = pods_of(PAIR)
+    news = first(facts([PAIR], bodies))
+    for body, tell in zip(bodies, statuses(news.tells), strict=True):
+        body["status"] |= tell.status
+    assert after_cycle(news.told, facts([PAIR], bodies, now=NOW + 1)).tells == ()
+
+
+def test_other_conditions_and_the_time_of_the_change_stay() -> None:
+    """A merge patch replaces the list, so it holds what was seen; False stays False since then."""
+    ready = {"type": "Ready", "status": "False"}
+    old = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "before",
+        "lastTransitionTime": "2001-01-01T00:00:00Z",
+        "lastProbeTime": None,
+    }
+    gates = {"type": "Other", "status": "True"}
+    bodies = [pod("g-0-0", conditions=[ready, old, gates]), pod("g-0-1")]
+    told = statuses(first(facts([PAIR], bodies)).tells)
+    assert told[0].status["conditions"] == [ready, {**old, "message": SHORT_TEXT}, gates]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pod("g-0-0", node="a0"),
+        pod("g-0-0", schedulingGates=[{"name": "wait"}]),
+        {**pod("g-0-0"), "metadata": {**pod("g-0-0")["metadata"], "deletionTimestamp": STAMP}},
+    ],
+    ids=["bound", "gated", "deleting"],
+)
+def test_pods_that_are_bound_gated_or_going_are_left_alone(body: dict[str, object]) -> None:
+    """Only the other pod of the gang is told, and it carries the event."""
+    news = first(facts([PAIR], [body, pod("g-0-1")]))
+    assert [tell.target.name for tell in statuses(news.tells)] == ["g-0-1"]
+    assert [event.regarding.name for event in events(news.tells)] == ["g-0-1"]
+
+
+def test_pods_of_placed_gangs_are_never_written() -> None:
+    """A gang that was placed in this cycle is about to be bound: no tell has its pods."""
+    news = first(facts([], pods_of(PAIR), placed=[PAIR]))
+    assert news.tells == ()
+    assert news.told == Reported()
+
+
+def test_numbers_alone_are_told_once_in_a_while() -> None:
+    """The text stands while only a count differs, and is renewed after the time for that."""
+    bodies = pods_of(PAIR)
+    news = first(facts([PAIR], bodies))
+    for body, tell in zip(bodies, statuses(news.tells), strict=True):
+        body["status"] |= tell.status
+    soon = facts([PAIR], bodies, reasons=[OTHER_NUMBERS], now=NOW + RETELL_SECONDS - 1)
+    quiet = after_cycle(news.told, soon)
+    assert quiet.tells == ()
+    later = facts([PAIR], bodies, reasons=[OTHER_NUMBERS], now=NOW + RETELL_SECONDS)
+    renewed = after_cycle(quiet.told, later).tells
+    assert len(statuses(renewed)) == 2
+    assert "0 are free" in statuses(renewed)[0].status["conditions"][0]["message"]
+    assert events(renewed) == []
+
+
+def test_every_member_that_comes_is_told_at_once() -> None:
+    """A second later there is one more: maybe no cycle follows, so it is told now; no event."""
+    bodies = pods_of(PAIR)
+    two, three = (Reason(ReasonKind.MEMBERS_MISSING, f"{n} of 4 members") for n in (2, 3))
+    news = first(facts([PAIR], bodies, reasons=[two]))
+    newer = after_cycle(news.told, facts([PAIR], bodies, reasons=[three], now=NOW + 1)).tells
+    said = [tell.status["conditions"][0]["message"] for tell in statuses(newer)]
+    assert ["3 of 4 members" in text for text in said] == [True, True]
+    assert events(newer) == []
+
+
+def test_another_kind_of_reason_is_told_at_once_with_an_event() -> None:
+    """From short of room to outranked within a second: both pods and one event."""
+    bodies = pods_of(PAIR)
+    news = first(facts([PAIR], bodies))
+    outranked = Reason(ReasonKind.OUTRANKED)
+    next_one = after_cycle(news.told, facts([PAIR], bodies, reasons=[outranked], now=NOW + 1))
+    assert len(statuses(next_one.tells)) == 2
+    assert [event.topic for event in events(next_one.tells)] == ["Outranked"]
+
+
+def test_an_old_reason_is_recalled_before_the_api_forgets_the_event() -> None:
+    """Half an hour after the first event there is a second one, of the same series."""
+    bodies = pods_of(PAIR)
+    news = first(facts([PAIR], bodies))
+    again = after_cycle(news.told, facts([PAIR], bodies, now=NOW + REMIND_SECONDS))
+    assert [event.key for event in events(again.tells)] == [
+        event.key for event in events(news.tells)
+    ]

@@ -1,0 +1,89 @@
+"""A scheduler whose watches lag knows what it wrote itself, and asks before it frees."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.kinds import LEASES, NODES, PODS, PRIORITY_CLASSES, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
+from fourleaf.k8s_bridge.ledger.formats.codec import read_page
+from fourleaf.k8s_bridge.ledger.names import PAGES
+from tests.k8s_bridge.test_scheduler import TEAM, Bench
+
+
+class Withholding(MemoryCluster):
+    """Never tells of the pods that `withheld` picks; requests are answered in full."""
+
+    withheld: Callable[[Body], bool] = staticmethod(lambda body: False)
+
+    async def watch(
+        self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> AsyncIterator[WatchEvent]:
+        """Everything else that happens."""
+        async with aclosing(super().watch(kind, version, namespace, labels, fields)) as events:
+            async for event in events:
+                if kind is not PODS or not self.withheld(event.object):
+                    yield event
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """A cluster of four leaves of four nodes."""
+    bench = Bench()
+    for body in nodes(1, 4, 4):
+        await bench.cluster.create(NODES, "", body)
+    yield bench
+    await bench.stop()
+
+
+def blind(bench: Bench, name: str) -> Withholding:
+    """A client that hears of no pod once it is bound."""
+    client = Withholding(bench.cluster.store, identity=name)
+    client.withheld = lambda body: bool(body["spec"].get("nodeName"))
+    return client
+
+
+async def test_room_that_was_just_given_away_is_not_given_again(bench: Bench) -> None:
+    """20 gangs come one by one for 16 nodes; the leader sees no binding, and the last go first."""
+    urgent = {"metadata": {"name": "urgent"}, "value": 100}
+    await bench.cluster.create(PRIORITY_CLASSES, "", urgent)
+    await bench.start(client=blind(bench, "a"))
+    for number in range(20):
+        (pod,) = gang(f"g{number}", 1)
+        if number >= 8:
+            pod["spec"]["priorityClassName"] = "urgent"
+        await submit(bench.cluster, TEAM, [pod])
+        await bench.clock.advance(0.5)
+    places = await bench.places()
+    assert len(places) == 16
+    assert len(set(places.values())) == 16
+
+
+async def test_a_new_leader_asks_before_it_takes_pods_for_gone(bench: Bench) -> None:
+    """A standby that has heard of none of the bound pods leaves them their room."""
+    deaf = Withholding(bench.cluster.store, identity="b")
+    deaf.withheld = lambda body: body["metadata"]["name"].startswith("old")
+    await bench.start("a")
+    await bench.start("b", client=deaf)
+    await submit(bench.cluster, TEAM, gang("old", 4))
+    await bench.clock.advance(2)
+    held = set((await bench.places()).values())
+    assert len(held) == 4
+    bench.tasks[1].cancel()
+    await bench.clock.advance(10)
+    await submit(bench.cluster, TEAM, gang("new", 16))
+    await submit(bench.cluster, TEAM, gang("fits", 4))
+    await bench.clock.advance(10)
+    places = await bench.places()
+    assert sorted(name for name in places if not name.startswith("old")) == [
+        f"fits-{i}" for i in range(4)
+    ]
+    assert not held & {node for name, node in places.items() if name.startswith("fits")}
+    leases = (await bench.cluster.list(LEASES, "kube-system", PAGES)).items
+    written = [m.pod.name for one in leases for e in read_page(one).entries for m in e.members]
+    assert sorted(written) == sorted(places)
