@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 import structlog
 
 from fourleaf.agent.contradictions import Examined, examined
+from fourleaf.agent.events import news
+from fourleaf.agent.grant_check import NOTHING_UNKNOWN, Mismatch, mismatches
 from fourleaf.agent.grants import Grants, subject
 from fourleaf.agent.inventory import inventory
-from fourleaf.agent.matching import NOTHING_UNKNOWN, Mismatch, mismatches
 from fourleaf.agent.memory import carried_over
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.agent.node import NodeIdentity, node_identity
-from fourleaf.agent.publisher import MANAGER, Pace, Publisher
-from fourleaf.agent.reading import Reading
-from fourleaf.agent.telling import news
+from fourleaf.agent.publisher import MANAGER, Publisher, PublishIntervals
+from fourleaf.agent.readings import Reading
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
@@ -42,13 +42,13 @@ _EVENTS = LanePace(waiting=200, rate=1.0, burst=10.0, writers=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class AgentSettings:
     """Which node, how often it is looked at, and what its kernel calls this boot."""
 
     node: str
     interval: float = INTERVAL
     boot_id: str = ""
-    pace: Pace = field(default_factory=Pace)
+    pace: PublishIntervals = field(default_factory=PublishIntervals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Agent:
         cluster: Cluster,
         clock: Clock,
         read: Callable[[], Awaitable[Reading]],
-        setting: Setting,
+        setting: AgentSettings,
         metrics: AgentMetrics,
     ) -> None:
         self._cluster = cluster

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fourleaf.agent.matching import Mismatch
-from fourleaf.agent.reading import Fault, Reading
+from fourleaf.agent.grant_check import Mismatch
+from fourleaf.agent.readings import Fault, Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped, second
 from fourleaf.model.crds.api import Condition, ConditionStatus
 

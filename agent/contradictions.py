@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from fourleaf.agent.reading import Fault, Reading
+from fourleaf.agent.readings import Fault, Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.model.crds.node_status import Link
 

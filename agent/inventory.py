@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from fourleaf.agent.conditions import conditions
 from fourleaf.agent.contradictions import Examined
-from fourleaf.agent.matching import Mismatch
+from fourleaf.agent.grant_check import Mismatch
 from fourleaf.agent.node import NodeIdentity
-from fourleaf.agent.reading import Fault, Reading
+from fourleaf.agent.readings import Fault, Reading
 from fourleaf.model.crds.api import Condition
 from fourleaf.model.crds.node_status import NodeDevices
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fourleaf.agent.readers.from_file import SOURCE as FILE
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 
 GONE = "the driver no longer lists it"

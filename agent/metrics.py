@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 

@@ -21,7 +21,7 @@ _MALFORMED = frozenset({400, 413, 422})
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PublishIntervals:
     """How often, in seconds, what stands is read again, and processes are written at most."""
 
     look: float = 300.0
@@ -36,12 +36,14 @@ class Publisher:
     start and now and then, since somebody else may have changed or deleted it.
     """
 
-    def __init__(self, cluster: Cluster, clock: Clock, pace: Pace | None = None) -> None:
+    def __init__(
+        self, cluster: Cluster, clock: Clock, pace: PublishIntervals | None = None
+    ) -> None:
         self.writes = 0
         self.standing: NodeDevices | None = None
         self._cluster = cluster
         self._clock = clock
-        self._pace = pace or Pace()
+        self._pace = pace or PublishIntervals()
         self._owner = ""
         self._refused: NodeDevices | None = None
         self._looked_at = self._written_at = float("-inf")

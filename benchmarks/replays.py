@@ -16,9 +16,9 @@ from benchmarks.kept import Kept
 from benchmarks.sources import code_now, code_of
 from fourleaf.model.fabric import Fabric
 from fourleaf.simulator.measures.summary import Summary, summarise
-from fourleaf.simulator.options import Options
+from fourleaf.simulator.options import ReplayOptions
 from fourleaf.simulator.readers import kalos, lingjun, philly
-from fourleaf.simulator.record import Counts
+from fourleaf.simulator.record import ReplayCounts
 from fourleaf.simulator.replay import replay
 from fourleaf.simulator.trace import DAY, Sizes, Trace
 
@@ -53,7 +53,7 @@ class Case:
 
     trace: str
     load: int
-    options: Options
+    options: ReplayOptions
     quick: bool = False
     deal: int = 0
 
@@ -65,7 +65,7 @@ class Finished:
     source: str
     gangs: int
     summary: Summary
-    counts: Counts
+    counts: ReplayCounts
     seconds: float
 
     def of(self, case: Case) -> Outcome:
@@ -81,7 +81,7 @@ class Outcome:
     source: str
     gangs: int
     summary: Summary
-    counts: Counts
+    counts: ReplayCounts
     seconds: float
 
 
@@ -102,7 +102,7 @@ def trace_of(case: Case, fabric: Fabric) -> Trace:
     return found.shuffled(case.deal).at_load(case.load / 100, gpus)
 
 
-def with_slack(options: Options, slack: int) -> Options:
+def with_slack(options: ReplayOptions, slack: int) -> ReplayOptions:
     """The same options with windows of so many leaves beyond the fewest."""
     spec = options.config.spec
     topology = spec.topology.model_copy(update={"window_slack": slack})

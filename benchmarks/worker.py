@@ -19,12 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.results import markdown, write_section
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
 from fourleaf.model.plan import Plan, PlanStatus
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.process.client import SolverClient

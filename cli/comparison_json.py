@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fourleaf.cli.score_json import decision_document
-from fourleaf.model.config import API_VERSION
+from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.documents.plan import to_document, waiting_document
 from fourleaf.model.readers.config_patch import differences
-from fourleaf.model.scores.comparison import Change, Comparison, Outcome
+from fourleaf.model.scores.comparison import Comparison, GangChange, PlannedSnapshot
 from fourleaf.model.scores.terms import shared_points
 
 Document = dict[str, Any]
@@ -49,7 +49,7 @@ def _terms(comparison: Comparison) -> list[Document]:
     ]
 
 
-def _gang(change: Change, comparison: Comparison) -> Document:
+def _gang(change: GangChange, comparison: Comparison) -> Document:
     document: Document = {
         "namespace": change.gang.namespace,
         "name": change.gang.name,
@@ -68,7 +68,7 @@ def _gang(change: Change, comparison: Comparison) -> Document:
     return document
 
 
-def _place(pods: tuple[tuple[str, str], ...], outcome: Outcome) -> Document:
+def _place(pods: tuple[tuple[str, str], ...], outcome: PlannedSnapshot) -> Document:
     fabric = outcome.snapshot.fabric
     leaves = dict.fromkeys(fabric.leaves[fabric.leaf_of[node]].name for _, node in pods)
     return {"leaves": list(leaves), "nodes": [node for _, node in pods]}

@@ -45,14 +45,14 @@ def _snapshot(ctx: typer.Context) -> Snapshot:
     """What the files on the command line hold, else the cluster."""
     import asyncio
 
-    from fourleaf.cli.live import Reach, read_live
+    from fourleaf.cli.live import ClusterAccess, read_live
     from fourleaf.model.readers import open_paths, read
 
     given = ctx.params
     files = given.get("files")
     if files:
         return read(open_paths(files), strict=False).snapshot
-    reach = Reach(given.get("kubeconfig"), given.get("context"))
+    reach = ClusterAccess(given.get("kubeconfig"), given.get("context"))
 
     async def observed() -> Snapshot:
         from fourleaf.cli.clusters import connected
@@ -99,7 +99,7 @@ def _contexts(ctx: typer.Context) -> Iterator[str]:
 
 
 def _weights(_: typer.Context) -> Iterator[str]:
-    from fourleaf.model.config import BUILT_IN_TERMS
+    from fourleaf.model.config.spec import BUILT_IN_TERMS
     from fourleaf.model.extensions import load
 
     own = load()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.readers import Source
-from fourleaf.model.readers.expansion import Expansion
-from fourleaf.model.readers.groups import Dialect, membership
-from fourleaf.model.readers.inventory import Inventory
-from fourleaf.model.readers.owners import Owners
-from fourleaf.model.readers.pods import read_pod
-from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.gangs.dialects import Dialect, membership
+from fourleaf.model.readers.gangs.expansion import Expansion
+from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.owners import Owners
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.pods import read_pod
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.topology import PRESETS, TopologyError, choose_levels, levels_of
 

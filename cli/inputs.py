@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import Reach
-    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.extensions import Extensions
-    from fourleaf.model.readers import Reading, Source
+    from fourleaf.model.readers import InputReading, Source
     from fourleaf.model.snapshot import Snapshot
 
 
@@ -40,14 +40,16 @@ def open_files(files: Sequence[str]) -> list[Source]:
     return open_paths(files, sys.stdin.buffer)
 
 
-def read_files(files: Sequence[str], now: float | None = None) -> Reading:
+def read_files(files: Sequence[str], now: float | None = None) -> InputReading:
     """Everything that `files` hold. Raises `BadInput`."""
     from fourleaf.model.readers import read
 
     return read(open_files(files), now)
 
 
-def reading_of(reach: Reach, files: Sequence[str] | None, now: float | None = None) -> Reading:
+def reading_of(
+    reach: ClusterAccess, files: Sequence[str] | None, now: float | None = None
+) -> InputReading:
     """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
     if files:
         reading = read_files(files, now)
@@ -61,7 +63,7 @@ def reading_of(reach: Reach, files: Sequence[str] | None, now: float | None = No
 
 def need_terms(config: SchedulerConfig, source: str, extensions: Extensions) -> None:
     """Raise `BadInput` where `scoringWeights` names a term that nobody brings."""
-    from fourleaf.model.config import BUILT_IN_TERMS
+    from fourleaf.model.config.spec import BUILT_IN_TERMS
     from fourleaf.model.extensions import unknown_weights
     from fourleaf.model.problems import BadInput, Problem, Severity
 

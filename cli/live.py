@@ -13,9 +13,9 @@ from fourleaf.cli.clusters import connected, named, refused
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind
     from fourleaf.k8s_bridge.cluster.protocol import Cluster, Listing
-    from fourleaf.model.config import SchedulerConfig
+    from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import Problem
-    from fourleaf.model.readers import Reading, Source
+    from fourleaf.model.readers import InputReading, Source
 
 Body = dict[str, Any]
 CLUSTER = "cluster"
@@ -23,7 +23,7 @@ CLUSTER = "cluster"
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ClusterAccess:
     """How to get at a cluster, and where the scheduler's config is."""
 
     kubeconfig: str | None = None
@@ -49,19 +49,19 @@ class Live:
 
     def reading(
         self, given: Sequence[Source] = (), config: SchedulerConfig | None = None
-    ) -> Reading:
+    ) -> InputReading:
         """What there is to plan, with the objects of `given` on top, which win over live ones.
 
         Raises `BadInput` for errors in `given` alone: a tenant's broken object must not keep
         others from an answer. Owners without pods are expanded only where they are given.
         `config` counts in place of what the objects say.
         """
-        from fourleaf.model.readers.beside import read_beside
+        from fourleaf.model.readers.overlay import read_beside
 
         return read_beside(CLUSTER, self.objects, given, self.now, config)
 
 
-def observe(reach: Reach, leases_in: str | None = None) -> Live:
+def observe(reach: ClusterAccess, leases_in: str | None = None) -> Live:
     """Read the cluster once, with the scheduler's Leases of the namespace `leases_in`.
 
     Raises `BadInput` where it cannot be reached or does not let us.
@@ -69,12 +69,12 @@ def observe(reach: Reach, leases_in: str | None = None) -> Live:
     return asyncio.run(_observe(reach, leases_in))
 
 
-async def _observe(reach: Reach, leases_in: str | None) -> Live:
+async def _observe(reach: ClusterAccess, leases_in: str | None) -> Live:
     async with connected(reach.kubeconfig, reach.context) as cluster:
         return await read_live(cluster, reach, leases_in)
 
 
-async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None) -> Live:
+async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | None = None) -> Live:
     """What `cluster` holds now; see `observe`. Kinds that it does not serve are left out."""
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
@@ -83,7 +83,7 @@ async def read_live(cluster: Cluster, reach: Reach, leases_in: str | None = None
     from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
     from fourleaf.k8s_bridge.scheduler import SUBJECTS
     from fourleaf.model.problems import BadInput
-    from fourleaf.model.readers.beside import without_idle_owners
+    from fourleaf.model.readers.overlay import without_idle_owners
 
     asked = [
         (selection_of(one).kinds, _first(cluster, selection_of(one).kinds)) for one in SUBJECTS
@@ -131,7 +131,7 @@ async def _config(cluster: Cluster, namespace: str) -> list[Body]:
     from fourleaf.k8s_bridge.cluster.errors import NotFound
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.k8s_bridge.cluster.protocol import Listing, Target
-    from fourleaf.model.config import CONFIG_MAP
+    from fourleaf.model.config.spec import CONFIG_MAP
 
     try:
         body = await cluster.get(CONFIG_MAPS, Target(namespace, CONFIG_MAP))

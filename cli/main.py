@@ -11,7 +11,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fourleaf.cli import (
+from fourleaf.cli.console import EXIT_BAD_INPUT, print_problems, write
+from fourleaf.cli.demo import verb as demo
+from fourleaf.cli.maps import verb as maps
+from fourleaf.cli.topology import verb as topology
+from fourleaf.cli.verbs import (
     config,
     dashboard,
     defrag,
@@ -29,11 +33,7 @@ from fourleaf.cli import (
     webhook,
     why,
 )
-from fourleaf.cli.agent import agent
-from fourleaf.cli.console import EXIT_BAD_INPUT, print_problems, write
-from fourleaf.cli.demo import verb as demo
-from fourleaf.cli.maps import verb as maps
-from fourleaf.cli.topology import verb as topology
+from fourleaf.cli.verbs.agent import agent
 
 
 class Verbs(TyperGroup):

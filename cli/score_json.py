@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fourleaf.model.config import API_VERSION
+from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.documents.plan import waiting_document
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.scores.decision import Decision
@@ -13,7 +13,7 @@ from fourleaf.model.weights import SCALE
 from fourleaf.solver.explain.appraisal import Appraisal
 
 if TYPE_CHECKING:
-    from fourleaf.cli.score import Scores
+    from fourleaf.cli.verbs.score import Scores
 
 Document = dict[str, Any]
 

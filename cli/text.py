@@ -14,7 +14,7 @@ def json_text(document: object) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
 
 
-class Block(str):
+class BlockText(str):
     """Text of several lines that YAML shows line by line."""
 
     __slots__ = ()
@@ -28,7 +28,7 @@ def yaml_text(document: object) -> str:
         pass
 
     Dumper.add_representer(
-        Block, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, "|")
+        BlockText, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, "|")
     )
     return str(yaml.dump(document, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100))
 

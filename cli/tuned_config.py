@@ -8,22 +8,22 @@ if TYPE_CHECKING:
     from fourleaf.simulator.tuning.choice import Compared
     from fourleaf.simulator.tuning.evaluate import Evaluation
     from fourleaf.simulator.tuning.knobs import Settings
-    from fourleaf.simulator.tuning.verdict import Verdict
+    from fourleaf.simulator.tuning.verdict import StudyVerdict
 
 PREFIX = "tune.topology.scheduler/"
 KEY = "config.yaml"
 
 
-def config_map(verdict: Verdict, settings: Settings, study: str) -> str:
+def config_map(verdict: StudyVerdict, settings: Settings, study: str) -> str:
     """The manifest as YAML, read back by our own reader before anybody else sees it.
 
     Raises `BadInput` where that reader would refuse it.
     """
-    from fourleaf.cli.text import Block, plain, yaml_text
-    from fourleaf.model.config import CONFIG_MAP
+    from fourleaf.cli.text import BlockText, plain, yaml_text
+    from fourleaf.model.config.spec import CONFIG_MAP
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers import read
-    from fourleaf.model.readers.sources import Source
+    from fourleaf.model.readers.text.sources import Source
     from fourleaf.simulator.tuning.knobs import applied
 
     config = applied(verdict.task.config, settings)
@@ -38,7 +38,7 @@ def config_map(verdict: Verdict, settings: Settings, study: str) -> str:
             "namespace": config.metadata.namespace,
             "annotations": evidence(verdict, study),
         },
-        "data": {KEY: Block(yaml_text({**head, "spec": body.get("spec", {})}))},
+        "data": {KEY: BlockText(yaml_text({**head, "spec": body.get("spec", {})}))},
     }
     text = yaml_text(manifest)
     reading = read([Source(CONFIG_MAP, text.encode())])
@@ -50,7 +50,7 @@ def config_map(verdict: Verdict, settings: Settings, study: str) -> str:
     return text
 
 
-def evidence(verdict: Verdict, study: str) -> dict[str, str]:
+def evidence(verdict: StudyVerdict, study: str) -> dict[str, str]:
     """Whose data, which windows and seeds, which trial, and what it came to."""
     from fourleaf.simulator.tuning.verdict import sentence
 
@@ -71,7 +71,7 @@ def evidence(verdict: Verdict, study: str) -> dict[str, str]:
     return {f"{PREFIX}{name}": text for name, text in said.items()}
 
 
-def _figures(verdict: Verdict, one: Compared | None, alone: Evaluation | None) -> str:
+def _figures(verdict: StudyVerdict, one: Compared | None, alone: Evaluation | None) -> str:
     """`allocation 42.1 % -> 47.8 %, ...`, default first."""
     from fourleaf.simulator.tuning.objectives import OBJECTIVES
 

@@ -29,7 +29,7 @@ FRESH = 1.0
 Text = Annotated[str, Field(max_length=4096)]
 
 
-class _Part(BaseModel):
+class _CyclesPart(BaseModel):
     """Unknown fields are left alone: the scheduler may be of a newer version."""
 
     model_config = ConfigDict(
@@ -37,7 +37,7 @@ class _Part(BaseModel):
     )
 
 
-class StageView(_Part):
+class StageView(_CyclesPart):
     """One solve of a cycle, in its own unit."""
 
     name: Text
@@ -47,7 +47,7 @@ class StageView(_Part):
     seconds: float
 
 
-class CycleView(_Part):
+class CycleView(_CyclesPart):
     """A cycle that decided something. `at` in seconds since the epoch, `seconds` by phase."""
 
     id: Text
@@ -69,7 +69,7 @@ class CycleView(_Part):
         return sum(self.seconds.values())
 
 
-class _Answer(_Part):
+class _Answer(_CyclesPart):
     kind: Text
     identity: Text
     leader: bool
@@ -93,7 +93,7 @@ NOBODY = CyclesView(
 )
 
 
-class Cycles:
+class SchedulerCycles:
     """Asks the replicas at `servers` (URLs), at most once in `FRESH` seconds."""
 
     def __init__(self, servers: Sequence[str], clock: Clock) -> None:

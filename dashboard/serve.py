@@ -10,19 +10,19 @@ from ipaddress import ip_address
 
 import structlog
 
-from fourleaf.dashboard.asking import Asker
-from fourleaf.dashboard.board import Board
-from fourleaf.dashboard.collecting import collecting_while
-from fourleaf.dashboard.cycles import Cycles
-from fourleaf.dashboard.expecting import Expecting
-from fourleaf.dashboard.following import Follower
-from fourleaf.dashboard.hub import Hub
-from fourleaf.dashboard.readying import Readiness
+from fourleaf.dashboard.change_feed import Follower
+from fourleaf.dashboard.cycles import SchedulerCycles
+from fourleaf.dashboard.event_stream import Hub
+from fourleaf.dashboard.gc_schedule import collecting_while
+from fourleaf.dashboard.readiness import Readiness
+from fourleaf.dashboard.service import Board
+from fourleaf.dashboard.solver_pool import Asker
+from fourleaf.dashboard.start_times import Expecting
 from fourleaf.dashboard.web.access import Access, Anybody
 from fourleaf.dashboard.web.app import application
-from fourleaf.dashboard.web.drawing import Drawing
 from fourleaf.dashboard.web.guard import LOOPBACK
-from fourleaf.dashboard.web.server import Server
+from fourleaf.dashboard.web.server import DashboardServer
+from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.dashboard.world.live import LiveWorld
 from fourleaf.dashboard.world.sight import World
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -36,7 +36,7 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DashboardOptions:
     """Where to listen, who may look, and where the scheduler's replicas serve `/cycles`.
 
     `names` are further names of this dashboard, by which browsers may ask for it.
@@ -69,11 +69,13 @@ def is_loopback(host: str) -> bool:
 
 
 @asynccontextmanager
-async def serving(world: World, clock: Clock, options: Options) -> AsyncIterator[Server]:
+async def serving(
+    world: World, clock: Clock, options: DashboardOptions
+) -> AsyncIterator[DashboardServer]:
     """The server, listening, and all that stands behind it. Raises `OSError`."""
     hub, asker = Hub(), Asker()
     expecting = Expecting(clock, lambda: hub.send(QUEUE))
-    cycles = Cycles(options.servers, clock)
+    cycles = SchedulerCycles(options.servers, clock)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(asker.close)
         stack.push_async_callback(expecting.close)
@@ -84,7 +86,9 @@ async def serving(world: World, clock: Clock, options: Options) -> AsyncIterator
         readiness = Readiness(world)
         access, names = options.access, options.answers_to
         app = application(board, hub, follower, readiness, drawing, access, names)
-        server = await stack.enter_async_context(Server(app, options.host, options.port, hub.close))
+        server = await stack.enter_async_context(
+            DashboardServer(app, options.host, options.port, hub.close)
+        )
 
         async def show() -> None:
             drawing.prepare()
@@ -99,7 +103,7 @@ async def serving(world: World, clock: Clock, options: Options) -> AsyncIterator
 async def serve(
     world: World,
     clock: Clock,
-    options: Options,
+    options: DashboardOptions,
     stop: asyncio.Event,
     told: Callable[[str], None],
 ) -> None:

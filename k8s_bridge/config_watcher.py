@@ -13,13 +13,13 @@ import structlog
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced
-from fourleaf.model.config import BUILT_IN_TERMS, CONFIG_MAP, SchedulerConfig
+from fourleaf.model.config.spec import BUILT_IN_TERMS, CONFIG_MAP, SchedulerConfig
 from fourleaf.model.extensions import ExtensionError, Extensions, load, unknown_weights
 from fourleaf.model.problems import Problem, Severity
 from fourleaf.model.readers.config import BUILT_IN, read_config
-from fourleaf.model.readers.inventory import Inventory
-from fourleaf.model.readers.report import Report
-from fourleaf.model.readers.sources import Source
+from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.text.sources import Source
 from fourleaf.model.snapshot import DEFAULTS
 
 

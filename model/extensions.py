@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from inspect import isclass, signature
 from typing import Any, Protocol
 
-from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from fourleaf.model.constraint import ANY_NODE, NodeConstraint
+from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint
 from fourleaf.model.resources import Resources
 
 

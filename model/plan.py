@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.reasons import Reason
+from fourleaf.model.reasons.kinds import Reason
 
 MILLION = 10**6
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move, Placement, PlanStatus, Stage, Waiting
-from fourleaf.model.reasons import Reason
+from fourleaf.model.reasons.kinds import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class FreeRoom:
+class FreeLeaves:
     """Whole free leaves: how many, and how many disjoint pairs and quads of adjacent ones."""
 
     leaves: int = 0
@@ -100,8 +100,8 @@ class DefragPlan(RelocationPlan):
     moves: tuple[Move, ...] = ()
     placements: tuple[Placement, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    before: FreeRoom = FreeRoom()
-    after: FreeRoom = FreeRoom()
+    before: FreeLeaves = FreeLeaves()
+    after: FreeLeaves = FreeLeaves()
     cost: int = 0
     objective: int = 0
     bound: int = 0

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.resources import Resources, counted, free_devices, minus, total
-from fourleaf.model.standing import StandingGang
+from fourleaf.model.running_gang import StandingGang
 
 DEFAULTS = SchedulerConfig()
 """The config where none is given."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from fourleaf.model.config import Topology
+from fourleaf.model.config.spec import Topology
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.node import Node
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.gang import Gang, Strategy
 
 SCALE = 1000

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class GpuSeconds:
     """GPU-seconds from the start of the replay to some moment."""
 
     used: int = 0
@@ -19,14 +19,14 @@ class Totals:
         return self.used + self.failed + self.free
 
 
-class Books:
+class GpuSecondsBooks:
     """Adds up GPU-seconds as time goes on. `used` and `failed` are GPUs now."""
 
     def __init__(self, gpus: int) -> None:
         self.gpus = gpus
         self.used = 0
         self.failed = 0
-        self.totals = Totals()
+        self.totals = GpuSeconds()
         self._now = 0
 
     @property
@@ -40,7 +40,7 @@ class Books:
         if seconds < 0:
             raise ValueError(f"time goes back from {self._now} to {now}")
         known = self.totals
-        self.totals = Totals(
+        self.totals = GpuSeconds(
             known.used + self.used * seconds,
             known.failed + self.failed * seconds,
             known.free + self.free * seconds,

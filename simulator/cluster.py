@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.simulator.books import Books
+from fourleaf.simulator.books import GpuSecondsBooks
 from fourleaf.simulator.journal import Journal
-from fourleaf.simulator.running import Running
+from fourleaf.simulator.running_gang import Running
 
 MOST_FABRICS = 8
 """How many fabrics, by their failed nodes, are kept with all that was worked out on them."""
@@ -22,7 +22,7 @@ class Overbooked(Exception):
     """A placement that no cluster could carry out."""
 
 
-class Cluster:
+class SimulatedCluster:
     """Who runs where. Times are whole seconds; `now` never goes back."""
 
     def __init__(self, fabric: Fabric) -> None:
@@ -30,7 +30,7 @@ class Cluster:
         self.capacity = {name: node.allocatable.gpus for name, node in fabric.nodes.items()}
         self.running: dict[GangKey, Running] = {}
         self.failed: set[str] = set()
-        self.books = Books(sum(self.capacity.values()))
+        self.books = GpuSecondsBooks(sum(self.capacity.values()))
         self.journal = Journal()
         self._free = dict(self.capacity)
         self._pods: dict[tuple[GangKey, str], RunningPod] = {}

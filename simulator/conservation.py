@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from fourleaf.simulator.books import Totals
+from fourleaf.simulator.books import GpuSeconds
 from fourleaf.simulator.journal import Stretch
 
 
@@ -18,7 +18,7 @@ class NotConserved(Exception):
 
 
 def check(
-    capacity: Mapping[str, int], stretches: Iterable[Stretch], seconds: int, totals: Totals
+    capacity: Mapping[str, int], stretches: Iterable[Stretch], seconds: int, totals: GpuSeconds
 ) -> None:
     """Raise `NotConserved` unless journal and books tell the same, and nothing impossible.
 
@@ -30,7 +30,7 @@ def check(
 
 
 def _faults(
-    capacity: Mapping[str, int], stretches: list[Stretch], seconds: int, totals: Totals
+    capacity: Mapping[str, int], stretches: list[Stretch], seconds: int, totals: GpuSeconds
 ) -> Iterator[str]:
     on_node: dict[str, list[Stretch]] = defaultdict(list)
     used = failed = 0

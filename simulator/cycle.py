@@ -5,13 +5,13 @@ from __future__ import annotations
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.simulator.inspecting import inspect
+from fourleaf.simulator.plan_check import inspect
 from fourleaf.simulator.policies.protocol import Policy
-from fourleaf.simulator.reserving import backfillers, claim, keep, seat_pods
-from fourleaf.simulator.world import World
+from fourleaf.simulator.reservation import backfillers, claim, keep, seat_pods
+from fourleaf.simulator.world import ReplayState
 
 
-def cycle(world: World, policy: Policy) -> None:
+def cycle(world: ReplayState, policy: Policy) -> None:
     """Ask the policy once, and start what it places."""
     world.cycles.discard(world.now)
     claim(world)
@@ -32,7 +32,7 @@ def cycle(world: World, policy: Policy) -> None:
     keep(world, policy)
 
 
-def _batch(world: World) -> list[Gang]:
+def _batch(world: ReplayState) -> list[Gang]:
     """The gangs worth asking about: all where room was freed, else those that are new.
 
     Whoever was left waiting would be left again with no more room than before.
@@ -42,14 +42,14 @@ def _batch(world: World) -> list[Gang]:
     return [world.waiting[key].gang for key in world.waiting if key in world.news]
 
 
-def _asked(world: World, policy: Policy, snapshot: Snapshot) -> Plan:
+def _asked(world: ReplayState, policy: Policy, snapshot: Snapshot) -> Plan:
     plan = policy.decide(snapshot)
     world.record.counts.cycles += 1
     inspect(snapshot, plan, policy.scored, world.record.counts)
     return plan
 
 
-def _backfill(world: World, policy: Policy, plan: Plan) -> None:
+def _backfill(world: ReplayState, policy: Policy, plan: Plan) -> None:
     """Let gangs that end in time use the room that is kept for another."""
     short = backfillers(world, plan)
     if not short:

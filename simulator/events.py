@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 
-class Kind(IntEnum):
+class EventKind(IntEnum):
     """What happens. At one moment the kinds follow each other in this order."""
 
     END = 0  # a gang has done its work
@@ -22,11 +22,11 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Event:
+class ReplayEvent:
     """One event at `at` whole seconds. `number` keeps those of one moment and kind in order."""
 
     at: int
-    kind: Kind
+    kind: EventKind
     number: int
     what: Any = field(compare=False, default=None)
 
@@ -35,17 +35,17 @@ class EventQueue:
     """Events by time, kind and the order in which they were added."""
 
     def __init__(self) -> None:
-        self._heap: list[Event] = []
+        self._heap: list[ReplayEvent] = []
         self._added = 0
 
     def __len__(self) -> int:
         return len(self._heap)
 
-    def add(self, at: int, kind: Kind, what: Any = None) -> None:
+    def add(self, at: int, kind: EventKind, what: Any = None) -> None:
         """Let `kind` happen at `at`."""
-        heapq.heappush(self._heap, Event(at, kind, self._added, what))
+        heapq.heappush(self._heap, ReplayEvent(at, kind, self._added, what))
         self._added += 1
 
-    def pop(self) -> Event:
+    def pop(self) -> ReplayEvent:
         """Take out what happens next. Raises `IndexError` where nothing is left."""
         return heapq.heappop(self._heap)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from fourleaf.model.config import Batch, SchedulerConfig, Solver, Spec
+from fourleaf.model.config.spec import Batch, SchedulerConfig, Solver, Spec
 
 PATIENCE = 900.0
 """Seconds of a solve. Long enough that no limit decides: then the same seed gives the same run."""
@@ -29,7 +29,7 @@ class Recovery(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
+class FailureModel:
     """Failures of nodes, and what they cost. Nodes fail until the last job has arrived.
 
     `rate` is in failures per 1000 node-days: 6.5 is what Kokolis et al. report for RSC-1
@@ -48,7 +48,7 @@ class Failures:
 
 
 @dataclass(frozen=True, slots=True)
-class Backfill:
+class BackfillOptions:
     """Whether room is kept for the first gang that has waited for `after` seconds.
 
     Gangs that end before it is needed may use it meanwhile. Durations are known exactly.
@@ -59,7 +59,7 @@ class Backfill:
 
 
 @dataclass(frozen=True, slots=True)
-class Defragmentation:
+class DefragmentationOptions:
     """Moves of gangs that make room, `moves` at most, every `every` seconds; 0: never."""
 
     every: int = 0
@@ -86,15 +86,15 @@ def _config() -> SchedulerConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReplayOptions:
     """One replay. The policy is asked at multiples of `period` seconds, where something changed."""
 
     policy: str = "cpsat"
     seed: int = 0
     period: int = 60
-    failures: Failures = Failures()
-    backfill: Backfill = Backfill()
-    defragmentation: Defragmentation = Defragmentation()
+    failures: FailureModel = FailureModel()
+    backfill: BackfillOptions = BackfillOptions()
+    defragmentation: DefragmentationOptions = DefragmentationOptions()
     communication: Communication = Communication()
     config: SchedulerConfig = field(default_factory=_config)
 
@@ -109,7 +109,7 @@ class NoRule(ValueError):
     """A policy without the leaf rule is to be mended by it. The message ends with the advice."""
 
 
-def under(options: Options, policy: str) -> Options:
+def under(options: ReplayOptions, policy: str) -> ReplayOptions:
     """The same options for another policy: `spread`, which cannot be repaired, patches."""
     failures = options.failures
     if policy in RULELESS and failures.recovery is Recovery.REPAIR:
@@ -117,7 +117,7 @@ def under(options: Options, policy: str) -> Options:
     return replace(options, policy=policy, failures=failures)
 
 
-def need_rule(options: Options) -> None:
+def need_rule(options: ReplayOptions) -> None:
     """Raise `NoRule` where the solver, which keeps the leaf rule, is to move who does not."""
     if options.policy in RULELESS and options.solves:
         moving = options.defragmentation.every > 0

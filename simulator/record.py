@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fourleaf.simulator.books import Totals
+from fourleaf.simulator.books import GpuSeconds
 
 NEVER = -1
 """The start or end of what has not started or ended."""
@@ -65,7 +65,7 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Counts:
+class ReplayCounts:
     """What happened how often. `breaches` by law. `unproven` and `greedy` are cycles.
 
     `hit` gangs lost members, of which `kept` went on, and the rest waited again.
@@ -85,7 +85,7 @@ class Counts:
 
 
 @dataclass(slots=True)
-class Record:
+class ReplayRecord:
     """All that is known of one replay. `close` is when the last job arrived, `end` the end.
 
     `recovery` is what gangs got that lost a node, "" where none could; `shared`: the
@@ -99,9 +99,9 @@ class Record:
     gpus: int
     close: int
     end: int = 0
-    at_close: Totals = field(default_factory=Totals)
-    at_end: Totals = field(default_factory=Totals)
-    counts: Counts = field(default_factory=Counts)
+    at_close: GpuSeconds = field(default_factory=GpuSeconds)
+    at_end: GpuSeconds = field(default_factory=GpuSeconds)
+    counts: ReplayCounts = field(default_factory=ReplayCounts)
     gangs: dict[str, GangRecord] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
     recovery: str = ""

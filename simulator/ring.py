@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
-from fourleaf.simulator.running import FULL
+from fourleaf.simulator.running_gang import FULL
 
 
 def hops(fabric: Fabric, nodes: Sequence[str]) -> Mapping[int, int]:
@@ -45,7 +45,7 @@ def slowdown(crossing: Iterable[tuple[int, int]], oversubscription: int, share: 
     return FULL - share + max(share, worst)
 
 
-class Network:
+class RingNetwork:
     """The hops of all gangs that run, and what they leave to each."""
 
     def __init__(self, fabric: Fabric, oversubscription: int, share: int) -> None:

@@ -54,7 +54,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Resident:
+class ResidentJob:
     """A job that runs when the replay begins: `seats` are (pod, node) in rank order.
 
     Its duration is what is left of it; `FOREVER` where nobody knows.
@@ -75,7 +75,7 @@ class Trace:
     name: str
     source: str
     jobs: tuple[Job, ...]
-    residents: tuple[Resident, ...] = ()
+    residents: tuple[ResidentJob, ...] = ()
     horizon: int = 0
 
     @property

@@ -9,20 +9,20 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.snapshot import RunningPod
 from fourleaf.model.validator.facts import facts_of
-from fourleaf.model.validator.kind import kind_of
-from fourleaf.simulator.cluster import Cluster
-from fourleaf.simulator.events import EventQueue, Kind
+from fourleaf.model.validator.static_keys import kind_of
+from fourleaf.simulator.cluster import SimulatedCluster
+from fourleaf.simulator.events import EventKind, EventQueue
 from fourleaf.simulator.gangs import gang_of
-from fourleaf.simulator.options import Options
+from fourleaf.simulator.options import ReplayOptions
 from fourleaf.simulator.policies.one_by_one import NO_EXTENSIONS
-from fourleaf.simulator.record import NEVER, GangRecord, Record
-from fourleaf.simulator.ring import Network, hops
-from fourleaf.simulator.running import FULL, Running
-from fourleaf.simulator.trace import FOREVER, Job, Resident, Trace
+from fourleaf.simulator.record import NEVER, GangRecord, ReplayRecord
+from fourleaf.simulator.ring import RingNetwork, hops
+from fourleaf.simulator.running_gang import FULL, Running
+from fourleaf.simulator.trace import FOREVER, Job, ResidentJob, Trace
 
 
 @dataclass(slots=True)
-class Waiting:
+class QueuedGang:
     """A gang in the queue: the work that it has to do, and the standstill before, in ms.
 
     `hit` is the second from which it waits after a failure.
@@ -50,7 +50,7 @@ class Reservation:
 
 
 @dataclass(slots=True)
-class World:
+class ReplayState:
     """Everything that a replay knows. `news` are gangs that no cycle has seen yet.
 
     `grew`: room may have become free since the last cycle. `cycles` are the moments at which
@@ -58,13 +58,13 @@ class World:
     from `try_again` on.
     """
 
-    options: Options
-    cluster: Cluster
-    record: Record
-    network: Network | None = None
+    options: ReplayOptions
+    cluster: SimulatedCluster
+    record: ReplayRecord
+    network: RingNetwork | None = None
     queue: EventQueue = field(default_factory=EventQueue)
     now: int = 0
-    waiting: dict[GangKey, Waiting] = field(default_factory=dict)
+    waiting: dict[GangKey, QueuedGang] = field(default_factory=dict)
     news: set[GangKey] = field(default_factory=set)
     grew: bool = True
     cycles: set[int] = field(default_factory=set)
@@ -72,22 +72,24 @@ class World:
     try_again: int = 0
 
     @classmethod
-    def of(cls, trace: Trace, fabric: Fabric, options: Options) -> World:
+    def of(cls, trace: Trace, fabric: Fabric, options: ReplayOptions) -> ReplayState:
         """The world before the first job arrives."""
-        cluster = Cluster(fabric)
-        record = Record(
+        cluster = SimulatedCluster(fabric)
+        record = ReplayRecord(
             options.policy, trace.name, trace.source, options.seed, cluster.books.gpus, trace.span,
             recovery=options.failures.recovery.value if options.failures.rate else "",
             shared=options.communication.enabled,
         )  # fmt: skip
         wires = options.communication
-        network = Network(fabric, wires.oversubscription, wires.share) if wires.enabled else None
+        network = (
+            RingNetwork(fabric, wires.oversubscription, wires.share) if wires.enabled else None
+        )
         return cls(options, cluster, record, network)
 
     def submit(self, job: Job) -> None:
         """Let a job arrive."""
         gang = gang_of(job)
-        self.waiting[gang.key] = Waiting(job, gang, job.duration * FULL)
+        self.waiting[gang.key] = QueuedGang(job, gang, job.duration * FULL)
         self.record.gangs[job.name] = GangRecord(
             job.name, job.size, job.pods, job.arrival, job.duration, fewest=self._fewest(gang)
         )
@@ -96,7 +98,7 @@ class World:
         if self.options.backfill.enabled:
             self.ask_at(self.now + self.options.backfill.after)
 
-    def settle(self, resident: Resident) -> None:
+    def settle(self, resident: ResidentJob) -> None:
         """Let a job run on that ran before the replay began."""
         job = resident.job
         gang = gang_of(job)
@@ -104,7 +106,7 @@ class World:
             job.name, job.size, job.pods, 0, job.duration, 0, fewest=self._fewest(gang),
             resident=True,
         )  # fmt: skip
-        self.waiting[gang.key] = Waiting(job, gang, job.duration * FULL)
+        self.waiting[gang.key] = QueuedGang(job, gang, job.duration * FULL)
         self.launch(gang.key, resident.seats)
 
     def ask_again(self) -> None:
@@ -117,7 +119,7 @@ class World:
         at = -(-when // period) * period
         if at not in self.cycles:
             self.cycles.add(at)
-            self.queue.add(at, Kind.CYCLE)
+            self.queue.add(at, EventKind.CYCLE)
 
     def freed(self) -> None:
         """Note that there may be more room than the last cycle knew of."""
@@ -161,7 +163,7 @@ class World:
     def requeue(self, key: GangKey) -> None:
         """Let a gang that lost members wait again, with the work that it has left."""
         one = self.take(key)
-        self.waiting[key] = Waiting(one.job, one.gang, one.left - one.stall, one.stall, self.now)
+        self.waiting[key] = QueuedGang(one.job, one.gang, one.left - one.stall, one.stall, self.now)
         self.news.add(key)
         self.record.gangs[one.job.name].restarts += 1
         self.ask_again()
@@ -185,9 +187,9 @@ class World:
             one.speed = speed
             one.version += 1
             if one.job.duration != FOREVER:
-                self.queue.add(one.end(), Kind.END, (one, one.version))
+                self.queue.add(one.end(), EventKind.END, (one, one.version))
 
-    def note_wait(self, entry: Waiting) -> None:
+    def note_wait(self, entry: QueuedGang) -> None:
         """Write down how long a gang has waited since a failure sent it back."""
         if entry.hit >= 0:
             self.record.gangs[entry.job.name].again += (self.now - entry.hit) * entry.job.size

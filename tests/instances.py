@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from fourleaf.model.config import SchedulerConfig
-from fourleaf.model.constraint import NodeConstraint, Operator, Requirement, Toleration
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy, TopologyPolicy
 from fourleaf.model.node import Node, Taint
+from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement, Toleration
 from fourleaf.model.resources import Resources, fits
 from fourleaf.model.snapshot import RunningPod, Snapshot
 

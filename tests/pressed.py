@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from fourleaf.model.constraint import NodeConstraint
 from fourleaf.model.gang import Gang
+from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.snapshot import Snapshot
 from tests.instances import random_snapshot
 

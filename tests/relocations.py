@@ -7,14 +7,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from fourleaf.model.config import SchedulerConfig
-from fourleaf.model.constraint import ANY_NODE, NodeConstraint
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role, TopologyPolicy
 from fourleaf.model.node import Node
+from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint
 from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from tests.oracle.moving import Ground
 
 NOW = 10_000.0

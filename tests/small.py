@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
 from fourleaf.model.plan import Phantom, Placement, Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.model.validator import score

@@ -8,8 +8,8 @@ from typing import Any
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import StandingGang
 from tests.relocations import fail
 from tests.small import config, gang
 

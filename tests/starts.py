@@ -6,7 +6,7 @@ from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, PlanStatus, Stage
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from fourleaf.solver.batch.place_gangs import place_gangs
 from fourleaf.solver.batch.select_gangs import Chosen, select_gangs
 from fourleaf.solver.batch.to_plan import placement_of

@@ -11,10 +11,10 @@ from fourleaf.k8s_bridge.ledger.names import PREFIX as OWNED
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.crds.api import VERSION as CRD_VERSION
 from fourleaf.model.crds.claim import CLAIM
-from fourleaf.model.readers.device_map import DEVICE_MAP
-from fourleaf.model.readers.pods import DEFAULT_SCHEDULER as NO_SCHEDULER
-from fourleaf.model.readers.wishes import PREFIX as WISHES
-from fourleaf.webhook.decide import Door
+from fourleaf.model.readers.objects.annotations import PREFIX as WISHES
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods.pods import DEFAULT_SCHEDULER as NO_SCHEDULER
+from fourleaf.webhook.decide import AdmissionPath
 from fourleaf.webhook.names import (
     DEFAULT_SCHEDULER,
     ENFORCE,
@@ -54,12 +54,33 @@ def configurations(deployment: Deployment) -> list[Body]:
     validating: list[Body] = []
     for strict in (True, False):
         mutating += [
-            _hook(deployment, strict, "default", Door.MUTATE_DEFAULT, _PODS, _takes(deployment)),
-            _hook(deployment, strict, "pods", Door.MUTATE, _PODS_AND_EPHEMERAL, _ours(deployment)),
+            _hook(
+                deployment,
+                strict,
+                "default",
+                AdmissionPath.MUTATE_DEFAULT,
+                _PODS,
+                _takes(deployment),
+            ),
+            _hook(
+                deployment,
+                strict,
+                "pods",
+                AdmissionPath.MUTATE,
+                _PODS_AND_EPHEMERAL,
+                _ours(deployment),
+            ),
         ]
         validating += [
-            _hook(deployment, strict, "pods", Door.VALIDATE, _ALL_OF_PODS, _concerns(deployment)),
-            _hook(deployment, strict, "claims", Door.VALIDATE, _CLAIMS, ""),
+            _hook(
+                deployment,
+                strict,
+                "pods",
+                AdmissionPath.VALIDATE,
+                _ALL_OF_PODS,
+                _concerns(deployment),
+            ),
+            _hook(deployment, strict, "claims", AdmissionPath.VALIDATE, _CLAIMS, ""),
         ]
     for hook in mutating:
         hook["reinvocationPolicy"] = "IfNeeded"
@@ -79,7 +100,12 @@ def _configuration(kind: str, hooks: list[Body]) -> Body:
 
 
 def _hook(
-    deployment: Deployment, strict: bool, what: str, door: Door, rules: list[Body], condition: str
+    deployment: Deployment,
+    strict: bool,
+    what: str,
+    door: AdmissionPath,
+    rules: list[Body],
+    condition: str,
 ) -> Body:
     hook: Body = {
         "name": f"{what}.{'enforced' if strict else 'lenient'}.{GROUP}",
@@ -100,7 +126,7 @@ def _hook(
     return copy.deepcopy(hook)
 
 
-def _client(deployment: Deployment, door: Door) -> Body:
+def _client(deployment: Deployment, door: AdmissionPath) -> Body:
     bundle = {"caBundle": deployment.bundle} if deployment.bundle else {}
     if deployment.url:
         return {"url": f"{deployment.url}{door.value}", **bundle}

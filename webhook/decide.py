@@ -8,13 +8,13 @@ from typing import Any
 
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.problems import Problem
-from fourleaf.model.readers.manifest import Manifest
-from fourleaf.model.readers.report import Report
+from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.report import Report
 from fourleaf.webhook.answers import Patch, allowed, impossible, refused, warning_of
 from fourleaf.webhook.containers import spec_of
 from fourleaf.webhook.mutate.devices import tell_devices
 from fourleaf.webhook.mutate.scheduler import name_scheduler
-from fourleaf.webhook.review import Request
+from fourleaf.webhook.review import AdmissionRequest
 from fourleaf.webhook.settings import Settings
 from fourleaf.webhook.validate.claim_objects import check_claim_object
 from fourleaf.webhook.validate.pods import check_pod
@@ -28,7 +28,7 @@ CLAIMS = (GROUP, "gpuclaims")
 _KINDS = {PODS: "Pod", EPHEMERAL: "Pod", CLAIMS: "GpuClaim"}
 
 
-class Door(StrEnum):
+class AdmissionPath(StrEnum):
     """What is asked, by the path of the request."""
 
     MUTATE = "/mutate"
@@ -37,7 +37,7 @@ class Door(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AdmissionDecision:
     """The answer as it is sent, and in short what it comes to."""
 
     answer: Body
@@ -45,21 +45,21 @@ class Decision:
     problems: tuple[Problem, ...] = ()
 
 
-def decide(request: Request, door: Door, settings: Settings) -> Decision:
+def decide(request: AdmissionRequest, door: AdmissionPath, settings: Settings) -> AdmissionDecision:
     """Answer one review."""
     kind = _KINDS.get(request.what)
     if kind is None or request.operation not in ("CREATE", "UPDATE"):
-        return Decision(allowed(request.uid), "untouched")
+        return AdmissionDecision(allowed(request.uid), "untouched")
     missing = _missing(request, kind)
     if missing:
-        return Decision(impossible(request.uid, missing), "malformed")
-    if door is Door.VALIDATE:
+        return AdmissionDecision(impossible(request.uid, missing), "malformed")
+    if door is AdmissionPath.VALIDATE:
         return _validated(request, settings)
     patch = _patch(request, door, settings)
-    return Decision(allowed(request.uid, patch), "patched" if patch else "allowed")
+    return AdmissionDecision(allowed(request.uid, patch), "patched" if patch else "allowed")
 
 
-def _missing(request: Request, kind: str) -> str:
+def _missing(request: AdmissionRequest, kind: str) -> str:
     """What the review lacks, "" where it has all."""
     if request.object is None:
         return f"request.object is missing, though the operation is {request.operation}"
@@ -74,21 +74,21 @@ def _missing(request: Request, kind: str) -> str:
     return ""
 
 
-def _patch(request: Request, door: Door, settings: Settings) -> Patch:
+def _patch(request: AdmissionRequest, door: AdmissionPath, settings: Settings) -> Patch:
     pod, before = request.object or {}, request.old_object
     if request.what not in (PODS, EPHEMERAL):
         return []
     if request.what == PODS and before is not None:
         return []
     patch: Patch = []
-    if door is Door.MUTATE_DEFAULT:
+    if door is AdmissionPath.MUTATE_DEFAULT:
         patch = name_scheduler(pod, before, settings)
         for one in patch:
             pod = {**pod, "spec": {**spec_of(pod), "schedulerName": one["value"]}}
     return patch + tell_devices(pod, before, settings)
 
 
-def _validated(request: Request, settings: Settings) -> Decision:
+def _validated(request: AdmissionRequest, settings: Settings) -> AdmissionDecision:
     report = Report()
     body, before = request.object or {}, request.old_object
     user = request.user_info.username
@@ -105,5 +105,5 @@ def _validated(request: Request, settings: Settings) -> Decision:
     warnings = [warning_of(one) for one in report.problems if not one.is_error]
     if errors:
         answer = refused(request.uid, manifest.title, errors, warnings)
-        return Decision(answer, "refused", errors)
-    return Decision(allowed(request.uid, None, warnings), "allowed")
+        return AdmissionDecision(answer, "refused", errors)
+    return AdmissionDecision(allowed(request.uid, None, warnings), "allowed")

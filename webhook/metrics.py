@@ -10,7 +10,7 @@ RESULTS = ("allowed", "patched", "refused", "untouched", "malformed", "failed")
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0)
 
 
-class Metrics:
+class WebhookMetrics:
     """One method for each thing that happens."""
 
     def __init__(self, doors: tuple[str, ...] = ()) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from fourleaf.model.readers.jsontext import BadText, parse
+from fourleaf.model.readers.text.json import BadText, parse
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
@@ -27,13 +27,13 @@ class Malformed(Exception):
         self.advice = advice
 
 
-class _Part(BaseModel):
+class _ReviewPart(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="ignore", strict=True, alias_generator=to_camel, validate_by_name=True
     )
 
 
-class Resource(_Part):
+class Resource(_ReviewPart):
     """Group, version and resource that a request is about."""
 
     group: str = ""
@@ -41,14 +41,14 @@ class Resource(_Part):
     resource: str
 
 
-class User(_Part):
+class User(_ReviewPart):
     """Who sent the request to the API server."""
 
     username: str = ""
     groups: list[str] = Field(default_factory=list)
 
 
-class Request(_Part):
+class AdmissionRequest(_ReviewPart):
     """One request to the API server that waits for an answer."""
 
     uid: str = Field(min_length=1, max_length=128)
@@ -69,13 +69,13 @@ class Request(_Part):
         return self.resource.group, f"{plural}/{self.sub_resource}" if self.sub_resource else plural
 
 
-class _Envelope(_Part):
+class _Envelope(_ReviewPart):
     api_version: str
     kind: str
     request: Body
 
 
-def decoded(body: bytes) -> Request:
+def decoded(body: bytes) -> AdmissionRequest:
     """The request in `body`. Raises `Malformed`."""
     try:
         value = parse(body)
@@ -84,7 +84,7 @@ def decoded(body: bytes) -> Request:
     try:
         envelope = _Envelope.model_validate(value)
         _refuse_other_versions(envelope)
-        return Request.model_validate(envelope.request)
+        return AdmissionRequest.model_validate(envelope.request)
     except ValidationError as wrong:
         raise _explained(wrong) from None
 
@@ -102,7 +102,7 @@ def _refuse_other_versions(envelope: _Envelope) -> None:
 def _explained(wrong: ValidationError) -> Malformed:
     first = wrong.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    inside = where if not wrong.title.startswith("Request") else f"request.{where}"
+    inside = where if not wrong.title.startswith("AdmissionRequest") else f"request.{where}"
     said = first["msg"][:1].lower() + first["msg"][1:]
     return Malformed(
         f"{inside or 'the body'}: {said}", "Send what the API server sends: admission.k8s.io/v1."

@@ -13,19 +13,19 @@ import structlog
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.webhook.decide import Door
-from fourleaf.webhook.following import CONFIG, follow_claims, follow_config
+from fourleaf.webhook.cluster_state import CONFIG, follow_claims, follow_config
+from fourleaf.webhook.decide import AdmissionPath
 from fourleaf.webhook.http.app import application
-from fourleaf.webhook.http.limits import LIMITS, Limits
+from fourleaf.webhook.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.http.listener import Listener
 from fourleaf.webhook.http.probes import side_application
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.names import NAME, NAMESPACE, SECRET
 from fourleaf.webhook.settings import SCHEDULER_USER, Settings
 from fourleaf.webhook.state import State
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.files import CertificateFiles
-from fourleaf.webhook.tls.selfsigned import Place, SelfSigned
+from fourleaf.webhook.tls.selfsigned import SecretPlace, SelfSigned
 
 CERTIFICATE = "certificate"
 """What lacks, or is stale, where there is no certificate to trust."""
@@ -37,7 +37,7 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class WebhookOptions:
     """Where to listen, who the scheduler is, and where the certificate comes from.
 
     `certificates` is a folder with `tls.crt` and `tls.key`; without it the certificate is our
@@ -56,7 +56,7 @@ class Options:
     certificates: Path | None = None
     hosts: tuple[str, ...] = ()
     leave: float = 5.0
-    limits: Limits = field(default=LIMITS)
+    limits: ServerLimits = field(default=LIMITS)
 
 
 def hosts_of_service(namespace: str, name: str = NAME) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def hosts_of_service(namespace: str, name: str = NAME) -> tuple[str, ...]:
     return f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local"
 
 
-class Source(Protocol):
+class CertificateSource(Protocol):
     """Where the certificate comes from."""
 
     async def follow(self) -> None:
@@ -72,9 +72,11 @@ class Source(Protocol):
         ...
 
 
-async def serve(cluster: Cluster, clock: Clock, options: Options, stop: asyncio.Event) -> None:
+async def serve(
+    cluster: Cluster, clock: Clock, options: WebhookOptions, stop: asyncio.Event
+) -> None:
     """Answer reviews until `stop` is set. Raises `OSError` where an address cannot be had."""
-    metrics = Metrics(tuple(Door))
+    metrics = WebhookMetrics(tuple(AdmissionPath))
     state = State(
         Settings(scheduler_users=options.scheduler_users),
         lacking={CONFIG, CERTIFICATE},
@@ -105,17 +107,17 @@ async def serve(cluster: Cluster, clock: Clock, options: Options, stop: asyncio.
 async def _source(
     cluster: Cluster,
     clock: Clock,
-    options: Options,
+    options: WebhookOptions,
     certificate: Certificate,
-    metrics: Metrics,
-) -> Source:
+    metrics: WebhookMetrics,
+) -> CertificateSource:
     """The source of the certificate, asked once."""
     if options.certificates is not None:
         files = CertificateFiles(options.certificates, certificate, clock, metrics)
         await files.take()
         return files
     hosts = options.hosts or hosts_of_service(options.namespace)
-    place = Place(options.namespace, SECRET, NAME, hosts)
+    place = SecretPlace(options.namespace, SECRET, NAME, hosts)
     own = SelfSigned(cluster, place, certificate, clock, metrics)
     try:
         await own.sync()
@@ -134,7 +136,7 @@ async def _until(stop: asyncio.Event, *work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _watch_certificate(
-    clock: Clock, state: State, certificate: Certificate, source: Source
+    clock: Clock, state: State, certificate: Certificate, source: CertificateSource
 ) -> None:
     """Keep `state` true about the certificate."""
     while True:

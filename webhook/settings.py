@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 
 Body = dict[str, Any]
 

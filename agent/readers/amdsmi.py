@@ -14,9 +14,9 @@ from typing import Any
 from fourleaf.agent import pci
 from fourleaf.agent.cgroups import Pods
 from fourleaf.agent.node import placeholder
-from fourleaf.agent.reading import Fault, Reading
+from fourleaf.agent.readings import Fault, Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped
-from fourleaf.model.crds.node_status import Fabric, Gpu, Link, Process
+from fourleaf.model.crds.node_status import Gpu, Link, NvlinkFabric, Process
 
 SOURCE = "amdsmi"
 MIB = 2**20
@@ -147,10 +147,10 @@ class AmdsmiReader:
             wrong.append("a page of its memory is to be retired; reset the device")
         return wrong
 
-    def _island(self, handle: Any) -> Fabric | None:
+    def _island(self, handle: Any) -> NvlinkFabric | None:
         """The XGMI hive, whose devices reach each other without PCI."""
         hive = (self._ask("amdsmi_get_xgmi_info", handle) or {}).get("xgmi_hive_id")
-        return Fabric(cluster_uuid=f"{hive:016x}", state="XGMI") if hive else None
+        return NvlinkFabric(cluster_uuid=f"{hive:016x}", state="XGMI") if hive else None
 
     def _links(self, found: Mapping[int, _Device]) -> list[Link]:
         """Direct XGMI links; of the bandwidths in both directions the lower one counts.

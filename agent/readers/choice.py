@@ -9,7 +9,7 @@ from pathlib import Path
 from fourleaf.agent.readers.amdsmi import AmdsmiReader
 from fourleaf.agent.readers.from_file import FileReader
 from fourleaf.agent.readers.nvml import NvmlReader
-from fourleaf.agent.reading import DeviceReader, Fault, Reading
+from fourleaf.agent.readings import DeviceReader, Fault, Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 
 

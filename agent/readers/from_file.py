@@ -10,12 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fourleaf.agent.reading import Fault, Reading
+from fourleaf.agent.readings import Fault, Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped, complaint
 from fourleaf.model.crds.node_status import FORMAT, NodeDevices
 from fourleaf.model.problems import Problem, Severity, shown
-from fourleaf.model.readers.jsontext import BadText
-from fourleaf.model.readers.sources import documents, fault, open_paths
+from fourleaf.model.readers.text.json import BadText
+from fourleaf.model.readers.text.sources import documents, fault, open_paths
 
 SOURCE = "file"
 KIND = "GpuNodeStatus"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from fourleaf.model.config import Batch, SchedulerConfig, Solver, Spec
+from fourleaf.model.config.spec import Batch, SchedulerConfig, Solver, Spec
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot

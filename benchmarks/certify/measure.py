@@ -12,7 +12,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import validate, who_values
-from fourleaf.simulator.inspecting import OF_SCORES
+from fourleaf.simulator.plan_check import OF_SCORES
 from fourleaf.simulator.policies.catalogue import policy
 from fourleaf.solver.process.client import SolverClient
 from fourleaf.solver.process.guarded_call import own_steps

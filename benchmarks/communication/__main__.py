@@ -29,7 +29,7 @@ from benchmarks.replays import (
 )
 from benchmarks.results import markdown, write_section
 from benchmarks.trace.__main__ import LAWFUL, TRACES
-from fourleaf.simulator.options import Backfill, Communication, Options
+from fourleaf.simulator.options import BackfillOptions, Communication, ReplayOptions
 from fourleaf.simulator.policies.catalogue import NAMES
 
 TRACE = "kalos"
@@ -82,8 +82,10 @@ def main(
         raise SystemExit(1)
 
 
-def _options(policy: str, oversubscription: int) -> Options:
-    told = Options(policy=policy, period=TRACES[TRACE], backfill=Backfill(enabled=True))
+def _options(policy: str, oversubscription: int) -> ReplayOptions:
+    told = ReplayOptions(
+        policy=policy, period=TRACES[TRACE], backfill=BackfillOptions(enabled=True)
+    )
     shared = Communication(True, oversubscription, SHARE)
     return with_slack(replace(told, communication=shared), 1)
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
-from fourleaf.model.reasons_text import sentence
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons.text import sentence
 from tests.controlplane.fleet import GPU, Fleet
 
 Body = dict[str, Any]

@@ -28,7 +28,7 @@ from benchmarks.replays import (
     with_slack,
 )
 from benchmarks.results import markdown, write_section
-from fourleaf.simulator.options import Backfill, Failures, Options, Recovery
+from fourleaf.simulator.options import BackfillOptions, FailureModel, Recovery, ReplayOptions
 
 RATES = (6.5, 65.0)
 """Per 1000 node-days: RSC-1 of Kokolis et al., HPCA 2025, and ten times that."""
@@ -100,9 +100,11 @@ def _show(found: dict[Key, dict[int, Figures]]) -> None:
     Console(width=180).print(table)
 
 
-def _options(trace: str, rate: float, recovery: Recovery, movable: bool, seed: int) -> Options:
-    failures = Failures(rate, recovery=recovery, movable=movable)
-    told = Options(period=PERIODS[trace], seed=seed, backfill=Backfill(enabled=True))
+def _options(
+    trace: str, rate: float, recovery: Recovery, movable: bool, seed: int
+) -> ReplayOptions:
+    failures = FailureModel(rate, recovery=recovery, movable=movable)
+    told = ReplayOptions(period=PERIODS[trace], seed=seed, backfill=BackfillOptions(enabled=True))
     return with_slack(replace(told, failures=failures), 1)
 
 

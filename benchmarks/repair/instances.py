@@ -11,12 +11,12 @@ import random
 from dataclasses import dataclass, replace
 
 from benchmarks.solve.instances import LIMIT, MIX, SHARES, SIZES, request
-from fourleaf.model.config import Fragmentation, SchedulerConfig, Solver, Spec
+from fourleaf.model.config.spec import Fragmentation, SchedulerConfig, Solver, Spec
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from fourleaf.simulator.shape import OFFER, Shape
 
 COSTS = (1, 2, 5)

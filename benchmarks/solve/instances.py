@@ -11,11 +11,11 @@ import random
 from collections.abc import Sequence
 from decimal import Decimal
 
-from fourleaf.model.config import Batch, Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
-from fourleaf.model.constraint import ANY_NODE, NodeConstraint
+from fourleaf.model.config.spec import Batch, Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role, Strategy
 from fourleaf.model.node import Node
+from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.simulator.shape import OFFER, Shape

@@ -28,7 +28,7 @@ from benchmarks.replays import (
 from benchmarks.results import markdown, write_section
 from benchmarks.trace.figures import HEADER, Figures, behind, columns, gathered
 from benchmarks.trace.week import line, week
-from fourleaf.simulator.options import Backfill, Options
+from fourleaf.simulator.options import BackfillOptions, ReplayOptions
 from fourleaf.simulator.policies.catalogue import NAMES
 
 LOADS = (70, 80, 90, 100, 110)
@@ -122,8 +122,10 @@ def _name(case: Case) -> str:
     return f"{case.options.policy} at {case.load} %{deal}"
 
 
-def _options(policy: str, trace: str, slack: int) -> Options:
-    told = Options(policy=policy, period=TRACES[trace], backfill=Backfill(enabled=True))
+def _options(policy: str, trace: str, slack: int) -> ReplayOptions:
+    told = ReplayOptions(
+        policy=policy, period=TRACES[trace], backfill=BackfillOptions(enabled=True)
+    )
     return with_slack(told, slack)
 
 

@@ -11,7 +11,7 @@ from benchmarks.kept import Kept
 from benchmarks.sources import code_of
 from fourleaf.simulator.measures.summary import summarise
 from fourleaf.simulator.measures.tables import percent
-from fourleaf.simulator.options import Backfill, Options
+from fourleaf.simulator.options import BackfillOptions, ReplayOptions
 from fourleaf.simulator.readers.catalogue import fabric
 from fourleaf.simulator.readers.philly import Philly
 from fourleaf.simulator.replay import replay
@@ -67,7 +67,7 @@ def _replayed() -> Week:
     trace = Philly().read().busiest(DAYS * DAY)
     ground = fabric(FABRIC)
     wall, cpu = time.perf_counter(), _cpu()
-    record = replay(trace, ground, Options(backfill=Backfill(enabled=True)))
+    record = replay(trace, ground, ReplayOptions(backfill=BackfillOptions(enabled=True)))
     return Week(
         len(trace.jobs),
         record.counts.cycles,

@@ -12,19 +12,19 @@ import typer
 
 from benchmarks.data import lacking
 from benchmarks.results import markdown, write_section
-from fourleaf.model.config import SchedulerConfig, Spec, Topology
+from fourleaf.model.config.spec import SchedulerConfig, Spec, Topology
 from fourleaf.simulator.measures.tables import Table
 from fourleaf.simulator.readers import kalos, lingjun
 from fourleaf.simulator.tuning.cases import split_of
 from fourleaf.simulator.tuning.choice import TOLERANCE
-from fourleaf.simulator.tuning.crew import together
 from fourleaf.simulator.tuning.evaluate import Evaluation, evaluate
 from fourleaf.simulator.tuning.knobs import Settings
 from fourleaf.simulator.tuning.storage import open_storage
 from fourleaf.simulator.tuning.study import FIRST, open_study
 from fourleaf.simulator.tuning.tables import tables
-from fourleaf.simulator.tuning.task import Task
-from fourleaf.simulator.tuning.verdict import Verdict, sentence, verdict_of
+from fourleaf.simulator.tuning.task import TuningTask
+from fourleaf.simulator.tuning.verdict import StudyVerdict, sentence, verdict_of
+from fourleaf.simulator.tuning.workers import together
 
 SLACK = SchedulerConfig(spec=Spec(topology=Topology(window_slack=1)))
 """Without a leaf more, a gang of 128 nodes has two places on the whole of Lingjun."""
@@ -51,7 +51,7 @@ def main(
     """Run the study to its end, and print what held-out says."""
     if lacking((kalos.FILE, lingjun.FILE), "tune", TITLE, write):
         return
-    task = Task(load=load, deals=deals, seed=seed, config=SLACK)
+    task = TuningTask(load=load, deals=deals, seed=seed, config=SLACK)
     name = f"kalos-{load}-{deals}-{seed}"
     together(storage, name, task, trials, workers, lambda one: print(one.number, one.values), _lost)
     verdict = judged(storage, name, task)
@@ -61,7 +61,7 @@ def main(
         write_section("tune", TITLE, body)
 
 
-def judged(storage: str, name: str, task: Task) -> Verdict:
+def judged(storage: str, name: str, task: TuningTask) -> StudyVerdict:
     """The verdict on the study."""
     split = split_of(task)
 
@@ -71,7 +71,7 @@ def judged(storage: str, name: str, task: Task) -> Verdict:
     return verdict_of(open_study(open_storage(storage), name, task), task, split, judge, TOLERANCE)
 
 
-def note(verdict: Verdict) -> str:
+def note(verdict: StudyVerdict) -> str:
     """What was run."""
     task = verdict.task
     return NOTE.format(

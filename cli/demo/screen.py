@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from fourleaf.cli.demo.diary import Diary, Note
-from fourleaf.cli.demo.witness import Witness, lines_of, proof
+from fourleaf.cli.demo.witness import DemoObserver, lines_of, proof
 from fourleaf.cli.render.fabric_map import fabric_map
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.k8s_bridge.scheduler import Scheduler
@@ -40,7 +40,7 @@ class Screen:
         console: Console,
         glyphs: Glyphs,
         scheduler: Scheduler,
-        witness: Witness,
+        witness: DemoObserver,
         diary: Diary,
     ) -> None:
         self._console = console

@@ -14,7 +14,7 @@ from fourleaf.cli.demo.diary import Diary, Note
 from fourleaf.cli.demo.screen import Screen, line
 from fourleaf.cli.demo.story import Script, Story
 from fourleaf.cli.demo.twin import GPUS, LEAF_SIZE, Twin
-from fourleaf.cli.demo.witness import Witness
+from fourleaf.cli.demo.witness import DemoObserver
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
@@ -49,10 +49,10 @@ async def play(script: Script, show: Show, client: SolverClient) -> list[str]:
         await solver.ready()
         diary = Diary(clock, show.read_out)
         diary.note("fabric", _fabric(twin))
-        witnesses: list[Witness] = []
+        witnesses: list[DemoObserver] = []
 
-        def witness(scheduler: Scheduler) -> Witness:
-            witnesses.append(Witness(scheduler, diary, show.glyphs))
+        def witness(scheduler: Scheduler) -> DemoObserver:
+            witnesses.append(DemoObserver(scheduler, diary, show.glyphs))
             return witnesses[0]
 
         scheduler = Scheduler(
@@ -96,7 +96,7 @@ def _fabric(twin: Twin) -> str:
     return f"{nodes} nodes of {GPUS} GPUs, {leaves} leaves, {spines} spines"
 
 
-def _sum_up(console: Console, twin: Twin, witness: Witness, found: list[str]) -> None:
+def _sum_up(console: Console, twin: Twin, witness: DemoObserver, found: list[str]) -> None:
     statuses = witness.cycles_by_status
     proven = f"{statuses[PlanStatus.OPTIMAL]} of {statuses.total()} plans proven best"
     console.print()

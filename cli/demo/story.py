@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fourleaf.cli.demo.diary import Diary
-from fourleaf.cli.demo.twin import LEAF_SIZE, LEAVES_PER_SPINE, Cast, Twin
+from fourleaf.cli.demo.twin import LEAF_SIZE, LEAVES_PER_SPINE, DemoGang, Twin
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Waiting
 
@@ -30,9 +30,9 @@ PIN_EVERY = 4
 PATIENCE = 15.0
 """Seconds after which the story goes on, whatever the scheduler does."""
 
-BIG = Cast(GangKey("ml", "llama-pretrain"), 16, production=True)
-PARTIAL = Cast(GangKey("speech", "conformer"), 4, late=1)
-AVOIDING = Cast(GangKey("vision", "world-model"), 4, production=True)
+BIG = DemoGang(GangKey("ml", "llama-pretrain"), 16, production=True)
+PARTIAL = DemoGang(GangKey("speech", "conformer"), 4, late=1)
+AVOIDING = DemoGang(GangKey("vision", "world-model"), 4, production=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Story:
         self._diary = diary
         self._why = why
         self._chance = random.Random(script.seed)  # noqa: S311 - a story, not a secret
-        self._pins: list[Cast] = []
+        self._pins: list[DemoGang] = []
         self._number = 0
         self._quiet = False
 
@@ -72,7 +72,7 @@ class Story:
         for i, (_, leaf) in enumerate(self._twin.leaves):
             if i % LEAVES_PER_SPINE % PIN_EVERY == PIN_EVERY - 1:
                 key = GangKey("research", f"notebook-{len(self._pins)}")
-                self._pins.append(Cast(key, 1, 1, leaf=leaf))
+                self._pins.append(DemoGang(key, 1, 1, leaf=leaf))
         for pin in self._pins:
             await self._twin.submit(pin)
         places = ", ".join(pin.leaf for pin in self._pins[:4])
@@ -115,7 +115,7 @@ class Story:
                 self._end_around(pin)
         self._quiet = False
 
-    def _named_pin(self) -> Cast:
+    def _named_pin(self) -> DemoGang:
         """The notebook that keeps the big gang from its place, as far as the scheduler said."""
         waiting = self._why(BIG.key)
         misses = waiting.reason.near if waiting else ()
@@ -123,7 +123,7 @@ class Story:
         named = [pin for pin in self._pins if f"{pin.key}-0" in holders or str(pin.key) in holders]
         return (named or self._pins)[0]
 
-    def _end_around(self, pin: Cast) -> list[GangKey]:
+    def _end_around(self, pin: DemoGang) -> list[GangKey]:
         """End all gangs between this notebook and the next ones, and tell which."""
         here = [leaf for _, leaf in self._twin.leaves].index(pin.leaf)
         around = range(here - PIN_EVERY + 1, here + PIN_EVERY)
@@ -160,7 +160,7 @@ class Story:
                 tasks.create_task(self._life(cast, lasts * self._chance.uniform(0.5, 1.5)))
                 await asyncio.sleep(pause * self._chance.uniform(0.3, 1.7))
 
-    async def _life(self, cast: Cast, seconds: float) -> None:
+    async def _life(self, cast: DemoGang, seconds: float) -> None:
         """Let a gang run for `seconds` once it stands; in the end, what runs may go on."""
         while not self._twin.whole(cast.key):
             if self._over:
@@ -171,14 +171,14 @@ class Story:
             self._twin.end(cast.key)
             self._diary.note("ended", f"{cast.key}")
 
-    def _drawn(self) -> Cast:
+    def _drawn(self) -> DemoGang:
         team = self._chance.choice(list(TEAMS))
         self._number += 1
         name = f"{self._chance.choice(TEAMS[team])}-{self._number}"
         pods, gpus = self._chance.choice(SIZES)
-        return Cast(GangKey(team, name), pods, gpus)
+        return DemoGang(GangKey(team, name), pods, gpus)
 
-    async def _submit(self, cast: Cast, what: str = "") -> None:
+    async def _submit(self, cast: DemoGang, what: str = "") -> None:
         self._diary.note("submitted", f"{cast}{what}")
         await self._twin.submit(cast)
 

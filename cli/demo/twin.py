@@ -18,7 +18,7 @@ PRODUCTION = "production"
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class DemoGang:
     """A gang that somebody submits: `pods` pods of `gpus` GPUs each.
 
     `leaf` ties it to one leaf; `late` of its pods are not there at first.
@@ -43,7 +43,7 @@ class Twin:
         self.store = MemoryStore(clock, seed)
         self.cluster = MemoryCluster(self.store)
         self.kubelets = actors.Kubelets(self.store)
-        self.casts: dict[GangKey, Cast] = {}
+        self.casts: dict[GangKey, DemoGang] = {}
         self.leaves = [
             (f"spine-{leaf // LEAVES_PER_SPINE}", f"leaf-{leaf:02}")
             for leaf in range(nodes // LEAF_SIZE)
@@ -60,7 +60,7 @@ class Twin:
         body = {"metadata": {"name": PRODUCTION}, "value": 1000}
         await self.cluster.create(PRIORITY_CLASSES, "", body)
 
-    async def submit(self, cast: Cast) -> None:
+    async def submit(self, cast: DemoGang) -> None:
         """Create the pods of a gang, but for those that come late."""
         self.casts[cast.key] = cast
         await self._create(cast, self._pods(cast)[: cast.pods - cast.late])
@@ -109,10 +109,10 @@ class Twin:
         """The position of the leaf of `node`."""
         return int(node.rpartition("-")[2]) // LEAF_SIZE
 
-    def _names(self, cast: Cast) -> list[str]:
+    def _names(self, cast: DemoGang) -> list[str]:
         return [f"{cast.key.name}-{i}" for i in range(cast.pods)]
 
-    def _pods(self, cast: Cast) -> list[Body]:
+    def _pods(self, cast: DemoGang) -> list[Body]:
         bodies = actors.gang(cast.key.name, cast.pods, cast.gpus)
         for body in bodies:
             if cast.production:
@@ -121,7 +121,7 @@ class Twin:
                 body["spec"]["nodeSelector"] = {actors.LEAF: cast.leaf}
         return bodies
 
-    async def _create(self, cast: Cast, bodies: list[Body]) -> None:
+    async def _create(self, cast: DemoGang, bodies: list[Body]) -> None:
         await actors.submit(self.cluster, cast.key.namespace, bodies)
 
 

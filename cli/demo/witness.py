@@ -15,8 +15,8 @@ from fourleaf.k8s_bridge.scheduler import Scheduler
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import ReasonKind
-from fourleaf.model.reasons_text import cause, nearest
+from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.text import cause, nearest
 
 PROOFS = {
     PlanStatus.OPTIMAL: "proven best",
@@ -25,7 +25,7 @@ PROOFS = {
 }
 
 
-class Witness(Reporter):
+class DemoObserver(Reporter):
     """Tells the diary what is planned, bound and left waiting."""
 
     def __init__(self, scheduler: Scheduler, diary: Diary, glyphs: Glyphs) -> None:

@@ -11,9 +11,9 @@ from fourleaf.cli.console import show, write
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from fourleaf.model.maps.fix import Fixed
-    from fourleaf.model.maps.ground import Ground
-    from fourleaf.model.readers.device_map import Pin
+    from fourleaf.model.device_maps.fix import Fixed
+    from fourleaf.model.device_maps.nodes import MapNodes
+    from fourleaf.model.readers.pods.device_map import Pin
 
 
 class MapFormat(StrEnum):
@@ -28,11 +28,11 @@ class MapFormat(StrEnum):
 
 
 def show_map(
-    pins: Mapping[int, Pin], ground: Ground, output: MapFormat, fixed: Fixed | None = None
+    pins: Mapping[int, Pin], ground: MapNodes, output: MapFormat, fixed: Fixed | None = None
 ) -> None:
     """Print a map; `fixed` says what became of it."""
     from fourleaf.cli.text import json_text
-    from fourleaf.model.readers.device_map import DEVICE_MAP, map_text
+    from fourleaf.model.readers.pods.device_map import DEVICE_MAP, map_text
 
     text = map_text(pins)
     match output:
@@ -51,10 +51,12 @@ def show_map(
             write(_yaml(document(pins, ground, fixed)))
 
 
-def document(pins: Mapping[int, Pin], ground: Ground, fixed: Fixed | None = None) -> dict[str, Any]:
+def document(
+    pins: Mapping[int, Pin], ground: MapNodes, fixed: Fixed | None = None
+) -> dict[str, Any]:
     """The map as data; `changes` and `left` where it was mended."""
-    from fourleaf.model.config import API_VERSION
-    from fourleaf.model.readers.device_map import map_text
+    from fourleaf.model.config.spec import API_VERSION
+    from fourleaf.model.readers.pods.device_map import map_text
 
     lines = [
         {
@@ -85,7 +87,7 @@ def document(pins: Mapping[int, Pin], ground: Ground, fixed: Fixed | None = None
 
 
 def _lines(
-    pins: Mapping[int, Pin], ground: Ground, fixed: Fixed | None
+    pins: Mapping[int, Pin], ground: MapNodes, fixed: Fixed | None
 ) -> Iterator[RenderableType]:
     from rich.text import Text
 
@@ -98,7 +100,7 @@ def _lines(
 
 
 def check_lines(
-    maps: Iterable[tuple[str, Mapping[int, Pin]]], ground: Ground
+    maps: Iterable[tuple[str, Mapping[int, Pin]]], ground: MapNodes
 ) -> Iterator[RenderableType]:
     """The lines of all `maps`, each given by the title of its object."""
     from rich.text import Text
@@ -109,13 +111,13 @@ def check_lines(
         yield _table(pins, ground)
 
 
-def _head(ground: Ground) -> RenderableType:
+def _head(ground: MapNodes) -> RenderableType:
     from rich.text import Text
 
     return Text(f"{ground.provider.value} cluster, {_nodes(ground)}", style="bold")
 
 
-def _table(pins: Mapping[int, Pin], ground: Ground) -> RenderableType:
+def _table(pins: Mapping[int, Pin], ground: MapNodes) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
@@ -130,7 +132,7 @@ def _table(pins: Mapping[int, Pin], ground: Ground) -> RenderableType:
     return table
 
 
-def _nodes(ground: Ground) -> str:
+def _nodes(ground: MapNodes) -> str:
     ready = sum(one.usable for one in ground.nodes.values())
     many = "1 usable GPU node" if ready == 1 else f"{ready} usable GPU nodes"
     return f"{many} of {len(ground.nodes)}"
@@ -140,12 +142,12 @@ def _yaml(document: object) -> str:
     """YAML in which texts of several lines stand as they are, as in manifests."""
     import yaml
 
-    class Dumper(yaml.SafeDumper):
+    class MapDumper(yaml.SafeDumper):
         """A dumper of its own, so that nobody else's changes."""
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
         style = "|" if "\n" in value else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
-    Dumper.add_representer(str, text)
-    return str(yaml.dump(document, Dumper=Dumper, sort_keys=False, width=100))
+    MapDumper.add_representer(str, text)
+    return str(yaml.dump(document, Dumper=MapDumper, sort_keys=False, width=100))

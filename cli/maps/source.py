@@ -11,11 +11,11 @@ from fourleaf.cli.clusters import connected, refused
 from fourleaf.cli.live import CLUSTER
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import Body, Reach
+    from fourleaf.cli.live import Body, ClusterAccess
     from fourleaf.k8s_bridge.cluster.kinds import Kind
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
-    from fourleaf.model.maps.ground import Ground
-    from fourleaf.model.maps.stated import StatedMap
+    from fourleaf.model.device_maps.nodes import MapNodes
+    from fourleaf.model.device_maps.stated import StatedMap
     from fourleaf.model.problems import Problem
     from fourleaf.model.readers import Source
 
@@ -35,7 +35,7 @@ ALIASES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MapTarget:
     """The object that the command line names: kind and name, both "" for all of them."""
 
     kind: str = ""
@@ -57,29 +57,29 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Scene:
+class MapInput:
     """The nodes, the maps that are meant, and where both come from."""
 
     source: str
-    ground: Ground
+    ground: MapNodes
     maps: tuple[StatedMap, ...] = ()
 
 
-def wanted_of(text: str | None, namespace: str | None) -> Wanted:
+def wanted_of(text: str | None, namespace: str | None) -> MapTarget:
     """What `text` (KIND/NAME) names; a usage error where it is no kind that carries a map."""
     import typer
 
     if text is None:
-        return Wanted(namespace=namespace)
+        return MapTarget(namespace=namespace)
     kind, slash, name = text.partition("/")
     if not (slash and name and kind.lower() in ALIASES):
         raise typer.BadParameter(
             f"'{text}' is not KIND/NAME with one of {', '.join(ALIASES)}", param_hint="OBJECT"
         )
-    return Wanted(ALIASES[kind.lower()], name, namespace or "default")
+    return MapTarget(ALIASES[kind.lower()], name, namespace or "default")
 
 
-def scene_of(reach: Reach, files: Sequence[str] | None, wanted: Wanted) -> Scene:
+def scene_of(reach: ClusterAccess, files: Sequence[str] | None, wanted: MapTarget) -> MapInput:
     """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
     from fourleaf.cli.inputs import open_files
     from fourleaf.model.readers import Source
@@ -90,12 +90,12 @@ def scene_of(reach: Reach, files: Sequence[str] | None, wanted: Wanted) -> Scene
     return _scene(reach.name, [Source(CLUSTER, objects=objects)], wanted)
 
 
-def _scene(name: str, sources: Sequence[Source], wanted: Wanted) -> Scene:
-    from fourleaf.model.maps.ground import ground_of
-    from fourleaf.model.maps.stated import stated_maps
+def _scene(name: str, sources: Sequence[Source], wanted: MapTarget) -> MapInput:
+    from fourleaf.model.device_maps.nodes import ground_of
+    from fourleaf.model.device_maps.stated import stated_maps
     from fourleaf.model.problems import BadInput
-    from fourleaf.model.readers.inventory import Inventory
-    from fourleaf.model.readers.report import Report
+    from fourleaf.model.readers.objects.inventory import Inventory
+    from fourleaf.model.readers.objects.report import Report
 
     report = Report()
     inventory = Inventory(report)
@@ -104,37 +104,37 @@ def _scene(name: str, sources: Sequence[Source], wanted: Wanted) -> Scene:
     if unreadable:
         raise BadInput(unreadable)
     maps = tuple(one for one in stated_maps(inventory) if wanted.matches(one))
-    return Scene(name, ground_of(inventory), maps)
+    return MapInput(name, ground_of(inventory), maps)
 
 
-def need_nodes(scene: Scene) -> None:
+def need_nodes(scene: MapInput) -> None:
     """Raise `BadInput` where the input holds no node."""
     if not scene.ground.nodes:
         advice = "Add them: kubectl get nodes,pods -A -o json > now.json, then -f now.json."
         raise _bad(scene, "Node", "the input holds no node", advice)
 
 
-def need_maps(scene: Scene, wanted: Wanted) -> None:
+def need_maps(scene: MapInput, wanted: MapTarget) -> None:
     """Raise `BadInput` where nothing that is meant carries a map."""
     if not scene.maps:
-        from fourleaf.model.readers.device_map import DEVICE_MAP
+        from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
         advice = "Name KIND/NAME and its namespace (-n); `fourleaf map generate` makes a map."
         raise _bad(scene, str(wanted), f"carries no annotation {DEVICE_MAP}", advice)
 
 
-def _bad(scene: Scene, what: str, message: str, advice: str) -> Exception:
+def _bad(scene: MapInput, what: str, message: str, advice: str) -> Exception:
     from fourleaf.model.problems import BadInput, Problem, Severity
 
     return BadInput([Problem(Severity.ERROR, scene.source, what, "", "", message, advice)])
 
 
-async def _observe(reach: Reach) -> list[Body]:
+async def _observe(reach: ClusterAccess) -> list[Body]:
     async with connected(reach.kubeconfig, reach.context) as cluster:
         return await read_objects(cluster, reach)
 
 
-async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
+async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
     """Nodes with their inventories, pods, what carries maps, and the scheduler's config.
 
     Raises `BadInput`.
@@ -148,7 +148,7 @@ async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
         REPLICA_SETS,
     )
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.config import CONFIG_MAP
+    from fourleaf.model.config.spec import CONFIG_MAP
     from fourleaf.model.problems import BadInput
 
     kinds = (NODES, PODS, REPLICA_SETS, GPU_NODE_STATUSES, *carriers())
@@ -187,13 +187,13 @@ def _named(kind: Kind, body: Body) -> Body:
     return {**body, "apiVersion": kind.api_version, "kind": kind.name}
 
 
-async def put_map(reach: Reach, stated: StatedMap, text: str) -> None:
+async def put_map(reach: ClusterAccess, stated: StatedMap, text: str) -> None:
     """Write `text` where `stated` stands, only if nobody changed the object. Raises `BadInput`."""
-    from fourleaf.cli.patching import patch_all
+    from fourleaf.cli.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import PODS
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.maps.stated import TEMPLATE
-    from fourleaf.model.readers.device_map import DEVICE_MAP
+    from fourleaf.model.device_maps.stated import TEMPLATE
+    from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
     one = stated.manifest
     metadata = one.body["metadata"]

@@ -21,9 +21,9 @@ from fourleaf.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from fourleaf.cli.maps.source import Scene
-    from fourleaf.model.maps.fix import Fixed
-    from fourleaf.model.maps.stated import StatedMap
+    from fourleaf.cli.maps.source import MapInput
+    from fourleaf.model.device_maps.fix import Fixed
+    from fourleaf.model.device_maps.stated import StatedMap
     from fourleaf.model.problems import Problem
 
 app = typer.Typer(help="Make, check and mend device maps.", no_args_is_help=True)
@@ -70,14 +70,16 @@ def generate(
 
     Exit code: 0 it is made, 2 bad input, or room for fewer pods.
     """
-    from fourleaf.cli.live import Reach
-    from fourleaf.model.maps.generate import Demand, NotEnough, generate_map
+    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.model.device_maps.generate import DeviceRequest, NotEnough, generate_map
     from fourleaf.model.problems import BadInput, Problem, Severity
 
-    scene = scene_of(Reach(kubeconfig, context, config_namespace), files, wanted_of(None, None))
+    scene = scene_of(
+        ClusterAccess(kubeconfig, context, config_namespace), files, wanted_of(None, None)
+    )
     need_nodes(scene)
     try:
-        pins = generate_map(scene.ground, Demand(devices, pods, pool, busy))
+        pins = generate_map(scene.ground, DeviceRequest(devices, pods, pool, busy))
     except NotEnough as short:
         room = short.room
         message = str(short)
@@ -92,7 +94,7 @@ def generate(
     show_map(pins, scene.ground, output)
 
 
-def _pools(scene: Scene) -> list[str]:
+def _pools(scene: MapInput) -> list[str]:
     nodes = scene.ground.nodes.values()
     return sorted({one.pool for one in nodes if one.usable and one.pool})
 
@@ -114,11 +116,11 @@ def check(
 
     Exit code: 0 all lines can be used, 2 some cannot.
     """
-    from fourleaf.cli.live import Reach
-    from fourleaf.model.maps.check import check_map
+    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.model.device_maps.check import check_map
 
     wanted = wanted_of(target, namespace)
-    scene = scene_of(Reach(kubeconfig, context, config_namespace), files, wanted)
+    scene = scene_of(ClusterAccess(kubeconfig, context, config_namespace), files, wanted)
     need_nodes(scene)
     need_maps(scene, wanted)
     problems = [one for stated in scene.maps for one in check_map(stated, scene.ground)]
@@ -127,12 +129,12 @@ def check(
     raise typer.Exit(EXIT_BAD_INPUT if wrong else EXIT_OK)
 
 
-def _show_check(scene: Scene, problems: list[Problem], output: OutputFormat) -> None:
+def _show_check(scene: MapInput, problems: list[Problem], output: OutputFormat) -> None:
     from dataclasses import asdict
 
     from fourleaf.cli.text import json_text, yaml_text
-    from fourleaf.model.config import API_VERSION
-    from fourleaf.model.readers.device_map import map_text
+    from fourleaf.model.config.spec import API_VERSION
+    from fourleaf.model.readers.pods.device_map import map_text
 
     if output in (OutputFormat.TABLE, OutputFormat.WIDE):
         print_problems(problems, to_stdout=True)
@@ -170,13 +172,13 @@ def fix(
 
     Exit code: 0 all lines can be used now, 2 bad input, 3 some still cannot.
     """
-    from fourleaf.cli.live import Reach
-    from fourleaf.model.maps.fix import fix_map
+    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.model.device_maps.fix import fix_map
 
     if files and apply:
         raise typer.BadParameter("nothing can be changed in files", param_hint="--apply")
     wanted = wanted_of(target, namespace)
-    reach = Reach(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, config_namespace)
     scene = scene_of(reach, files, wanted)
     need_nodes(scene)
     need_maps(scene, wanted)
@@ -184,7 +186,7 @@ def fix(
     fixed = fix_map(stated.pins, scene.ground, stated.text, pool)
     problems = _after(scene, stated, fixed)
     if apply and fixed.changes:
-        from fourleaf.model.readers.device_map import map_text
+        from fourleaf.model.readers.pods.device_map import map_text
 
         _need_changeable(scene, stated)
         asyncio.run(put_map(reach, stated, map_text(fixed.pins)))
@@ -195,11 +197,11 @@ def fix(
     raise typer.Exit(EXIT_PENDING if any(one.is_error for one in problems) else EXIT_OK)
 
 
-def _after(scene: Scene, stated: StatedMap, fixed: Fixed) -> list[Problem]:
+def _after(scene: MapInput, stated: StatedMap, fixed: Fixed) -> list[Problem]:
     """What is wrong with the map once it is mended. Raises `BadInput` for unreadable lines."""
     from dataclasses import replace
 
-    from fourleaf.model.maps.check import check_map
+    from fourleaf.model.device_maps.check import check_map
     from fourleaf.model.problems import BadInput
 
     if stated.bad:
@@ -207,9 +209,9 @@ def _after(scene: Scene, stated: StatedMap, fixed: Fixed) -> list[Problem]:
     return list(check_map(replace(stated, pins=fixed.pins), scene.ground))
 
 
-def _need_changeable(scene: Scene, stated: StatedMap) -> None:
+def _need_changeable(scene: MapInput, stated: StatedMap) -> None:
     """Raise `BadInput` for a Job: nobody may change the template of its pods."""
-    from fourleaf.model.maps.stated import TEMPLATE
+    from fourleaf.model.device_maps.stated import TEMPLATE
     from fourleaf.model.problems import BadInput, Problem, Severity
 
     one = stated.manifest

@@ -15,7 +15,7 @@ from fourleaf.cli.render.proof import proof_line
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
 from fourleaf.model.readers.config_patch import differences
-from fourleaf.model.scores.comparison import Change, Comparison, Kind
+from fourleaf.model.scores.comparison import ChangeKind, Comparison, GangChange
 from fourleaf.model.scores.terms import shared_points
 
 BAR = 24
@@ -68,30 +68,30 @@ def _bars(comparison: Comparison, glyphs: Glyphs) -> Table:
 
 def _counts(comparison: Comparison) -> str:
     words = (
-        (Kind.SAME, "stay"),
-        (Kind.MOVED, "elsewhere"),
-        (Kind.SHUFFLED, "only shuffled"),
-        (Kind.NEWLY_PLACED, "newly placed"),
-        (Kind.NEWLY_WAITING, "newly waiting"),
-        (Kind.STILL_WAITING, "still waiting"),
+        (ChangeKind.SAME, "stay"),
+        (ChangeKind.MOVED, "elsewhere"),
+        (ChangeKind.SHUFFLED, "only shuffled"),
+        (ChangeKind.NEWLY_PLACED, "newly placed"),
+        (ChangeKind.NEWLY_WAITING, "newly waiting"),
+        (ChangeKind.STILL_WAITING, "still waiting"),
     )
     counted = [(len(comparison.of(kind)), word) for kind, word in words]
     return ", ".join(f"{number:,} {word}" for number, word in counted if number) or "none"
 
 
 def _gangs(comparison: Comparison, glyphs: Glyphs, wide: bool) -> Iterator[RenderableType]:
-    kinds = {Kind.MOVED, Kind.NEWLY_PLACED, Kind.NEWLY_WAITING}
+    kinds = {ChangeKind.MOVED, ChangeKind.NEWLY_PLACED, ChangeKind.NEWLY_WAITING}
     listed = [one for one in comparison.changes if wide or one.kind in kinds]
     if listed:
         yield _indented(_table(listed, comparison, glyphs))
-    late = comparison.of(Kind.NEWLY_WAITING)
+    late = comparison.of(ChangeKind.NEWLY_WAITING)
     if late:
         yield Text()
         yield _heading("newly waiting", "")
         yield from map(_indented, waiting_lines([one.waiting for one in late if one.waiting]))
 
 
-def _table(changes: Iterable[Change], comparison: Comparison, glyphs: Glyphs) -> Table:
+def _table(changes: Iterable[GangChange], comparison: Comparison, glyphs: Glyphs) -> Table:
     old = Where(comparison.before.snapshot.fabric, glyphs)
     new = Where(comparison.after.snapshot.fabric, glyphs)
     table = _empty("gang", "before", "after", "decided by")
@@ -105,12 +105,12 @@ def _table(changes: Iterable[Change], comparison: Comparison, glyphs: Glyphs) ->
     return table
 
 
-def _why(one: Change) -> Text:
-    if one.kind is Kind.SHUFFLED:
+def _why(one: GangChange) -> Text:
+    if one.kind is ChangeKind.SHUFFLED:
         return Text("nothing: as good under both configs", style="dim")
     if one.decision and one.held:
         return Text(turned(one.decision, one.held, one.size))
-    if one.kind is Kind.NEWLY_PLACED and one.waiting:
+    if one.kind is ChangeKind.NEWLY_PLACED and one.waiting:
         return Text(f"had waited: {one.waiting.reason.kind.value}", style="green")
     if one.waiting:
         return Text(one.waiting.reason.kind.value, style="yellow")

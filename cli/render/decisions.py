@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.model.scores.decision import Decision, Ground
+from fourleaf.model.scores.decision import DecidedBy, Decision
 from fourleaf.model.weights import SCALE
 
 NAMES = 3
@@ -12,21 +12,21 @@ def decided(one: Decision, size: int) -> str:
     """A few words on what decided, for a gang that counts for `size`."""
     term = f"{one.term} {gain(one.term_difference, size)}" if one.term else ""
     match one.ground:
-        case Ground.TERM:
+        case DecidedBy.TERM:
             return term
-        case Ground.TAKEN:
+        case DecidedBy.TAKEN:
             names = [str(key) for key in one.gangs]
             more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
             return f"{_although(one)}taken by {', '.join(names[:NAMES])}{more}"
-        case Ground.ROOM:
+        case DecidedBy.ROOM:
             return f"{_although(one)}kept for likely gangs"
-        case Ground.EQUAL:
+        case DecidedBy.EQUAL:
             return "as good"
-        case Ground.BETTER:
+        case DecidedBy.BETTER:
             return f"better there now: {term}"
-        case Ground.UNPROVEN:
+        case DecidedBy.UNPROVEN:
             return f"better there, plan not proven: {term}"
-        case Ground.LAW:
+        case DecidedBy.LAW:
             return "may not stand there any more"
 
 
@@ -34,9 +34,9 @@ def turned(decision: Decision, held: Decision, size: int) -> str:
     """What decides now, and what held it at its first place, where that is not the same."""
     now = decided(decision, size)
     match held.ground:
-        case Ground.TERM:
+        case DecidedBy.TERM:
             return f"{held.term} held it before, {gain(held.term_difference, size)}; now {now}"
-        case Ground.LAW:
+        case DecidedBy.LAW:
             return f"might not stand there before; now {now}"
         case _:
             return now

@@ -10,7 +10,7 @@ from rich.text import Text
 from fourleaf.cli.render.fabric_map import letters, styles
 from fourleaf.cli.render.glyphs import PALETTE, Glyphs
 from fourleaf.cli.render.where import Where
-from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.snapshot import Snapshot

@@ -16,11 +16,11 @@ from fourleaf.cli.render.where import Where
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
-from fourleaf.model.previews.defrag import Gathered
+from fourleaf.model.previews.defrag import DefragPreview
 from fourleaf.model.previews.drain import Drained
-from fourleaf.model.readers.wishes import REPAIR_POLICY
-from fourleaf.model.relocation import FreeRoom
-from fourleaf.model.standing import RepairPolicy
+from fourleaf.model.readers.objects.annotations import REPAIR_POLICY
+from fourleaf.model.relocation import FreeLeaves
+from fourleaf.model.running_gang import RepairPolicy
 
 
 def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[RenderableType]:
@@ -68,7 +68,7 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
 
 
 def defrag_view(
-    answer: Gathered, fabric: Fabric, glyphs: Glyphs, wide: bool = False
+    answer: DefragPreview, fabric: Fabric, glyphs: Glyphs, wide: bool = False
 ) -> Iterator[RenderableType]:
     """What moves, who could start then, and the room before and after."""
     where = Where(fabric, glyphs)
@@ -130,7 +130,7 @@ def _moves(moves: Iterable[tuple[GangKey, Move]]) -> Table:
     return table
 
 
-def _rooms(before: FreeRoom, after: FreeRoom) -> Table:
+def _rooms(before: FreeLeaves, after: FreeLeaves) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("")
     for title in ("leaves", "pairs", "quads"):

@@ -11,12 +11,12 @@ from rich.text import Text
 from fourleaf.model.fabric import Fabric
 from fourleaf.simulator.measures import tables
 from fourleaf.simulator.measures.summary import summarise
-from fourleaf.simulator.record import Record
+from fourleaf.simulator.record import ReplayRecord
 from fourleaf.simulator.trace import Trace
 
 
 def replay_lines(
-    trace: Trace, fabric: Fabric, runs: Sequence[tuple[str, Record]]
+    trace: Trace, fabric: Fabric, runs: Sequence[tuple[str, ReplayRecord]]
 ) -> Iterator[RenderableType]:
     """What was replayed, and a table for each question; figures down, policies across."""
     yield Text(tables.title(trace, fabric), style="bold")

@@ -15,8 +15,8 @@ from fourleaf.cli.render.replay import as_is
 from fourleaf.simulator.tuning.knobs import Settings, settings_of
 from fourleaf.simulator.tuning.objectives import OBJECTIVES
 from fourleaf.simulator.tuning.tables import tables
-from fourleaf.simulator.tuning.task import Task
-from fourleaf.simulator.tuning.verdict import Verdict, sentence
+from fourleaf.simulator.tuning.task import TuningTask
+from fourleaf.simulator.tuning.verdict import StudyVerdict, sentence
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Watching:
     """Shows trials as they end: a bar on a terminal, a line each elsewhere."""
 
-    def __init__(self, console: Console, task: Task, trials: int, done: int) -> None:
+    def __init__(self, console: Console, task: TuningTask, trials: int, done: int) -> None:
         self._console = console
         self._task = task
         self._trials = trials
@@ -76,7 +76,7 @@ class Watching:
 
 @contextmanager
 def judging(
-    console: Console, task: Task, settings: Settings, held_out: bool
+    console: Console, task: TuningTask, settings: Settings, held_out: bool
 ) -> Iterator[Callable[[int, int], None]]:
     """Shows which replay of a verdict runs: a spinner on a terminal, a line each elsewhere."""
     which = "the default" if settings == settings_of(task.config, task.knobs) else "the choice"
@@ -92,7 +92,7 @@ def judging(
         yield lambda number, count: status.update(said(number, count))
 
 
-def report(verdict: Verdict) -> Iterator[RenderableType]:
+def report(verdict: StudyVerdict) -> Iterator[RenderableType]:
     """The verdict first, then what it rests on."""
     split, task = verdict.split, verdict.task
     yield Text(sentence(verdict), style="bold")

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fourleaf.model.plan import Waiting
-from fourleaf.model.reasons_text import cause, nearest
+from fourleaf.model.reasons.text import cause, nearest
 
 
 def waiting_lines(waiting: Sequence[Waiting]) -> list[RenderableType]:

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fourleaf.model.config import API_VERSION, Spec
+from fourleaf.model.config.spec import API_VERSION, Spec
 from fourleaf.model.gang import Strategy
 from fourleaf.model.weights import gang_weights, milli
 

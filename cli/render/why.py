@@ -18,11 +18,11 @@ from fourleaf.cli.render.where import Where
 from fourleaf.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from fourleaf.cli.why import Answer, Standing
+    from fourleaf.cli.verbs.why import RunningMember, WhyAnswer
 
 
 def why_lines(
-    answer: Answer, snapshot: Snapshot, now: float, glyphs: Glyphs
+    answer: WhyAnswer, snapshot: Snapshot, now: float, glyphs: Glyphs
 ) -> Iterator[RenderableType]:
     """Where the gang stands, and what planning it now comes to."""
     where = Where(snapshot.fabric, glyphs)
@@ -51,13 +51,13 @@ def why_lines(
         yield from lines
 
 
-def _head(answer: Answer, text: str, style: str) -> Text:
+def _head(answer: WhyAnswer, text: str, style: str) -> Text:
     line = Text(str(answer.key), style="bold")
     line.append(f"  {text}", style=f"not bold {style}")
     return line
 
 
-def _table(standing: tuple[Standing, ...]) -> Table:
+def _table(standing: tuple[RunningMember, ...]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for title in ("pod", "node", "leaf", "devices"):
         table.add_column(title, overflow="fold")

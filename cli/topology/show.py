@@ -10,9 +10,9 @@ from fourleaf.cli.console import show, write
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from fourleaf.model.topologies.description import Description
-    from fourleaf.model.topologies.findings import Finding
-    from fourleaf.model.topologies.matching import Match
+    from fourleaf.model.topology_import.description import Description
+    from fourleaf.model.topology_import.findings import Finding
+    from fourleaf.model.topology_import.host_names import Match
 
 HOSTLIST_WIDTH = 120
 LEFT_SHOWN = 20
@@ -23,7 +23,7 @@ def fabric_document(
     one: Description, found: Sequence[Finding], match: Match | None
 ) -> dict[str, Any]:
     """The fabric as data; `unmatched` where it was matched with nodes."""
-    from fourleaf.model.config import API_VERSION
+    from fourleaf.model.config.spec import API_VERSION
 
     nodes = [
         {
@@ -53,7 +53,7 @@ def fabric_document(
 
 def finding_list(found: Sequence[Finding]) -> list[dict[str, Any]]:
     """Findings as data, with their sentence and advice."""
-    from fourleaf.model.topologies.findings_text import advice, sentence
+    from fourleaf.model.topology_import.findings_text import advice, sentence
 
     return [
         {
@@ -93,7 +93,7 @@ def fabric_lines(one: Description) -> Iterator[RenderableType]:
 
 def _some(nodes: Sequence[str]) -> str:
     """`nodes` as a hostlist; the first few where their names have nothing in common."""
-    from fourleaf.model.topologies.hostlist import folded
+    from fourleaf.model.topology_import.hostlist import folded
 
     whole = folded(nodes)
     if len(whole) <= HOSTLIST_WIDTH:
@@ -105,7 +105,7 @@ def finding_lines(found: Sequence[Finding]) -> Iterator[RenderableType]:
     """Each finding, and what to do about it."""
     from rich.text import Text
 
-    from fourleaf.model.topologies.findings_text import advice, sentence
+    from fourleaf.model.topology_import.findings_text import advice, sentence
 
     for one in found:
         word = "note" if one.is_note else "finding"
@@ -128,7 +128,7 @@ def match_lines(match: Match) -> Iterator[RenderableType]:
 
 def write_labels(one: Description, preset: str) -> None:
     """A line for each node, as `kubectl label node` takes it: name, then KEY=VALUE pairs."""
-    from fourleaf.model.topologies.labelling import preset_levels, wanted_labels
+    from fourleaf.model.topology_import.labels import preset_levels, wanted_labels
 
     lines = [
         " ".join((node, *(f"{key}={value}" for key, value in labels.items())))

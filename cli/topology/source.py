@@ -10,14 +10,14 @@ from fourleaf.cli.clusters import connected, refused
 from fourleaf.cli.live import CLUSTER
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import Body, Reach
+    from fourleaf.cli.live import Body, ClusterAccess
     from fourleaf.cli.topology.options import SourceFormat
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.readers import Source
-    from fourleaf.model.readers.inventory import Inventory
-    from fourleaf.model.topologies.description import Description
-    from fourleaf.model.topologies.known import KnownNode
-    from fourleaf.model.topologies.matching import Match
+    from fourleaf.model.readers.objects.inventory import Inventory
+    from fourleaf.model.topology_import.description import Description
+    from fourleaf.model.topology_import.host_names import Match
+    from fourleaf.model.topology_import.known import KnownNode
 
 LIVE = "live"
 
@@ -25,32 +25,34 @@ LIVE = "live"
 def description_of(path: str, wanted: SourceFormat | None) -> Description:
     """The fabric that the file `path` describes. Raises `BadInput`."""
     from fourleaf.cli.inputs import open_files
-    from fourleaf.model.topologies.description import Format
-    from fourleaf.model.topologies.reading import read_description
+    from fourleaf.model.topology_import.description import DescriptionFormat
+    from fourleaf.model.topology_import.formats import read_description
 
-    return read_description(open_files([path])[0], Format(wanted.value) if wanted else None)
+    return read_description(
+        open_files([path])[0], DescriptionFormat(wanted.value) if wanted else None
+    )
 
 
-def live_inventory(reach: Reach) -> Inventory:
+def live_inventory(reach: ClusterAccess) -> Inventory:
     """The nodes of the cluster and the scheduler's config. Raises `BadInput`."""
     from fourleaf.model.readers import Source
 
     return _inventory([Source(CLUSTER, objects=asyncio.run(_observe(reach)))])
 
 
-def live_description(reach: Reach) -> Description:
+def live_description(reach: ClusterAccess) -> Description:
     """The fabric as the scheduler reads it from the labels of the cluster. Raises `BadInput`."""
     from fourleaf.model.readers import Source
-    from fourleaf.model.topologies.kubernetes import read_kubernetes
+    from fourleaf.model.topology_import.kubernetes import read_kubernetes
 
     return read_kubernetes(Source(reach.name), live_inventory(reach))
 
 
-def nodes_of(where: str, reach: Reach) -> list[KnownNode]:
+def nodes_of(where: str, reach: ClusterAccess) -> list[KnownNode]:
     """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
     from fourleaf.cli.inputs import open_files
     from fourleaf.model.problems import BadInput, Problem, Severity
-    from fourleaf.model.topologies.kubernetes import known_nodes
+    from fourleaf.model.topology_import.kubernetes import known_nodes
 
     live = where == LIVE
     nodes = known_nodes(live_inventory(reach) if live else _inventory(open_files([where])))
@@ -62,7 +64,7 @@ def nodes_of(where: str, reach: Reach) -> list[KnownNode]:
 
 def matched(one: Description, nodes: Sequence[KnownNode]) -> tuple[Description, Match]:
     """`one` with the names of `nodes`, and what matched; nodes without GPUs are not missed."""
-    from fourleaf.model.topologies.matching import match_names, renamed
+    from fourleaf.model.topology_import.host_names import match_names, renamed
 
     match = match_names([p.node for p in one.positions], [node.name for node in nodes])
     with_gpus = {node.name for node in nodes if node.has_gpus} or {node.name for node in nodes}
@@ -72,8 +74,8 @@ def matched(one: Description, nodes: Sequence[KnownNode]) -> tuple[Description, 
 
 def _inventory(sources: Sequence[Source]) -> Inventory:
     from fourleaf.model.problems import BadInput
-    from fourleaf.model.readers.inventory import Inventory
-    from fourleaf.model.readers.report import Report
+    from fourleaf.model.readers.objects.inventory import Inventory
+    from fourleaf.model.readers.objects.report import Report
 
     report = Report()
     inventory = Inventory(report)
@@ -83,17 +85,17 @@ def _inventory(sources: Sequence[Source]) -> Inventory:
     return inventory
 
 
-async def _observe(reach: Reach) -> list[Body]:
+async def _observe(reach: ClusterAccess) -> list[Body]:
     async with connected(reach.kubeconfig, reach.context) as cluster:
         return await read_objects(cluster, reach)
 
 
-async def read_objects(cluster: Cluster, reach: Reach) -> list[Body]:
+async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
     """All nodes of `cluster`, and the scheduler's config where there is one. Raises `BadInput`."""
     from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.config import CONFIG_MAP
+    from fourleaf.model.config.spec import CONFIG_MAP
     from fourleaf.model.problems import BadInput
 
     try:

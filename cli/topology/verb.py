@@ -22,9 +22,9 @@ from fourleaf.cli.topology.options import (
 )
 
 if TYPE_CHECKING:
-    from fourleaf.model.topologies.description import Description
-    from fourleaf.model.topologies.findings import Finding
-    from fourleaf.model.topologies.matching import Match
+    from fourleaf.model.topology_import.description import Description
+    from fourleaf.model.topology_import.findings import Finding
+    from fourleaf.model.topology_import.host_names import Match
 
 app = typer.Typer(help="Import, check and apply descriptions of the fabric.", no_args_is_help=True)
 
@@ -48,7 +48,7 @@ def import_(
 
     Exit code: 0 read, 2 bad input, 3 hosts or nodes that do not match (with --nodes).
     """
-    from fourleaf.cli.live import Reach
+    from fourleaf.cli.live import ClusterAccess
     from fourleaf.cli.topology.show import (
         fabric_document,
         fabric_lines,
@@ -59,13 +59,13 @@ def import_(
         write_labels,
     )
     from fourleaf.cli.topology.source import description_of, matched, nodes_of
-    from fourleaf.model.topologies.check import check_description
+    from fourleaf.model.topology_import.check import check_description
 
     one = description_of(source, from_)
     found = check_description(one)
     match: Match | None = None
     if nodes is not None:
-        one, match = matched(one, nodes_of(nodes, Reach(kubeconfig, context)))
+        one, match = matched(one, nodes_of(nodes, ClusterAccess(kubeconfig, context)))
     said = [finding_lines(found), *([match_lines(match)] if match else ())]
     match output:
         case FabricFormat.TABLE:
@@ -97,13 +97,13 @@ def check(
 
     Exit code: 0 nothing, 2 bad input, 3 findings; notes alone are nothing.
     """
-    from fourleaf.cli.live import Reach
+    from fourleaf.cli.live import ClusterAccess
     from fourleaf.cli.topology.show import finding_lines, finding_list, show_all
     from fourleaf.cli.topology.source import description_of, live_description
-    from fourleaf.model.config import API_VERSION
-    from fourleaf.model.topologies.check import check_description
+    from fourleaf.model.config.spec import API_VERSION
+    from fourleaf.model.topology_import.check import check_description
 
-    reach = Reach(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, config_namespace)
     one = description_of(source, from_) if source else live_description(reach)
     found = check_description(one)
     if output is CheckFormat.TABLE:
@@ -150,8 +150,8 @@ def apply(
     Exit code: 0 done or nothing to do, 2 bad input or not confirmed, 3 hosts or nodes that do
     not match; those that match are labelled.
     """
-    from fourleaf.cli.live import Reach
-    from fourleaf.cli.topology.applying import (
+    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.topology.labels import (
         diff_document,
         diff_lines,
         put_labels,
@@ -162,13 +162,13 @@ def apply(
     from fourleaf.cli.topology.show import finding_lines, match_lines, show_all
     from fourleaf.cli.topology.source import description_of, live_inventory, matched
     from fourleaf.model.readers.config import read_config
-    from fourleaf.model.topologies.kubernetes import known_nodes
-    from fourleaf.model.topologies.labelling import difference, wanted_labels
+    from fourleaf.model.topology_import.kubernetes import known_nodes
+    from fourleaf.model.topology_import.labels import difference, wanted_labels
 
     described = description_of(source, from_)
     if prune:
         refuse_to_prune(described)
-    reach = Reach(kubeconfig, context, config_namespace)
+    reach = ClusterAccess(kubeconfig, context, config_namespace)
     inventory = live_inventory(reach)
     nodes, config = known_nodes(inventory), read_config(inventory).config.spec.topology
     one, match = matched(described, nodes)

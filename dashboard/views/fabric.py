@@ -12,7 +12,7 @@ from fourleaf.dashboard.world.sight import Sight
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
 from fourleaf.model.gang import GangKey
 from fourleaf.model.node import Node
-from fourleaf.model.reasons_text import counted
+from fourleaf.model.reasons.text import counted
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.model.validator.uplinks import running_demand, uplink_of
 

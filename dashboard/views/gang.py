@@ -11,8 +11,8 @@ from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Waiting
-from fourleaf.model.reasons_json import reason_document
-from fourleaf.model.said import said
+from fourleaf.model.reasons.json import reason_document
+from fourleaf.model.reasons.pod_condition import said
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import score
 from fourleaf.model.weights import SCALE, weights_of

@@ -10,8 +10,8 @@ from fourleaf.dashboard.world.sight import Sight
 from fourleaf.model.documents.queue import NOT_SEEN, queue_entry
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
-from fourleaf.model.reasons_json import reason_document
-from fourleaf.model.starts import Start
+from fourleaf.model.reasons.json import reason_document
+from fourleaf.model.start import Start
 from fourleaf.solver.instance.gang_classes import gang_order
 
 

@@ -9,9 +9,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.exceptions import HTTPException
 
-from fourleaf.dashboard.asking import BusyError
-from fourleaf.dashboard.hub import FullError
-from fourleaf.dashboard.web.drawing import Drawing
+from fourleaf.dashboard.event_stream import FullError
+from fourleaf.dashboard.solver_pool import BusyError
+from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.model.problems import BadInput, Problem, shown
 
 MOST = 50

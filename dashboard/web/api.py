@@ -7,12 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from fourleaf.dashboard.board import Board
+from fourleaf.dashboard.change_feed import Follower
 from fourleaf.dashboard.cycles import CyclesView
-from fourleaf.dashboard.following import Follower
-from fourleaf.dashboard.hub import Hub
-from fourleaf.dashboard.previewing import DefragQuestion, DrainQuestion
-from fourleaf.dashboard.trying import Question, TriedView
+from fourleaf.dashboard.event_stream import Hub
+from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
+from fourleaf.dashboard.service import Board
 from fourleaf.dashboard.views.fabric import FabricView
 from fourleaf.dashboard.views.gang import ElsewhereView, GangView
 from fourleaf.dashboard.views.gangs import GangsView
@@ -20,6 +19,7 @@ from fourleaf.dashboard.views.history import HistoryView
 from fourleaf.dashboard.views.node import NodeView
 from fourleaf.dashboard.views.queue import QueueView
 from fourleaf.dashboard.web.answers import Missing
+from fourleaf.dashboard.what_if import Question, TriedView
 from fourleaf.model.gang import GangKey
 
 PREFIX = "/api/v1"

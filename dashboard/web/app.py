@@ -7,17 +7,17 @@ from fastapi.responses import JSONResponse
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
-from fourleaf.dashboard.board import Board
-from fourleaf.dashboard.following import Follower
-from fourleaf.dashboard.hub import Hub
-from fourleaf.dashboard.readying import Readiness
+from fourleaf.dashboard.change_feed import Follower
+from fourleaf.dashboard.event_stream import Hub
+from fourleaf.dashboard.readiness import Readiness
+from fourleaf.dashboard.service import Board
 from fourleaf.dashboard.web.access import Access, Token
 from fourleaf.dashboard.web.answers import add_answers
 from fourleaf.dashboard.web.api import PREFIX, api
-from fourleaf.dashboard.web.drawing import STATIC, Drawing
 from fourleaf.dashboard.web.guard import Guard
 from fourleaf.dashboard.web.login import login
 from fourleaf.dashboard.web.pages import pages
+from fourleaf.dashboard.web.templates import STATIC, Drawing
 
 
 def application(

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fourleaf.dashboard.web.access import COOKIE, LASTS, Token
-from fourleaf.dashboard.web.drawing import Drawing
+from fourleaf.dashboard.web.templates import Drawing
 
 LONGEST = 8192
 """Bytes of the form."""

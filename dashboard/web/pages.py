@@ -8,11 +8,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from fourleaf.dashboard.board import Board
-from fourleaf.dashboard.previewing import DefragQuestion, DrainQuestion
-from fourleaf.dashboard.trying import LONGEST, Question
+from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
+from fourleaf.dashboard.service import Board
 from fourleaf.dashboard.web.api import Named, Space, no_gang, no_node
-from fourleaf.dashboard.web.drawing import Drawing
+from fourleaf.dashboard.web.templates import Drawing
+from fourleaf.dashboard.what_if import LONGEST, Question
 from fourleaf.model.gang import GangKey
 
 Part = Annotated[str, Query(max_length=16)]

@@ -19,7 +19,7 @@ LEAVE = 2
 """Seconds that requests may still take once the server stops."""
 
 
-class Server(uvicorn.Server):
+class DashboardServer(uvicorn.Server):
     """Serves `app` at `host:port` while its context is open. `port` 0 takes any that is free.
 
     Opening raises `OSError` where the address cannot be had. `leaving` is called first of all

@@ -11,9 +11,9 @@ from fourleaf.dashboard.world.sight import Body, History, Sight
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import BadInput, Problem, Severity
 from fourleaf.model.readers import Source, read
-from fourleaf.model.readers.beside import read_beside
-from fourleaf.model.readers.jsontext import BadText
-from fourleaf.model.readers.sources import documents
+from fourleaf.model.readers.overlay import read_beside
+from fourleaf.model.readers.text.json import BadText
+from fourleaf.model.readers.text.sources import documents
 from fourleaf.model.snapshot import Snapshot
 
 

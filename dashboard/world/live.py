@@ -20,7 +20,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduler import STALE, SUBJECTS
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source
-from fourleaf.model.readers.beside import read_beside, without_idle_owners
+from fourleaf.model.readers.overlay import read_beside, without_idle_owners
 from fourleaf.model.snapshot import Snapshot
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fourleaf.dashboard.world.sight import Body, Happening, Record
+from fourleaf.dashboard.world.sight import Body, Happening, LeaseRecord
 from fourleaf.k8s_bridge.ledger.formats.codec import BadRecord, read_gang, read_page
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -14,9 +14,9 @@ MOST_EVENTS = 50
 """The newest that are shown."""
 
 
-def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[Record, ...]:
+def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[LeaseRecord, ...]:
     """Every entry about `gang` on pages, and its gang leases; what cannot be read is left out."""
-    found: list[Record] = []
+    found: list[LeaseRecord] = []
     for body in leases:
         metadata = body["metadata"]
         name, record = metadata["name"], (metadata.get("labels") or {}).get(RECORD)
@@ -24,7 +24,7 @@ def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[Record, ...]:
             if record == PAGE:
                 page = read_page(dict(body))
                 found += [
-                    Record(
+                    LeaseRecord(
                         name,
                         f"page of {page.leaf}",
                         one.phase.value,
@@ -38,7 +38,9 @@ def records_of(gang: GangKey, leases: Iterable[Body]) -> tuple[Record, ...]:
                 lease = read_gang(dict(body))
                 if lease.gang == gang:
                     where = _nodes(lease.members)
-                    found.append(Record(name, "gang lease", lease.phase.value, lease.epoch, where))
+                    found.append(
+                        LeaseRecord(name, "gang lease", lease.phase.value, lease.epoch, where)
+                    )
         except BadRecord:
             continue
     return tuple(sorted(found, key=lambda one: (one.kind, one.lease)))

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
-from fourleaf.model.readers.sources import Source
+from fourleaf.model.readers.text.sources import Source
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import StandingGang
 
 Body = Mapping[str, Any]
 Stands = Callable[[Container[str], bool], Sequence[StandingGang]]
@@ -37,7 +37,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class LeaseRecord:
     """What a Lease of the scheduler says of a gang: which one, how far, and in which epoch."""
 
     lease: str
@@ -63,7 +63,7 @@ class Happening:
 class History:
     """What is recorded of a gang. `unknown` says what could not be read, and why."""
 
-    records: tuple[Record, ...] = ()
+    records: tuple[LeaseRecord, ...] = ()
     happenings: tuple[Happening, ...] = ()
     unknown: tuple[str, ...] = ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from docs.reference.config_meanings import MEANINGS
 from docs.reference.markdown import code, table
 from docs.reference.schema import FieldRow, fields
-from fourleaf.model.config import API_VERSION, CONFIG_MAP, KINDS, Spec
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS, Spec
 
 FILE = "config.md"
 

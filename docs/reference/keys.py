@@ -11,10 +11,10 @@ from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held import DEVICES
 from fourleaf.model.gang import Strategy
-from fourleaf.model.readers import wishes
-from fourleaf.model.readers.device_map import DEVICE_MAP
-from fourleaf.model.readers.nodes import FAILURE_RATE, GPU_RESOURCE_LABEL
-from fourleaf.model.standing import RepairPolicy
+from fourleaf.model.readers.nodes.nodes import FAILURE_RATE, GPU_RESOURCE_LABEL
+from fourleaf.model.readers.objects import annotations as names
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
+from fourleaf.model.running_gang import RepairPolicy
 from fourleaf.model.topology import PRESETS
 from fourleaf.webhook.names import DEFAULT_SCHEDULER, ENFORCE
 from fourleaf.webhook.tls.bundles import GENERATION
@@ -33,24 +33,26 @@ class Key:
 
 POD = "pod or its owner"
 WISHES = (
-    Key(wishes.GANG, POD, "Name of the gang."),
-    Key(wishes.GANG_SIZE, POD, "How many members it has."),
+    Key(names.GANG, POD, "Name of the gang."),
+    Key(names.GANG_SIZE, POD, "How many members it has."),
     Key(
-        wishes.GPU_COUNT,
+        names.GPU_COUNT,
         POD,
         "GPUs of the whole gang, shared out where its containers ask for none.",
     ),
-    Key(wishes.PREFERRED_DOMAIN, POD, "Leaf or spine that it would like."),
-    Key(wishes.BANDWIDTH, f"{POD}, node", "Least bandwidth of a node; on a node, what it has."),
-    Key(wishes.LATENCY, POD, "`true`: fewer hops count more."),
-    Key(wishes.STRATEGY, POD, f"One of {', '.join(Strategy)}."),
-    Key(wishes.POLICY, POD, "`Required` (the leaf rule holds) or `Preferred` (it is a cost)."),
-    Key(wishes.MOVABLE, POD, "`true`: the gang may be moved for others."),
-    Key(wishes.MOVE_COST, POD, "What a move costs, in GPU-minutes since the last checkpoint."),
+    Key(names.PREFERRED_DOMAIN, POD, "Leaf or spine that it would like."),
+    Key(names.BANDWIDTH, f"{POD}, node", "Least bandwidth of a node; on a node, what it has."),
+    Key(names.LATENCY, POD, "`true`: fewer hops count more."),
+    Key(names.STRATEGY, POD, f"One of {', '.join(Strategy)}."),
+    Key(names.POLICY, POD, "`Required` (the leaf rule holds) or `Preferred` (it is a cost)."),
+    Key(names.MOVABLE, POD, "`true`: the gang may be moved for others."),
+    Key(names.MOVE_COST, POD, "What a move costs, in GPU-minutes since the last checkpoint."),
     Key(
-        wishes.REPAIR_POLICY, POD, f"What happens when it loses members: {', '.join(RepairPolicy)}."
+        names.REPAIR_POLICY,
+        POD,
+        f"What happens when it loses members: {', '.join(RepairPolicy)}.",
     ),
-    Key(wishes.DURATION, POD, "How long it is expected to run."),
+    Key(names.DURATION, POD, "How long it is expected to run."),
     Key(CLAIM, "pod", "Name of the GpuClaim that says what devices it needs."),
     Key(DEVICE_MAP, POD, "Which pod gets which node and devices."),
 )

@@ -10,7 +10,7 @@ from docs.reference.markdown import code, table
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
-from fourleaf.webhook.metrics import Metrics as WebhookMetrics
+from fourleaf.webhook.metrics import WebhookMetrics
 
 FILE = "metrics.md"
 

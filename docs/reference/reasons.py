@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from docs.reference.markdown import code, table
-from fourleaf.model.reasons import Reason, ReasonKind
-from fourleaf.model.reasons_text import cause
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from fourleaf.model.reasons.text import cause
 
 FILE = "reasons.md"
 ADVICE: dict[ReasonKind, str] = {

@@ -14,12 +14,12 @@ from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.names import DeviceName, numbers_of
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.live import LiveReader, LiveReading
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import DEFAULTS
-from fourleaf.model.standing import StandingGang
 
 OnPod: TypeAlias = Callable[[str], None]
 

@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.readers.live import LiveReading
-from fourleaf.model.readers.pods import rank_of
+from fourleaf.model.readers.pods.pods import rank_of
 from fourleaf.model.resources import Resources, given_back, minus, total
 
 

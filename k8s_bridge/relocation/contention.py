@@ -7,7 +7,7 @@ from collections.abc import Container
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.solver.instance.gang_classes import gang_order
 
 CROWDED = frozenset(

@@ -29,7 +29,7 @@ from fourleaf.k8s_bridge.scheduling.revalidate import Kept
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.readers.live import LiveReading
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
 EVERY = 0.25

@@ -17,10 +17,10 @@ from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.model.config.relocation import Defragmentation
 from fourleaf.model.gang import GangKey
-from fourleaf.model.recovery import Defragmentation
 from fourleaf.model.relocation import Budget, DefragPlan
-from fourleaf.model.standing import StandingGang
+from fourleaf.model.running_gang import StandingGang
 
 LATELY = 60.0
 """Seconds for which a request counts: whoever takes over later must not heed it once more."""

@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, 
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Move, Placement
 from fourleaf.model.relocation import DefragPlan, PreemptionPlan, RepairPlan
-from fourleaf.model.standing import StandingGang
+from fourleaf.model.running_gang import StandingGang
 
 
 def repairs(

@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
-from fourleaf.model.readers.pods import NO_INDEX
+from fourleaf.model.readers.pods.pods import NO_INDEX
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from fourleaf.k8s_bridge.runtime.api_text import told
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.standing import StandingGang
+from fourleaf.model.running_gang import StandingGang
 
 DRAIN = "topology.scheduler/drain"
 """Annotation of a node that is to be emptied; `true`."""

@@ -27,8 +27,8 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import StandingGang
 
 AGAIN = 30.0
 """Seconds after which a gang for which there was no place to keep is tried again."""

@@ -10,7 +10,7 @@ from fourleaf.k8s_bridge.relocation.next_action import progress
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.model.gang import Gang, GangKey, Hold
 from fourleaf.model.plan import Placement
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 

@@ -10,7 +10,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]

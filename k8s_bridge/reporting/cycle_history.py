@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
-from fourleaf.model.config import API_VERSION
+from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.documents.plan import stage_document
 from fourleaf.model.plan import Plan, Stage
 

@@ -19,7 +19,7 @@ from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage
 from fourleaf.model.plan import Plan, PlanStatus
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 
 EMPTY = "EMPTY"
 FAILED = "FAILED"

@@ -42,7 +42,7 @@ from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status
 from fourleaf.k8s_bridge.runtime import logs
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
-from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.solver.process.guarded_call import nothing_placed

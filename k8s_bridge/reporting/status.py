@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
-from fourleaf.model.config import API_VERSION
+from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
-from fourleaf.model.reasons import Reason
-from fourleaf.model.reasons_json import reason_document
+from fourleaf.model.reasons.json import reason_document
+from fourleaf.model.reasons.kinds import Reason
 
 
 @dataclass(frozen=True, slots=True)

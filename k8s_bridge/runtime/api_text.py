@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from fourleaf.model.problems import Problem
-from fourleaf.model.reasons import Reason
-from fourleaf.model.reasons_text import sentence
+from fourleaf.model.reasons.kinds import Reason
+from fourleaf.model.reasons.text import sentence
 
 MOST_BYTES = 1024
 """How long the note of an event may be; conditions keep to it too."""

@@ -10,7 +10,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from fourleaf.solver.forecast.ask import ask_start
 from fourleaf.solver.process.client import SolverClient
 

@@ -15,7 +15,7 @@ ConditionStatus = Literal["True", "False", "Unknown"]
 Number = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
-class Part(BaseModel):
+class ApiPart(BaseModel):
     """A frozen part of an object. The API server prunes what the schema does not know."""
 
     model_config = ConfigDict(
@@ -23,7 +23,7 @@ class Part(BaseModel):
     )
 
 
-class Condition(Part):
+class Condition(ApiPart):
     """One aspect of the state of an object, as `metav1.Condition` has it."""
 
     type: str = Field(max_length=316, pattern=r"^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$")

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from fourleaf.model.crds.api import Condition, Number, Part
+from fourleaf.model.crds.api import ApiPart, Condition, Number
 from fourleaf.model.quantity import in_bytes
 
 CLAIM = "gpu.scheduling/claim"
@@ -24,7 +24,7 @@ Product = Annotated[str, Field(min_length=1, max_length=253)]
 LabelValue = Annotated[str, Field(max_length=63)]
 
 
-class Policy(StrEnum):
+class DevicePolicy(StrEnum):
     """Which devices do: any, or such whose numbers follow each other."""
 
     ANY = "any"
@@ -38,19 +38,20 @@ class Mode(StrEnum):
     PREFERRED = "Preferred"
 
 
-class ClaimDevices(Part):
+class ClaimDevices(ApiPart):
     """How many devices, and how they are held."""
 
     count: int = Field(ge=1, le=MOST_DEVICES, description="Devices for each pod.")
-    policy: Policy = Field(
-        default=Policy.ANY, description="Whether the numbers of the devices follow each other."
+    policy: DevicePolicy = Field(
+        default=DevicePolicy.ANY,
+        description="Whether the numbers of the devices follow each other.",
     )
     exclusivity: Literal["Exclusive"] = Field(
         default="Exclusive", description="Devices are given whole; nobody shares them."
     )
 
 
-class ClaimTopology(Part):
+class ClaimTopology(ApiPart):
     """How the devices are linked: by NVLink or XGMI, each with each."""
 
     mode: Mode = Field(
@@ -64,7 +65,7 @@ class ClaimTopology(Part):
     )
 
 
-class ClaimSelector(Part):
+class ClaimSelector(ApiPart):
     """Which devices and nodes are considered at all."""
 
     products: list[Product] = Field(
@@ -93,7 +94,7 @@ class ClaimSelector(Part):
         return text
 
 
-class ClaimSpec(Part):
+class ClaimSpec(ApiPart):
     """What each pod that names the claim is to have."""
 
     devices: ClaimDevices
@@ -101,7 +102,7 @@ class ClaimSpec(Part):
     selector: ClaimSelector | None = None
 
 
-class Allocation(Part):
+class Allocation(ApiPart):
     """The devices that one pod has."""
 
     pod: str = Field(max_length=253)
@@ -109,7 +110,7 @@ class Allocation(Part):
     devices: list[int] = Field(max_length=MOST_DEVICES)
 
 
-class ClaimStatus(Part):
+class ClaimStatus(ApiPart):
     """Who has devices by the claim; written by the scheduler alone."""
 
     allocated: int = Field(default=0, ge=0, description="Pods that have devices.")
@@ -117,7 +118,7 @@ class ClaimStatus(Part):
     conditions: list[Condition] = Field(default_factory=list, max_length=16)
 
 
-class GpuClaim(Part):
+class GpuClaim(ApiPart):
     """The manifest of a claim, metadata left out."""
 
     api_version: Literal["gpu.scheduling/v1"] = "gpu.scheduling/v1"

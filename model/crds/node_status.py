@@ -6,14 +6,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from fourleaf.model.crds.api import Condition, Number, Part
+from fourleaf.model.crds.api import ApiPart, Condition, Number
 from fourleaf.model.crds.claim import MOST_DEVICES
 
 FORMAT = 1
 """The format of an inventory that this version writes and reads."""
 
 
-class Gpu(Part):
+class Gpu(ApiPart):
     """One device."""
 
     index: int = Field(ge=0, lt=MOST_DEVICES, description="Its number, as in CUDA_VISIBLE_DEVICES.")
@@ -24,10 +24,10 @@ class Gpu(Part):
     numa_node: int | None = Field(default=None, ge=0, le=65535)
     healthy: bool = True
     message: str = Field(default="", max_length=1024, description="Why it is not healthy.")
-    fabric: Fabric | None = None
+    fabric: NvlinkFabric | None = None
 
 
-class Fabric(Part):
+class NvlinkFabric(ApiPart):
     """The part of a multi-node NVLink fabric that a device belongs to."""
 
     cluster_uuid: str = Field(default="", max_length=128, alias="clusterUUID")
@@ -35,7 +35,7 @@ class Fabric(Part):
     state: str = Field(default="", max_length=64)
 
 
-class Link(Part):
+class Link(ApiPart):
     """What joins two devices of the node directly; `a` is below `b`."""
 
     a: int = Field(ge=0, lt=MOST_DEVICES)
@@ -46,7 +46,7 @@ class Link(Part):
     )
 
 
-class Process(Part):
+class Process(ApiPart):
     """A process that uses a device, and the pod that it belongs to, where that is known."""
 
     gpu: int = Field(ge=0, lt=MOST_DEVICES)
@@ -55,7 +55,7 @@ class Process(Part):
     pod_uid: str = Field(default="", max_length=64, alias="podUID")
 
 
-class NodeDevices(Part):
+class NodeDevices(ApiPart):
     """The inventory. `nodeUID` and `bootID` say of which life of the node it speaks."""
 
     format: int = Field(default=FORMAT, ge=1, le=1_000_000)
@@ -69,7 +69,7 @@ class NodeDevices(Part):
     conditions: list[Condition] = Field(default_factory=list, max_length=16)
 
 
-class GpuNodeStatus(Part):
+class GpuNodeStatus(ApiPart):
     """The manifest of an inventory, metadata left out."""
 
     api_version: Literal["gpu.scheduling/v1"] = "gpu.scheduling/v1"

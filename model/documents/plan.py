@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fourleaf.model.config import API_VERSION
+from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.devices.shares import shares
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Stage, Waiting
-from fourleaf.model.reasons_json import reason_document
+from fourleaf.model.reasons.json import reason_document
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 

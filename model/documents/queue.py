@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fourleaf.model.gang import Gang
-from fourleaf.model.said import said
-from fourleaf.model.starts import Start
+from fourleaf.model.reasons.pod_condition import said
+from fourleaf.model.start import Start
 
 Document = dict[str, Any]
 NOT_SEEN = "no scheduler has said why yet"

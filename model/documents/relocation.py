@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.model.config import API_VERSION
+from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.documents.plan import stage_document, waiting_document
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
-from fourleaf.model.previews.defrag import Gathered
+from fourleaf.model.previews.defrag import DefragPreview
 from fourleaf.model.previews.drain import Drained
-from fourleaf.model.relocation import DefragPlan, FreeRoom, RepairPlan
+from fourleaf.model.relocation import DefragPlan, FreeLeaves, RepairPlan
 
 Document = dict[str, Any]
 
@@ -44,7 +44,7 @@ def drain_document(answer: Drained) -> Document:
     }
 
 
-def defrag_document(answer: Gathered) -> Document:
+def defrag_document(answer: DefragPreview) -> Document:
     """A dry run of `fourleaf defrag`."""
     plan = answer.plan
     return {
@@ -93,5 +93,5 @@ def _pod(move: Move) -> Document:
     return {"name": move.pod, "from": move.source, "to": move.target, "why": move.why}
 
 
-def _room(room: FreeRoom) -> Document:
+def _room(room: FreeLeaves) -> Document:
     return {"leaves": room.leaves, "pairs": room.pairs, "quads": room.quads}

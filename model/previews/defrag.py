@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.previews.drain import Standing
+from fourleaf.model.previews.drain import GangSource
 from fourleaf.model.relocation import DefragPlan
-from fourleaf.model.standing import StandingGang
+from fourleaf.model.running_gang import StandingGang
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class DefragPreview:
     """What at most `budget` moves win: the plan, and the gang of every pod that moves.
 
     `movable` gangs may move now; `young` ones have not run for long enough.
@@ -25,7 +25,7 @@ class Gathered:
     young: int
 
 
-def movers(reading: Standing) -> tuple[tuple[StandingGang, ...], int]:
+def movers(reading: GangSource) -> tuple[tuple[StandingGang, ...], int]:
     """The gangs that may move now, and how many more there will be once they have run longer."""
     least = reading.snapshot.config.spec.defragmentation.minimum_runtime_seconds
     now = reading.snapshot.now
@@ -34,7 +34,9 @@ def movers(reading: Standing) -> tuple[tuple[StandingGang, ...], int]:
     return ready, len(movable) - len(ready)
 
 
-def gathered(plan: DefragPlan, ready: Sequence[StandingGang], budget: int, young: int) -> Gathered:
+def gathered(
+    plan: DefragPlan, ready: Sequence[StandingGang], budget: int, young: int
+) -> DefragPreview:
     """Put together what `plan`, made for the gangs `ready`, means."""
     gangs = {
         (one.gang.key.namespace, pod): one.gang.key
@@ -42,4 +44,4 @@ def gathered(plan: DefragPlan, ready: Sequence[StandingGang], budget: int, young
         for role in one.gang.roles
         for pod, _ in role.bound
     }
-    return Gathered(plan, gangs, budget, len(ready), young)
+    return DefragPreview(plan, gangs, budget, len(ready), young)

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
 from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 
 
-class Standing(Protocol):
+class GangSource(Protocol):
     """A cluster at one moment, of which somebody can say how its gangs stand."""
 
     @property
@@ -54,7 +54,7 @@ class Drained:
         return sum(bool(move.source) for moves in self.moves.values() for move in moves)
 
 
-def emptied(reading: Standing, nodes: Sequence[str]) -> Snapshot:
+def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
     """The snapshot in which all of ours on `nodes` is lost, and nobody may go there."""
     leaving = frozenset(nodes)
     snapshot = reading.snapshot
@@ -93,7 +93,7 @@ def _loses(one: StandingGang, at: dict[tuple[str, str], str], leaving: frozenset
 
 
 def drained(
-    reading: Standing, nodes: Sequence[str], snapshot: Snapshot, plan: RepairPlan
+    reading: GangSource, nodes: Sequence[str], snapshot: Snapshot, plan: RepairPlan
 ) -> Drained:
     """Put together what `plan`, made for `snapshot`, means for what was read."""
     running = reading.snapshot.running
@@ -131,7 +131,7 @@ def drained(
     )
 
 
-def _unowned(reading: Standing, moves: Sequence[Move]) -> Iterator[str]:
+def _unowned(reading: GangSource, moves: Sequence[Move]) -> Iterator[str]:
     bodies = reading.pods
     for move in moves:
         body = bodies.get((move.namespace, move.pod))

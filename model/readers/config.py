@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fourleaf.model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
-from fourleaf.model.config_values import ADVICE
-from fourleaf.model.readers import jsontext, yamltext
-from fourleaf.model.readers.inventory import Inventory
-from fourleaf.model.readers.manifest import Body, Manifest
-from fourleaf.model.readers.report import Report
-from fourleaf.model.readers.wishes import MOVE_COST
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
+from fourleaf.model.config.values import ADVICE
+from fourleaf.model.readers.objects.annotations import MOVE_COST
+from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.text import json, yaml
 
 BUILT_IN = "built-in defaults"
 IN_FORCE = "config in force"
@@ -88,9 +88,9 @@ def _inside(manifest: Manifest) -> list[Body]:
 def _documents(manifest: Manifest, key: str, text: str) -> list[Any]:
     try:
         if text.lstrip()[:1] == "{":
-            return [jsontext.parse(text.encode())]
-        return yamltext.parse(text)
-    except jsontext.BadText as bad:
+            return [json.parse(text.encode())]
+        return yaml.parse(text)
+    except json.BadText as bad:
         manifest.error(f"data[{key}]", None, str(bad), bad.advice)
     except UnicodeEncodeError:
         manifest.error(f"data[{key}]", None, "is not Unicode text", "Give it as UTF-8 text.")

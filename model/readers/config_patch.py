@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fourleaf.model.config import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig, Spec
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig, Spec
 from fourleaf.model.problems import BadInput, Problem, Severity, shown
 from fourleaf.model.readers.config import read_config
-from fourleaf.model.readers.inventory import Inventory
-from fourleaf.model.readers.jsontext import BadText
-from fourleaf.model.readers.report import Report
-from fourleaf.model.readers.sources import Source, documents
+from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.text.json import BadText
+from fourleaf.model.readers.text.sources import Source, documents
 
 WEIGHTS = "scoringWeights"
 SECTIONS = frozenset(field.alias or name for name, field in Spec.model_fields.items())

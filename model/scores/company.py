@@ -9,13 +9,13 @@ from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.validator.books import room_breaches, taken_by, uplink_breaches
+from fourleaf.model.validator.cross_gang_laws import room_breaches, taken_by, uplink_breaches
 from fourleaf.model.validator.devices import device_breaches
 from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.phantoms import phantom_breaches
 from fourleaf.model.validator.recompute import NOTHING
 from fourleaf.model.validator.seats import seat_breaches
-from fourleaf.model.validator.standing import Placed, stand
 
 
 class Company:

@@ -10,21 +10,21 @@ from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Plan, Waiting
 from fourleaf.model.scores.company import Company
-from fourleaf.model.scores.decision import Decision, Ground, decide
-from fourleaf.model.scores.terms import Scorer, shared_points
+from fourleaf.model.scores.decision import DecidedBy, Decision, decide
+from fourleaf.model.scores.terms import TermScores, shared_points
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.recompute import NOTHING
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PlannedSnapshot:
     """A plan and the snapshot, with its config, that it is for."""
 
     snapshot: Snapshot
     plan: Plan
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What becomes of a gang in the second plan.
 
     `Shuffled`: it stands elsewhere, but neither config tells the two places apart, and nobody took
@@ -40,7 +40,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GangChange:
     """One gang in both plans.
 
     `before` and `after` are its places, empty where it waits. Gangs that move have both places
@@ -50,7 +50,7 @@ class Change:
     """
 
     gang: GangKey
-    kind: Kind
+    kind: ChangeKind
     size: int
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
@@ -71,18 +71,20 @@ class TermTotal:
 class Comparison:
     """Both plans, what changes from gang to gang, and the totals of each term in both."""
 
-    before: Outcome
-    after: Outcome
-    changes: tuple[Change, ...]
+    before: PlannedSnapshot
+    after: PlannedSnapshot
+    changes: tuple[GangChange, ...]
     terms_before: Mapping[str, TermTotal]
     terms_after: Mapping[str, TermTotal]
 
-    def of(self, kind: Kind) -> tuple[Change, ...]:
+    def of(self, kind: ChangeKind) -> tuple[GangChange, ...]:
         """The gangs of which that becomes."""
         return tuple(change for change in self.changes if change.kind is kind)
 
 
-def compare(before: Outcome, after: Outcome, extensions: Extensions = NOTHING) -> Comparison:
+def compare(
+    before: PlannedSnapshot, after: PlannedSnapshot, extensions: Extensions = NOTHING
+) -> Comparison:
     """Put two plans side by side, gangs in the order of the first, then of the second."""
     return Comparison(
         before,
@@ -93,9 +95,9 @@ def compare(before: Outcome, after: Outcome, extensions: Extensions = NOTHING) -
     )
 
 
-def totals(outcome: Outcome, extensions: Extensions = NOTHING) -> dict[str, TermTotal]:
+def totals(outcome: PlannedSnapshot, extensions: Extensions = NOTHING) -> dict[str, TermTotal]:
     """Term -> its total over the gangs placed; all terms that are weighed have an entry."""
-    scorer = Scorer(outcome.snapshot, extensions)
+    scorer = TermScores(outcome.snapshot, extensions)
     gangs = {gang.key: gang for gang in outcome.snapshot.gangs}
     scores = [scorer.score(gangs[one.gang], one.pods) for one in outcome.plan.placements]
     size = sum(score.size for score in scores)
@@ -108,7 +110,9 @@ def totals(outcome: Outcome, extensions: Extensions = NOTHING) -> dict[str, Term
     return {name: TermTotal(value[name] / max(1, size), points[name]) for name in value}
 
 
-def _changes(before: Outcome, after: Outcome, extensions: Extensions) -> Iterator[Change]:
+def _changes(
+    before: PlannedSnapshot, after: PlannedSnapshot, extensions: Extensions
+) -> Iterator[GangChange]:
     old = {one.gang: one for one in before.plan.placements}
     new = {one.gang: one for one in after.plan.placements}
     waited = {one.gang: one for one in before.plan.waiting}
@@ -120,26 +124,28 @@ def _changes(before: Outcome, after: Outcome, extensions: Extensions) -> Iterato
         match old.get(key), new.get(key):
             case Placement() as first, Placement() as second:
                 if set(first.pods) == set(second.pods):
-                    yield Change(key, Kind.SAME, gang.weight, first.pods, second.pods)
+                    yield GangChange(key, ChangeKind.SAME, gang.weight, first.pods, second.pods)
                 else:
                     yield _moved(gang, first, second, sides)
             case Placement() as first, None:
-                yield Change(
-                    key, Kind.NEWLY_WAITING, gang.weight, before=first.pods, waiting=waiting
+                yield GangChange(
+                    key, ChangeKind.NEWLY_WAITING, gang.weight, before=first.pods, waiting=waiting
                 )
             case None, Placement() as second:
-                yield Change(
-                    key, Kind.NEWLY_PLACED, gang.weight, after=second.pods, waiting=waiting
+                yield GangChange(
+                    key, ChangeKind.NEWLY_PLACED, gang.weight, after=second.pods, waiting=waiting
                 )
             case _:
-                yield Change(key, Kind.STILL_WAITING, gang.weight, waiting=waiting)
+                yield GangChange(key, ChangeKind.STILL_WAITING, gang.weight, waiting=waiting)
 
 
-def _moved(gang: Gang, first: Placement, second: Placement, sides: tuple[_Side, _Side]) -> Change:
+def _moved(
+    gang: Gang, first: Placement, second: Placement, sides: tuple[_Side, _Side]
+) -> GangChange:
     old, new = sides
-    return Change(
+    return GangChange(
         gang.key,
-        Kind.MOVED,
+        ChangeKind.MOVED,
         gang.weight,
         first.pods,
         second.pods,
@@ -151,10 +157,10 @@ def _moved(gang: Gang, first: Placement, second: Placement, sides: tuple[_Side, 
 class _Side:
     """Values places of a gang under one config, in the company of its plan."""
 
-    def __init__(self, outcome: Outcome, extensions: Extensions) -> None:
+    def __init__(self, outcome: PlannedSnapshot, extensions: Extensions) -> None:
         self._fabric = outcome.snapshot.fabric
         self._gangs = {gang.key: gang for gang in outcome.snapshot.gangs}
-        self._scorer = Scorer(outcome.snapshot, extensions)
+        self._scorer = TermScores(outcome.snapshot, extensions)
         self._company = Company(outcome.snapshot, outcome.plan, extensions)
 
     def decided(self, gang: Gang, here: Placement, there: Placement) -> Decision:
@@ -163,12 +169,12 @@ class _Side:
         known = all(node in self._fabric.nodes for _, node in there.pods)
         same = {pod for pod, _ in here.pods} == {pod for pod, _ in there.pods}
         if not (known and same) or self._company.forbids(gang, there.pods):
-            return Decision(Ground.LAW, 0)
+            return Decision(DecidedBy.LAW, 0)
         score = self._scorer.score
         return decide(score(gang, here.pods), score(gang, there.pods), self._company)
 
 
-def _told_apart(changes: Sequence[Change], before: Plan, after: Plan) -> Iterator[Change]:
+def _told_apart(changes: Sequence[GangChange], before: Plan, after: Plan) -> Iterator[GangChange]:
     """The changes, in which what nothing decided is no move."""
     even = shared_points(before) == shared_points(after)
     shuffled = {one.gang: one.decision for one in changes if _idle(one, even)}
@@ -178,10 +184,10 @@ def _told_apart(changes: Sequence[Change], before: Plan, after: Plan) -> Iterato
         for key in forced:
             del shuffled[key]
     for one in changes:
-        yield replace(one, kind=Kind.SHUFFLED) if one.gang in shuffled else one
+        yield replace(one, kind=ChangeKind.SHUFFLED) if one.gang in shuffled else one
 
 
-def _idle(one: Change, even: bool) -> bool:
+def _idle(one: GangChange, even: bool) -> bool:
     """Whether both configs value both places alike, and likely gangs lose nothing by the move.
 
     Room that is kept at the other place in either plan only changed places with the gang, where
@@ -190,6 +196,6 @@ def _idle(one: Change, even: bool) -> bool:
     if one.decision is None or one.held is None:
         return False
     grounds = one.held.ground, one.decision.ground
-    if Ground.LAW in grounds or one.held.difference or one.decision.difference:
+    if DecidedBy.LAW in grounds or one.held.difference or one.decision.difference:
         return False
-    return grounds[1] is not Ground.ROOM or (even and grounds[0] is Ground.ROOM)
+    return grounds[1] is not DecidedBy.ROOM or (even and grounds[0] is DecidedBy.ROOM)

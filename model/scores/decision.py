@@ -10,7 +10,7 @@ from fourleaf.model.scores.company import Company
 from fourleaf.model.scores.terms import GangScore
 
 
-class Ground(StrEnum):
+class DecidedBy(StrEnum):
     """What decides between two places of one gang.
 
     `Term`: it is worth more here; `term` favours this place most. `Taken`: there it would be
@@ -38,7 +38,7 @@ class Decision:
     that are placed there instead.
     """
 
-    ground: Ground
+    ground: DecidedBy
     difference: int
     term: str = ""
     term_difference: int = 0
@@ -53,16 +53,16 @@ def decide(here: GangScore, there: GangScore, company: Company | None) -> Decisi
     difference = here.points - there.points
     term, apart = _foremost(here, there, 1 if difference >= 0 else -1)
     if difference > 0:
-        return Decision(Ground.TERM, difference, term, apart)
+        return Decision(DecidedBy.TERM, difference, term, apart)
     if company is not None:
         gangs = company.takers(there.gang, there.pods)
         if gangs:
-            return Decision(Ground.TAKEN, difference, term, apart, gangs)
+            return Decision(DecidedBy.TAKEN, difference, term, apart, gangs)
         if company.spoils_room(there.gang, there.pods):
-            return Decision(Ground.ROOM, difference, term, apart)
+            return Decision(DecidedBy.ROOM, difference, term, apart)
     if difference == 0:
-        return Decision(Ground.EQUAL, 0)
-    ground = Ground.BETTER if company is None else Ground.UNPROVEN
+        return Decision(DecidedBy.EQUAL, 0)
+    ground = DecidedBy.BETTER if company is None else DecidedBy.UNPROVEN
     return Decision(ground, difference, term, apart)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
+from fourleaf.model.validator.member_tally import Placed
 from fourleaf.model.validator.recompute import BANDWIDTH
-from fourleaf.model.validator.standing import Placed
 from fourleaf.model.validator.uplinks import demand, uplink_of
 from fourleaf.model.weights import SCALE
 

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan
 from fourleaf.model.scores.raw import Raw, raw_of
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.recompute import BANDWIDTH, NOTHING, points
-from fourleaf.model.validator.standing import Placed, stand
 from fourleaf.model.weights import SCALE, milli, weights_of
 
 Pods = Sequence[tuple[str, str]]
@@ -62,7 +62,7 @@ class GangScore:
         return {term.name: term.points for term in self.terms}
 
 
-class Scorer:
+class TermScores:
     """Takes places apart under one snapshot. `names` are the terms that every score has."""
 
     def __init__(self, snapshot: Snapshot, extensions: Extensions = NOTHING) -> None:

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey, Strategy
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.batch import batch_of
-from fourleaf.model.validator.books import quota_breaches, room_breaches, taken_by, uplink_breaches
 from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.cross_gang_laws import (
+    quota_breaches,
+    room_breaches,
+    taken_by,
+    uplink_breaches,
+)
 from fourleaf.model.validator.devices import device_breaches
 from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.phantoms import phantom_breaches
 from fourleaf.model.validator.recompute import NOTHING, points
 from fourleaf.model.validator.seats import member_breaches, seat_breaches
-from fourleaf.model.validator.standing import Placed, stand
 from fourleaf.model.validator.terms import term_breaches
 from fourleaf.model.weights import weights_of
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.free_room import free_room
+from fourleaf.model.free_leaves import free_room
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement
 from fourleaf.model.relocation import Budget, DefragPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.batch import batch_of
-from fourleaf.model.validator.books import quota_breaches
 from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.cross_gang_laws import quota_breaches
 from fourleaf.model.validator.moved import (
     Moved,
     cost_of,

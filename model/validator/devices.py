@@ -13,7 +13,7 @@ from fourleaf.model.node import Node
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.breach import Breach, Law
-from fourleaf.model.validator.standing import Placed
+from fourleaf.model.validator.member_tally import Placed
 
 Wish = tuple[int, DeviceDemand]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import weakref
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang
-from fourleaf.model.validator.kind import Ground, Kind, kind_of, phantom_kind
-from fourleaf.model.validator.locations import Locations
+from fourleaf.model.validator.locations import LegalLocations
 from fourleaf.model.validator.paths import Paths
-from fourleaf.model.validator.room import Room
+from fourleaf.model.validator.room import EmptyLeafRoom
+from fourleaf.model.validator.static_keys import EligibilityKey, PlacementKey, kind_of, phantom_kind
 
 MOST_KINDS = 4096
 """How many kinds of gangs are kept per fabric before the facts start afresh."""
@@ -23,10 +23,10 @@ class FabricFacts:
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = weakref.ref(fabric)
         self.paths = Paths(fabric)
-        self._rooms: dict[Ground, Room] = {}
-        self._locations: dict[Kind, Locations] = {}
+        self._rooms: dict[EligibilityKey, EmptyLeafRoom] = {}
+        self._locations: dict[PlacementKey, LegalLocations] = {}
 
-    def of_kind(self, kind: Kind) -> Locations:
+    def of_kind(self, kind: PlacementKey) -> LegalLocations:
         """Return the leaf rule for gangs of `kind`."""
         found = self._locations.get(kind)
         if found is None:
@@ -38,15 +38,15 @@ class FabricFacts:
                 fabric = self._fabric()
                 if fabric is None:
                     raise ReferenceError("the fabric of these facts is gone")
-                room = self._rooms[kind.ground] = Room(fabric, kind.ground)
-            found = self._locations[kind] = Locations(self.paths, room, kind)
+                room = self._rooms[kind.ground] = EmptyLeafRoom(fabric, kind.ground)
+            found = self._locations[kind] = LegalLocations(self.paths, room, kind)
         return found
 
-    def of_gang(self, spec: Spec, gang: Gang, extensions: Extensions) -> Locations:
+    def of_gang(self, spec: Spec, gang: Gang, extensions: Extensions) -> LegalLocations:
         """Return the leaf rule for `gang`."""
         return self.of_kind(kind_of(spec, gang, extensions))
 
-    def of_phantom(self, spec: Spec, nodes: int, gpus: int) -> Locations:
+    def of_phantom(self, spec: Spec, nodes: int, gpus: int) -> LegalLocations:
         """Return the leaf rule for a phantom of `nodes` pods of `gpus` GPUs."""
         return self.of_kind(phantom_kind(spec, nodes, gpus))
 

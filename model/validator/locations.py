@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from fourleaf.model.validator.kind import Counts, Kind
 from fourleaf.model.validator.paths import Paths, less
-from fourleaf.model.validator.room import Room
+from fourleaf.model.validator.room import EmptyLeafRoom
+from fourleaf.model.validator.static_keys import Counts, PlacementKey
 
 
-class Locations:
+class LegalLocations:
     """Where gangs of one kind may stand on the empty fabric. Everything is computed once."""
 
-    def __init__(self, paths: Paths, room: Room, kind: Kind) -> None:
+    def __init__(self, paths: Paths, room: EmptyLeafRoom, kind: PlacementKey) -> None:
         self.paths = paths
         self.room = room
         self.kind = kind

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Move, Placement
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import StandingGang
-from fourleaf.model.validator.books import room_breaches, taken_by, uplink_breaches
 from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.cross_gang_laws import room_breaches, taken_by, uplink_breaches
 from fourleaf.model.validator.facts import facts_of
+from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.seats import seat_breaches
-from fourleaf.model.validator.standing import Placed, stand
 
 PodKey = tuple[str, str]
 """Namespace and name."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 
 from fourleaf.model.fabric import AdjacencyKind, Fabric
-from fourleaf.model.validator.kind import Counts
-from fourleaf.model.validator.room import Room
+from fourleaf.model.validator.room import EmptyLeafRoom
+from fourleaf.model.validator.static_keys import Counts
 
 
 class Paths:
@@ -56,7 +56,7 @@ class Paths:
         block = 1 << (leaves - 1).bit_length()
         return first // block == last // block
 
-    def shortest(self, room: Room, spine: int, remaining: Counts) -> int | None:
+    def shortest(self, room: EmptyLeafRoom, spine: int, remaining: Counts) -> int | None:
         """Leaves of the shortest window in a spine that holds `remaining`; None without one."""
         if self.kind is AdjacencyKind.EXPLICIT:
             return self._shortest_path(room, self.spines[spine], remaining)
@@ -79,7 +79,7 @@ class Paths:
         return (*line, *line[:-1]) if self.kind is AdjacencyKind.RING else line
 
     def _single_lengths(
-        self, room: Room, line: Sequence[int], remaining: Counts
+        self, room: EmptyLeafRoom, line: Sequence[int], remaining: Counts
     ) -> Iterator[tuple[int, int]]:
         """(start, length) of every window along `line`, by prefix sums."""
         holds = [room.fill(leaf, remaining).taken[0] for leaf in self._laid_out(line)]
@@ -92,7 +92,7 @@ class Paths:
                 yield start, length
 
     def _walked_lengths(
-        self, room: Room, line: Sequence[int], remaining: Counts
+        self, room: EmptyLeafRoom, line: Sequence[int], remaining: Counts
     ) -> Iterator[tuple[int, int]]:
         """(start, length) of every window along `line`, leaf by leaf."""
         laid = self._laid_out(line)
@@ -107,7 +107,9 @@ class Paths:
                     yield start, length
                     break
 
-    def _shortest_path(self, room: Room, leaves: Sequence[int], remaining: Counts) -> int | None:
+    def _shortest_path(
+        self, room: EmptyLeafRoom, leaves: Sequence[int], remaining: Counts
+    ) -> int | None:
         """Find the shortest simple path over explicit edges, by deepening."""
         most = [
             sorted((room.fill(leaf, _only(remaining, r)).taken[r] for leaf in leaves), reverse=True)
@@ -139,7 +141,9 @@ class Paths:
                 return length
         return None
 
-    def is_window(self, room: Room, numbers: Mapping[int, Counts], remaining: Counts) -> bool:
+    def is_window(
+        self, room: EmptyLeafRoom, numbers: Mapping[int, Counts], remaining: Counts
+    ) -> bool:
         """Whether some order of the used leaves is a window that fills them with `numbers`.
 
         `numbers` are pods per role by leaf, each at least one pod, together `remaining`.

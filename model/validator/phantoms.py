@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from fourleaf.model.mix import likely_gangs
+from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.plan import Phantom, Plan
 from fourleaf.model.resources import Resources, plus
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.validator.books import over
 from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.cross_gang_laws import over
 from fourleaf.model.validator.facts import FabricFacts
-from fourleaf.model.validator.kind import Counts
-from fourleaf.model.validator.locations import Locations
+from fourleaf.model.validator.locations import LegalLocations
+from fourleaf.model.validator.static_keys import Counts
 
 
 def phantom_breaches(
@@ -49,7 +49,7 @@ def _standing(
     snapshot: Snapshot,
     phantom: Phantom,
     name: str,
-    locations: Locations,
+    locations: LegalLocations,
     taken: Mapping[str, Resources],
 ) -> Iterator[Breach]:
     request = Resources(gpus=phantom.gpus)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, Strategy
-from fourleaf.model.mix import likely_gangs
+from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.plan import Plan
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.devices import links_granted
 from fourleaf.model.validator.facts import facts_of
-from fourleaf.model.validator.standing import Placed, stand
+from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.uplinks import demand, uplink_of
 from fourleaf.model.weights import SCALE, age_step, milli, placed_value, weights_of
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from fourleaf.model.validator.breach import Breach, Law
 from fourleaf.model.validator.moved import (
     Moved,

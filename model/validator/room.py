@@ -9,7 +9,7 @@ from functools import cached_property
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.node import Node
 from fourleaf.model.resources import Resources, fits, minus
-from fourleaf.model.validator.kind import Counts, Ground
+from fourleaf.model.validator.static_keys import Counts, EligibilityKey
 
 Spot = tuple[Resources, Counts]
 """An empty node: what it offers, and how many pods of each role it holds (0: not eligible)."""
@@ -80,10 +80,10 @@ def _after(offer: Resources, request: Resources, pods: int) -> Resources:
     return offer
 
 
-class Room:
+class EmptyLeafRoom:
     """The empty fabric as gangs of one ground see it."""
 
-    def __init__(self, fabric: Fabric, ground: Ground) -> None:
+    def __init__(self, fabric: Fabric, ground: EligibilityKey) -> None:
         self.ground = ground
         self.requests = tuple(request for request, _ in ground.asks)
         self._holds: dict[str, Counts] = {}

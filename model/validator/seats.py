@@ -10,8 +10,8 @@ from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.breach import Breach, Law
-from fourleaf.model.validator.kind import Ground
-from fourleaf.model.validator.standing import Placed
+from fourleaf.model.validator.member_tally import Placed
+from fourleaf.model.validator.static_keys import EligibilityKey
 
 
 def member_breaches(snapshot: Snapshot, gang: Gang, placement: Placement) -> list[Breach]:
@@ -60,7 +60,7 @@ def seat_breaches(fabric: Fabric, one: Placed) -> Iterator[Breach]:
     yield from _cap_breaches(fabric, one, locations.room.ground)
 
 
-def _cap_breaches(fabric: Fabric, one: Placed, ground: Ground) -> Iterator[Breach]:
+def _cap_breaches(fabric: Fabric, one: Placed, ground: EligibilityKey) -> Iterator[Breach]:
     gang, standing = one.gang, one.standing
     if ground.max_nodes is not None:
         nodes = Counter(fabric.leaf_of[node] for node in standing.hosts)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import GangKey
 from fourleaf.model.quantity import mbits
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.validator.standing import Placed
+from fourleaf.model.validator.member_tally import Placed
 
 
 def uplink_of(spec: Spec, leaf: Leaf) -> int | None:

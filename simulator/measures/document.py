@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from fourleaf.model.config import API_VERSION
+from fourleaf.model.config.spec import API_VERSION
 from fourleaf.simulator.measures.summary import summarise
-from fourleaf.simulator.options import Options
-from fourleaf.simulator.record import Record
+from fourleaf.simulator.options import ReplayOptions
+from fourleaf.simulator.record import ReplayRecord
 
 
-def document(runs: Sequence[tuple[Record, Options]]) -> dict[str, Any]:
+def document(runs: Sequence[tuple[ReplayRecord, ReplayOptions]]) -> dict[str, Any]:
     """All of what is known of these runs. It holds no time of the machine's own clock."""
     return {"apiVersion": API_VERSION, "kind": "Replay", "runs": [_run(*run) for run in runs]}
 
 
-def _run(record: Record, options: Options) -> dict[str, Any]:
+def _run(record: ReplayRecord, options: ReplayOptions) -> dict[str, Any]:
     told = asdict(options)
     told["config"] = options.config.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     counts = asdict(record.counts)

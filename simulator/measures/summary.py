@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fourleaf.simulator.measures.quantiles import quantile
-from fourleaf.simulator.record import GangRecord, Record
+from fourleaf.simulator.record import GangRecord, ReplayRecord
 
 HOUR = 3600
 GPU_HOUR = 1000 * HOUR
@@ -80,7 +80,7 @@ class Summary:
     again: float = 0.0
 
 
-def summarise(record: Record) -> Summary:
+def summarise(record: ReplayRecord) -> Summary:
     """The figures of `record`."""
     gangs = [one for one in record.gangs.values() if not one.resident]
     waits = [wait(one, record.end) for one in gangs]

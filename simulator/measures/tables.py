@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.simulator.measures.summary import HOUR, Summary
-from fourleaf.simulator.record import Record
+from fourleaf.simulator.record import ReplayRecord
 from fourleaf.simulator.trace import Trace
 
 
@@ -20,7 +20,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-def tables(runs: Sequence[tuple[str, Record, Summary]]) -> tuple[Table, ...]:
+def tables(runs: Sequence[tuple[str, ReplayRecord, Summary]]) -> tuple[Table, ...]:
     """What everybody asks first, the waits by size, and what failures cost where there were any."""
     found = [_overview(runs), _waits(runs)]
     if any(record.counts.failures for _, record, _ in runs):
@@ -28,7 +28,7 @@ def tables(runs: Sequence[tuple[str, Record, Summary]]) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
+def _overview(runs: Sequence[tuple[str, ReplayRecord, Summary]]) -> Table:
     header = (
         "policy", "allocation", "wait mean", "wait p95", "largest gangs, wait p95",
         "completion mean", "leaves / fewest", "hops between leaves", "slowdown",
@@ -59,7 +59,7 @@ def _overview(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
     return Table("Policies", header, rows)
 
 
-def _waits(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
+def _waits(runs: Sequence[tuple[str, ReplayRecord, Summary]]) -> Table:
     names = list(dict.fromkeys(one.name for _, _, summary in runs for one in summary.classes))
     header = ("nodes", "gangs", *(name for name, _, _ in runs))
     rows = []
@@ -74,7 +74,7 @@ def _waits(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
     return Table("Wait by gang size, median / 95th percentile", header, tuple(rows))
 
 
-def _failures(runs: Sequence[tuple[str, Record, Summary]]) -> Table:
+def _failures(runs: Sequence[tuple[str, ReplayRecord, Summary]]) -> Table:
     header = (
         "policy", "failures", "recovery", "gangs hit", "kept alive", "started over", "moves",
         "GPU-hours of work lost", "GPU-hours at a standstill",
@@ -126,7 +126,7 @@ AT_FAULT = {
 """Why the placements of some baselines break laws."""
 
 
-def remarks(runs: Sequence[tuple[str, Record, Summary]]) -> list[str]:
+def remarks(runs: Sequence[tuple[str, ReplayRecord, Summary]]) -> list[str]:
     """A line for each policy of which gangs stand in illegal places: how many, and why."""
     return [
         f"{name}: {one.broken:,} gangs in places that no law allows"

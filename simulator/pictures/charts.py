@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from fourleaf.simulator.measures.summary import HOUR, Summary, summarise
-from fourleaf.simulator.record import Record
+from fourleaf.simulator.record import ReplayRecord
 
 COLOURS = ("#0f766e", "#c2410c", "#6d28d9", "#a16207", "#475569", "#be185d", "#1d4ed8")
 """For the runs in their order."""
@@ -19,7 +19,7 @@ class Run:
     """One replay to draw: its name, what happened and its figures."""
 
     name: str
-    record: Record
+    record: ReplayRecord
     summary: Summary
 
 
@@ -32,7 +32,7 @@ class Chart:
     draw: Callable[[Axes, Sequence[Run]], None]
 
 
-def runs_of(records: Sequence[tuple[str, Record]]) -> list[Run]:
+def runs_of(records: Sequence[tuple[str, ReplayRecord]]) -> list[Run]:
     """The named records with their figures."""
     return [Run(name, record, summarise(record)) for name, record in records]
 

@@ -14,9 +14,9 @@ def policy(name: str, seed: int) -> Policy:
     Raises `ValueError` for a name that nobody has.
     """
     if name == "cpsat":
-        from fourleaf.simulator.policies.cpsat import CpSat
+        from fourleaf.simulator.policies.cpsat import CpSatPolicy
 
-        return CpSat()
+        return CpSatPolicy()
     if name == "greedy":
         from fourleaf.simulator.policies.greedy import Greedy
 
@@ -26,9 +26,9 @@ def policy(name: str, seed: int) -> Policy:
 
         return Buddy()
     if name == "first-fit":
-        from fourleaf.simulator.policies.first_fit import FirstFit
+        from fourleaf.simulator.policies.first_fit import FirstFitPolicy
 
-        return FirstFit()
+        return FirstFitPolicy()
     if name == "spread":
         from fourleaf.simulator.policies.spread import Spread
 

@@ -9,14 +9,14 @@ from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import Budget, DefragPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from fourleaf.model.validator import Breach
 from fourleaf.solver.forecast.ask import ask_start
 from fourleaf.solver.process.client import SolverClient
 from fourleaf.solver.process.guarded_call import own_steps
 
 
-class CpSat:
+class CpSatPolicy:
     """The product's own client. Its process loads once, and keeps the fabric from call to call."""
 
     scored = True

@@ -15,7 +15,7 @@ class FirstPlace(FreeBooks):
         return 0
 
 
-class FirstFit(OneByOne):
+class FirstFitPolicy(OneByOne):
     """Leaves in the order of the fabric."""
 
     def __init__(self) -> None:

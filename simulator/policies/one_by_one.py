@@ -13,9 +13,9 @@ from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
-from fourleaf.simulator.policies.alone import Alone
-from fourleaf.simulator.policies.answers import plan_of
+from fourleaf.model.start import Start
+from fourleaf.simulator.policies.earliest_start import Alone
+from fourleaf.simulator.policies.plans import plan_of
 from fourleaf.solver.batch.greedy import FreeBooks
 from fourleaf.solver.batch.select_batch import select_batch
 from fourleaf.solver.forecast.earliest_start import earliest_start

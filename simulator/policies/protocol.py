@@ -7,7 +7,7 @@ from typing import Protocol
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 
 
 class Policy(Protocol):

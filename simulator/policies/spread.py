@@ -15,10 +15,10 @@ from fourleaf.model.node import Node
 from fourleaf.model.plan import Plan
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
-from fourleaf.simulator.policies.alone import Alone
-from fourleaf.simulator.policies.answers import plan_of
+from fourleaf.model.start import Start
+from fourleaf.simulator.policies.earliest_start import Alone
 from fourleaf.simulator.policies.one_by_one import arrival
+from fourleaf.simulator.policies.plans import plan_of
 from fourleaf.solver.batch.select_batch import select_batch
 from fourleaf.solver.forecast.earliest_start import earliest_start
 from fourleaf.solver.forecast.timeline import Timeline

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.simulator.trace import FOREVER, Job, Resident, Trace
+from fourleaf.simulator.trace import FOREVER, Job, ResidentJob, Trace
 
 
 def trace_of(snapshot: Snapshot, duration: int) -> Trace:
@@ -34,7 +34,7 @@ def trace_of(snapshot: Snapshot, duration: int) -> Trace:
     return Trace("snapshot", said, jobs, residents, _horizon(jobs, residents, gpus))
 
 
-def _horizon(jobs: Sequence[Job], residents: Sequence[Resident], gpus: int) -> int:
+def _horizon(jobs: Sequence[Job], residents: Sequence[ResidentJob], gpus: int) -> int:
     """The least seconds in which all could be done: the longest, or all work on all GPUs."""
     everybody = [*jobs, *(one.job for one in residents)]
     longest = max((job.duration for job in everybody), default=0)
@@ -63,7 +63,7 @@ def _job(gang: Gang, now: float, duration: int) -> Job:
     )
 
 
-def _resident(key: GangKey, pods: Sequence[RunningPod], now: float) -> Resident:
+def _resident(key: GangKey, pods: Sequence[RunningPod], now: float) -> ResidentJob:
     """The pods of one gang as they run; the last end counts for all."""
     ends = [pod.ends for pod in pods]
     known = [end for end in ends if end is not None]
@@ -80,4 +80,4 @@ def _resident(key: GangKey, pods: Sequence[RunningPod], now: float) -> Resident:
     )
     at = {pod.name: pod.node for pod in pods}
     seats = tuple((name, at[name]) for role in gang.roles for name in role.pods)
-    return Resident(Job(str(key), 0, left, len(pods), 0, gang=gang), seats)
+    return ResidentJob(Job(str(key), 0, left, len(pods), 0, gang=gang), seats)

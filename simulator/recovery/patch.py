@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.simulator.inspecting import found
+from fourleaf.simulator.plan_check import found
 from fourleaf.simulator.recovery.protocol import Rescue
 
 

@@ -7,14 +7,14 @@ from collections import Counter, defaultdict
 from fourleaf.model.gang import GangKey
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import repair_breaches
-from fourleaf.simulator.policies.cpsat import CpSat
+from fourleaf.simulator.policies.cpsat import CpSatPolicy
 from fourleaf.simulator.recovery.protocol import Rescue
 
 
-class Repair:
+class SolverRepair:
     """Asks the process of `solver`."""
 
-    def __init__(self, solver: CpSat) -> None:
+    def __init__(self, solver: CpSatPolicy) -> None:
         self._solver = solver
 
     def rescue(self, snapshot: Snapshot) -> Rescue:

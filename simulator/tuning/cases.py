@@ -14,7 +14,7 @@ from fourleaf.model.readers import open_paths, read
 from fourleaf.simulator.readers.catalogue import TRACES, fabric
 from fourleaf.simulator.readers.snapshot import trace_of
 from fourleaf.simulator.trace import DAY, Trace
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
 
 
 class TooLittle(ValueError):
@@ -39,7 +39,7 @@ class Split:
     held_out_window: str
 
 
-def split_of(task: Task) -> Split:
+def split_of(task: TuningTask) -> Split:
     """The cases of a task.
 
     Raises `NoData` where a trace's file is missing, `BadInput` for a snapshot that cannot be
@@ -48,7 +48,7 @@ def split_of(task: Task) -> Split:
     return _of_snapshots(task) if task.snapshots else _of_trace(task)
 
 
-def _of_trace(task: Task) -> Split:
+def _of_trace(task: TuningTask) -> Split:
     ground = fabric(task.fabric)
     gpus = [node.allocatable.gpus for node in ground.nodes.values()]
     trace = TRACES[task.trace].read()
@@ -78,7 +78,7 @@ def parted(trace: Trace, held_out: float) -> tuple[Trace, Trace]:
     return parts
 
 
-def _dealt(part: Trace, ground: Fabric, task: Task, gpus: int) -> tuple[Case, ...]:
+def _dealt(part: Trace, ground: Fabric, task: TuningTask, gpus: int) -> tuple[Case, ...]:
     found = []
     for deal in range(task.deals):
         trace = part.shuffled(deal)
@@ -91,7 +91,7 @@ def _dealt(part: Trace, ground: Fabric, task: Task, gpus: int) -> tuple[Case, ..
     return tuple(found)
 
 
-def _of_snapshots(task: Task) -> Split:
+def _of_snapshots(task: TuningTask) -> Split:
     """One case for each snapshot; gangs of one arrive all at once, so that no deal changes it."""
     count = len(task.snapshots)
     later = min(count - 1, max(1, round(count * task.held_out)))
@@ -106,7 +106,7 @@ def _of_snapshots(task: Task) -> Split:
     )
 
 
-def _of_snapshot(path: str, task: Task) -> Case:
+def _of_snapshot(path: str, task: TuningTask) -> Case:
     snapshot = read(open_paths([path])).snapshot
     trace = trace_of(snapshot, task.duration)
     if not trace.jobs or not snapshot.fabric.leaves:

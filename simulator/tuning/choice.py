@@ -11,7 +11,7 @@ from fourleaf.simulator.tuning.evaluate import Evaluation
 from fourleaf.simulator.tuning.knobs import Settings, settings_of
 from fourleaf.simulator.tuning.objectives import OBJECTIVES
 from fourleaf.simulator.tuning.study import CASES, UNPROVEN, settings_of_trial
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -23,7 +23,7 @@ TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class TrialResult:
     """A trial and what it came to on train."""
 
     number: int
@@ -58,10 +58,10 @@ def mean_gain(gains: Sequence[float]) -> float:
     return fmean(max(-1.0, min(1.0, gain)) for gain in gains)
 
 
-def candidates(trials: Sequence[FrozenTrial]) -> list[Candidate]:
+def candidates(trials: Sequence[FrozenTrial]) -> list[TrialResult]:
     """The finished trials with what they tried."""
     return [
-        Candidate(
+        TrialResult(
             trial.number,
             settings_of_trial(trial),
             Evaluation(
@@ -72,13 +72,13 @@ def candidates(trials: Sequence[FrozenTrial]) -> list[Candidate]:
     ]
 
 
-def default_of(task: Task, found: Sequence[Candidate]) -> Candidate | None:
+def default_of(task: TuningTask, found: Sequence[TrialResult]) -> TrialResult | None:
     """The trial of the config as it stands, where it was finished."""
     stands = settings_of(task.config, task.knobs)
     return next((one for one in found if dict(one.settings) == dict(stands)), None)
 
 
-def compared(task: Task, default: Evaluation, tuned: Evaluation) -> Compared:
+def compared(task: TuningTask, default: Evaluation, tuned: Evaluation) -> Compared:
     """What the tuned config gains."""
     return Compared(
         default,
@@ -92,8 +92,8 @@ def compared(task: Task, default: Evaluation, tuned: Evaluation) -> Compared:
 
 
 def chosen(
-    task: Task, default: Candidate, found: Sequence[Candidate], tolerance: float
-) -> Candidate | None:
+    task: TuningTask, default: TrialResult, found: Sequence[TrialResult], tolerance: float
+) -> TrialResult | None:
     """The best trial on train: most gain on the mean, and no objective much worse.
 
     `None` where none is better than the default. Ties go to the earliest.
@@ -103,7 +103,7 @@ def chosen(
     return max(fit, key=lambda one: (against[one.number].gain, -one.number), default=None)
 
 
-def _gains(task: Task, before: Sequence[float], after: Sequence[float]) -> tuple[float, ...]:
+def _gains(task: TuningTask, before: Sequence[float], after: Sequence[float]) -> tuple[float, ...]:
     measures = [OBJECTIVES[name] for name in task.objectives]
     pairs = zip(measures, before, after, strict=True)
     return tuple(one.gain(old, new) for one, old, new in pairs)

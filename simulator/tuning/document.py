@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.model.config import API_VERSION
-from fourleaf.simulator.tuning.choice import Candidate, Compared
-from fourleaf.simulator.tuning.verdict import Verdict, sentence
+from fourleaf.model.config.spec import API_VERSION
+from fourleaf.simulator.tuning.choice import Compared, TrialResult
+from fourleaf.simulator.tuning.verdict import StudyVerdict, sentence
 
 
-def document(verdict: Verdict) -> dict[str, Any]:
+def document(verdict: StudyVerdict) -> dict[str, Any]:
     """All of what is known of a study. Gains are shares; times are in seconds."""
     return {
         "apiVersion": API_VERSION,
@@ -30,7 +30,7 @@ def document(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _trial(verdict: Verdict, one: Candidate) -> dict[str, Any]:
+def _trial(verdict: StudyVerdict, one: TrialResult) -> dict[str, Any]:
     return {
         "number": one.number,
         "settings": dict(one.settings),
@@ -40,7 +40,7 @@ def _trial(verdict: Verdict, one: Candidate) -> dict[str, Any]:
     }
 
 
-def _compared(verdict: Verdict, one: Compared | None) -> dict[str, Any] | None:
+def _compared(verdict: StudyVerdict, one: Compared | None) -> dict[str, Any] | None:
     if one is None:
         return None
     names = verdict.task.objectives

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from fourleaf.simulator.measures.summary import summarise
-from fourleaf.simulator.options import Backfill, Options
+from fourleaf.simulator.options import BackfillOptions, ReplayOptions
 from fourleaf.simulator.replay import replay
 from fourleaf.simulator.tuning.cases import Case
 from fourleaf.simulator.tuning.knobs import Settings, applied
 from fourleaf.simulator.tuning.objectives import OBJECTIVES
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SolverFailed(RuntimeError):
 
 
 def evaluate(
-    task: Task,
+    task: TuningTask,
     settings: Settings,
     cases: Sequence[Case],
     begun: Callable[[int, int], None] | None = None,
@@ -59,13 +59,15 @@ def evaluate(
     return Evaluation(tuple(found), unproven)
 
 
-def options_of(task: Task, settings: Settings) -> Options:
+def options_of(task: TuningTask, settings: Settings) -> ReplayOptions:
     """How these settings are replayed: with the patience of replays, and room kept as they say."""
-    told = Options(period=task.period, seed=task.seed)
+    told = ReplayOptions(period=task.period, seed=task.seed)
     config = applied(task.config, settings)
     spec = config.spec
     patience = told.config.spec.solver.time_limit_seconds
     solver = spec.solver.model_copy(update={"time_limit_seconds": patience})
     config = config.model_copy(update={"spec": spec.model_copy(update={"solver": solver})})
     kept = spec.backfill
-    return replace(told, config=config, backfill=Backfill(kept.enabled, round(kept.after_seconds)))
+    return replace(
+        told, config=config, backfill=BackfillOptions(kept.enabled, round(kept.after_seconds))
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fourleaf.simulator.tuning.knobs import Settings, settings_of
 from fourleaf.simulator.tuning.objectives import OBJECTIVES
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -33,7 +33,7 @@ class OtherTask(ValueError):
     """The study was begun for another task."""
 
 
-def open_study(storage: BaseStorage, name: str, task: Task) -> Study:
+def open_study(storage: BaseStorage, name: str, task: TuningTask) -> Study:
     """The study `name`, begun where there is none. Its first trial is the config as it stands.
 
     Raises `OtherTask` where it was begun for another task.
@@ -53,12 +53,12 @@ def open_study(storage: BaseStorage, name: str, task: Task) -> Study:
     if known is None:
         study.set_user_attr(TASK, task.text())
         enqueue_default(study, task, skip_if_exists=True)
-    elif fields := Task.model_validate_json(known).differences(task):
+    elif fields := TuningTask.model_validate_json(known).differences(task):
         raise OtherTask(f"study {name} was begun with another {', '.join(fields)}")
     return study
 
 
-def enqueue_default(study: Study, task: Task, *, skip_if_exists: bool = False) -> None:
+def enqueue_default(study: Study, task: TuningTask, *, skip_if_exists: bool = False) -> None:
     """Let the config as it stands be the next trial."""
     settings = dict(settings_of(task.config, task.knobs))
     study.enqueue_trial(settings, {DEFAULT: True}, skip_if_exists=skip_if_exists)

@@ -7,18 +7,18 @@ from fourleaf.simulator.pictures.pareto import Point
 from fourleaf.simulator.tuning.choice import Compared, compared
 from fourleaf.simulator.tuning.knobs import KNOBS
 from fourleaf.simulator.tuning.objectives import OBJECTIVES
-from fourleaf.simulator.tuning.verdict import Verdict
+from fourleaf.simulator.tuning.verdict import StudyVerdict
 
 MOST = 12
 """Trials of the front that are listed."""
 
 
-def tables(verdict: Verdict) -> tuple[Table, ...]:
+def tables(verdict: StudyVerdict) -> tuple[Table, ...]:
     """The default beside the choice on train and held-out, the knobs, and the Pareto front."""
     return _figures(verdict), _settings(verdict), _front(verdict)
 
 
-def points(verdict: Verdict) -> list[Point]:
+def points(verdict: StudyVerdict) -> list[Point]:
     """The trials as the pictures show them."""
     tuned = None if verdict.tuned is None else verdict.tuned.number
     return [
@@ -38,7 +38,7 @@ def gain(share: float) -> str:
     return f"{share:+.1%}".replace("%", " %")
 
 
-def _figures(verdict: Verdict) -> Table:
+def _figures(verdict: StudyVerdict) -> Table:
     header = (
         "objective", "train: default", "chosen", "gain", "held-out: default", "chosen", "gain"
     )  # fmt: skip
@@ -49,7 +49,7 @@ def _figures(verdict: Verdict) -> Table:
     return Table("Default and chosen", header, rows)
 
 
-def _train(verdict: Verdict, at: int) -> tuple[str, str, str]:
+def _train(verdict: StudyVerdict, at: int) -> tuple[str, str, str]:
     """The figures on train; those of the default stand there even where nothing was chosen."""
     if verdict.train is not None:
         return _cells(verdict, verdict.train, at)
@@ -57,14 +57,14 @@ def _train(verdict: Verdict, at: int) -> tuple[str, str, str]:
     return shown(verdict.default.train.values[at]), "-", "-"
 
 
-def _cells(verdict: Verdict, one: Compared | None, at: int) -> tuple[str, str, str]:
+def _cells(verdict: StudyVerdict, one: Compared | None, at: int) -> tuple[str, str, str]:
     shown = OBJECTIVES[verdict.task.objectives[at]].shown
     if one is None:
         return "-", "-", "-"
     return shown(one.default.values[at]), shown(one.tuned.values[at]), gain(one.gains[at])
 
 
-def _settings(verdict: Verdict) -> Table:
+def _settings(verdict: StudyVerdict) -> Table:
     rows = []
     for name in verdict.task.knobs:
         stands = verdict.default.settings[name]
@@ -74,7 +74,7 @@ def _settings(verdict: Verdict) -> Table:
     return Table("Settings", ("knob", "default", "chosen", "searched"), tuple(rows))
 
 
-def _front(verdict: Verdict) -> Table:
+def _front(verdict: StudyVerdict) -> Table:
     """The trials that no other beats in all objectives, most gain on the mean first."""
     best = sorted(
         (one for one in verdict.trials if one.number in verdict.front),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.simulator.trace import Sizes
 from fourleaf.simulator.tuning import knobs, objectives
 
 
-class Task(BaseModel):
+class TuningTask(BaseModel):
     """What is replayed, what is turned, and what counts.
 
     `snapshots` are files or folders, oldest first, in place of `trace`; gangs of theirs that
@@ -39,7 +39,7 @@ class Task(BaseModel):
         """The task as JSON."""
         return self.model_dump_json(by_alias=True)
 
-    def differences(self, other: Task) -> list[str]:
+    def differences(self, other: TuningTask) -> list[str]:
         """The fields in which two tasks differ."""
         return [
             name for name in type(self).model_fields if getattr(self, name) != getattr(other, name)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from fourleaf.simulator.tuning.cases import Split
 from fourleaf.simulator.tuning.choice import (
-    Candidate,
     Compared,
+    TrialResult,
     candidates,
     chosen,
     compared,
@@ -19,7 +19,7 @@ from fourleaf.simulator.tuning.evaluate import Evaluation
 from fourleaf.simulator.tuning.knobs import Settings, settings_of
 from fourleaf.simulator.tuning.objectives import OBJECTIVES
 from fourleaf.simulator.tuning.study import finished, front
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -32,7 +32,7 @@ Judge = Callable[[Settings, bool], Evaluation]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class StudyVerdict:
     """What a study found.
 
     `tuned` is the trial chosen on train, `None` where none was better there; then `held_out` is
@@ -40,12 +40,12 @@ class Verdict:
     weaker evidence, because a look at held-out had a say in going on.
     """
 
-    task: Task
+    task: TuningTask
     split: Split
-    trials: tuple[Candidate, ...]
+    trials: tuple[TrialResult, ...]
     front: frozenset[int]
-    default: Candidate
-    tuned: Candidate | None
+    default: TrialResult
+    tuned: TrialResult | None
     train: Compared | None
     held_out: Compared | None
     looks: int
@@ -57,11 +57,13 @@ class Verdict:
         return self.held_out is not None and self.held_out.better(self.tolerance)
 
 
-def verdict_of(study: Study, task: Task, split: Split, judge: Judge, tolerance: float) -> Verdict:
+def verdict_of(
+    study: Study, task: TuningTask, split: Split, judge: Judge, tolerance: float
+) -> StudyVerdict:
     """Choose on train, then look at held-out once for the choice and once for the default."""
     found = candidates(finished(study))
     stands = settings_of(task.config, task.knobs)
-    default = default_of(task, found) or Candidate(-1, stands, judge(stands, False))
+    default = default_of(task, found) or TrialResult(-1, stands, judge(stands, False))
     tuned = chosen(task, default, found, tolerance)
     train = held_out = None
     looks = _looks(study)
@@ -71,13 +73,13 @@ def verdict_of(study: Study, task: Task, split: Split, judge: Judge, tolerance: 
         after = _look(study, str(tuned.number), tuned.settings, judge)
         held_out = compared(task, before, after)
         looks = _looks(study)
-    return Verdict(
+    return StudyVerdict(
         task, split, tuple(found), frozenset(front(study)), default, tuned, train, held_out,
         looks, tolerance,
     )  # fmt: skip
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: StudyVerdict) -> str:
     """What came of it, for people."""
     task, count = verdict.task, f"{len(verdict.trials)} trials"
     if verdict.tuned is None or verdict.held_out is None:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fourleaf.simulator.tuning.cases import split_of
-from fourleaf.simulator.tuning.claims import claim, complete, fail
-from fourleaf.simulator.tuning.ending import orderly
 from fourleaf.simulator.tuning.evaluate import Evaluation, evaluate
+from fourleaf.simulator.tuning.heartbeat import Watch, beating
 from fourleaf.simulator.tuning.knobs import Settings, settings_of, suggested
-from fourleaf.simulator.tuning.pulse import Watch, beating
+from fourleaf.simulator.tuning.shutdown import orderly
 from fourleaf.simulator.tuning.storage import open_storage
 from fourleaf.simulator.tuning.study import CASES, SETTINGS, UNPROVEN, finished, open_study, sampler
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
+from fourleaf.simulator.tuning.trial_claims import claim, complete, fail
 
 if TYPE_CHECKING:
     from optuna import Study, Trial
@@ -28,7 +28,12 @@ Listen = Callable[["FrozenTrial"], None]
 
 
 def work(
-    url: str, name: str, task: Task, trials: int, number: int = 0, listen: Listen | None = None
+    url: str,
+    name: str,
+    task: TuningTask,
+    trials: int,
+    number: int = 0,
+    listen: Listen | None = None,
 ) -> None:
     """Join the study `name` in the storage `url` until `trials` of its trials are finished.
 
@@ -43,7 +48,7 @@ def work(
 
 def run(
     study: Study,
-    task: Task,
+    task: TuningTask,
     trials: int,
     number: int,
     judge: Callable[[Settings], Evaluation],
@@ -69,7 +74,7 @@ def run(
 
 
 def _tried(
-    study: Study, task: Task, trial: Trial, judge: Callable[[Settings], Evaluation]
+    study: Study, task: TuningTask, trial: Trial, judge: Callable[[Settings], Evaluation]
 ) -> FrozenTrial | None:
     """The trial as it ended; `None` where it ended elsewhere meanwhile.
 

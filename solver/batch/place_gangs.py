@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fourleaf.model.gang import Gang
-from fourleaf.model.mix import LikelyGang
+from fourleaf.model.job_mix import LikelyGang
 from fourleaf.model.plan import Stage
 from fourleaf.model.weights import SCALE
 from fourleaf.solver.cpsat.backend import ENDLESS, MANY

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.instance.gang_classes import gang_order
 

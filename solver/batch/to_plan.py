@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fourleaf.model.mix import LikelyGang
+from fourleaf.model.job_mix import LikelyGang
 from fourleaf.model.plan import Phantom, Placement, Plan, PlanStatus, Stage, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.solver.batch.select_batch import BatchSelection
 from fourleaf.solver.cpsat.decode import PlacedGang
 from fourleaf.solver.instance.cycle_state import CycleState

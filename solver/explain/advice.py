@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fourleaf.model.constraint import NodeConstraint
 from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node, Taint
+from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources, capacity_of, fits
 from fourleaf.solver.instance.fabric_index import FabricIndex
 

@@ -9,11 +9,11 @@ from enum import StrEnum
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.scores.company import Company
 from fourleaf.model.scores.decision import Decision, decide
-from fourleaf.model.scores.terms import GangScore, Scorer
+from fourleaf.model.scores.terms import GangScore, TermScores
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import StandingGang
 from fourleaf.solver.explain.best_alone import BestAlone
 
 
@@ -55,7 +55,7 @@ def appraise(
     """
     gangs = {gang.key: gang for gang in snapshot.gangs}
     company = Company(snapshot, plan, extensions)
-    scorer, alternatives = Scorer(snapshot, extensions), BestAlone(snapshot, extensions)
+    scorer, alternatives = TermScores(snapshot, extensions), BestAlone(snapshot, extensions)
     for placement in plan.placements:
         if wanted(placement.gang):
             gang = gangs[placement.gang]
@@ -72,7 +72,7 @@ def appraise(
 def _placed(
     here: GangScore,
     state: PlacementState,
-    scorer: Scorer,
+    scorer: TermScores,
     alternatives: BestAlone,
     company: Company | None,
 ) -> Appraisal:
@@ -89,7 +89,7 @@ def _running(snapshot: Snapshot, gang: Gang, extensions: Extensions, thorough: b
     if any(node not in snapshot.fabric.nodes for _, node in pods):
         return Appraisal(gang, PlacementState.PLACED)
     before, anew = unplaced(snapshot if thorough else _around(snapshot, pods), gang)
-    scorer = Scorer(before, extensions)
+    scorer = TermScores(before, extensions)
     here = scorer.score(anew, pods)
     if not thorough:
         return Appraisal(gang, PlacementState.PLACED, here)

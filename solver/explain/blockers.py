@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from fourleaf.model.reasons import NearMiss
+from fourleaf.model.reasons.kinds import NearMiss
 from fourleaf.model.resources import Resources, fits, plus
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.free_room import seated

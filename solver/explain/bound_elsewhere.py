@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.model.gang import Gang
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.solver.explain import advice
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.too_large import PREFERRED

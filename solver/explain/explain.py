@@ -14,8 +14,8 @@ from math import inf
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
-from fourleaf.model.reasons_text import cause
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from fourleaf.model.reasons.text import cause
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.explain.bound_elsewhere import bound_elsewhere
 from fourleaf.solver.explain.context import Context

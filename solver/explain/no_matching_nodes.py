@@ -9,7 +9,7 @@ from itertools import combinations
 
 from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import counted, fits
 from fourleaf.solver.explain import advice
 from fourleaf.solver.instance.fabric_index import FabricIndex

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from fourleaf.model.gang import Gang, GangKey, TopologyPolicy
-from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from fourleaf.model.resources import PORT_PREFIX, Resources, counted, fits
 from fourleaf.solver.explain.blockers import Blockers, shares_nodes
 from fourleaf.solver.explain.context import Context

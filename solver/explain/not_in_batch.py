@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fourleaf.model.gang import Gang
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.instance.gang_classes import gang_order
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fourleaf.model.gang import Gang
-from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from fourleaf.solver.cpsat.constraints.quota import new_gpus
 from fourleaf.solver.cpsat.constraints.uplinks import running_demand
 from fourleaf.solver.explain.blockers import MOST_SHOWN, ending

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fourleaf.model.config import Spec, TopologyConstraints
+from fourleaf.model.config.spec import Spec, TopologyConstraints
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, TopologyPolicy
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.solver.explain import advice
 from fourleaf.solver.explain.blockers import shares_nodes
 from fourleaf.solver.explain.context import Context

@@ -9,7 +9,7 @@ from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Plan, PlanStatus
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from fourleaf.solver.batch.select_batch import select_batch
 from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus
 from fourleaf.solver.forecast.earliest_start import earliest_start, starts_in_order

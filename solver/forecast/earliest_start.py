@@ -16,7 +16,7 @@ from typing import Protocol
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from fourleaf.solver.forecast.timeline import Reserved, Timeline
 from fourleaf.solver.instance.gang_classes import gang_order
 

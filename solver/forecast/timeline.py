@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import StandingGang
 
 OVERDUE = 60.0
 """Seconds from now after which a pod is expected to be gone that should have ended already."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from fourleaf.model.mix import LikelyGang, likely_gangs
+from fourleaf.model.job_mix import LikelyGang, likely_gangs
 from fourleaf.model.resources import Resources, fits
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.instance.candidates import Candidate, Candidates

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from itertools import pairwise
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import AdjacencyKind, Fabric
 from fourleaf.model.node import Node

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, TopologyPolicy

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fourleaf.model.constraint import NodeConstraint
 from fourleaf.model.gang import Gang, Role
+from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.solver.instance.fabric_index import FabricIndex
 

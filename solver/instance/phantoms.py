@@ -6,9 +6,9 @@ still start (the topological form of FGD's expected fragmentation).
 
 from __future__ import annotations
 
-from fourleaf.model.constraint import NodeConstraint
 from fourleaf.model.gang import Gang, GangKey, Role, TopologyPolicy
-from fourleaf.model.mix import LikelyGang
+from fourleaf.model.job_mix import LikelyGang
+from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangClass, GangGroup, GangGroups

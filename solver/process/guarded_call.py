@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import Breach
 from fourleaf.solver.process.messages import BatchTask, Outcome, Task

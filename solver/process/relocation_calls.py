@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import replace
 
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.free_room import free_room
+from fourleaf.model.free_leaves import free_room
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from fourleaf.model.validator import Breach, defrag_breaches, preemption_breaches, repair_breaches
 from fourleaf.solver.batch.greedy import greedy_plan
 from fourleaf.solver.process.guarded_call import GuardedCall

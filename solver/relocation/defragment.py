@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.free_room import free_room
+from fourleaf.model.free_leaves import free_room
 from fourleaf.model.gang import Gang
-from fourleaf.model.mix import likely_gangs
+from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.plan import Move, PlanStatus, Stage, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import Budget, DefragPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.weights import age_step, placed_value

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import DefragPlan, PreemptionPlan, RepairPlan
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from fourleaf.solver.explain.explain import explain
 from fourleaf.solver.relocation.participants import possible_victims, waiting_gang, whole, without
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from fourleaf.model.gang import Gang, GangKey, Role
-from fourleaf.model.mix import LikelyGang
+from fourleaf.model.job_mix import LikelyGang
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import StandingGang
 from fourleaf.solver.cpsat.residents import Resident
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.fabric_index import FabricIndex

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.mix import likely_gangs
+from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.plan import PlanStatus, Stage
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import PreemptionPlan, Victim
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import StandingGang
 from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.lexicographic import TierClass

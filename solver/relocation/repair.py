@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.mix import LikelyGang, likely_gangs
+from fourleaf.model.job_mix import LikelyGang, likely_gangs
 from fourleaf.model.plan import Placement, PlanStatus, Stage, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for

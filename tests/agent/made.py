@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.agent.reading import Fault, Reading
+from fourleaf.agent.readings import Fault, Reading
 from fourleaf.model.crds.node_status import Gpu, Link, Process
 from fourleaf.model.devices.held import DEVICES
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fourleaf.agent.agent import Agent, Setting
+from fourleaf.agent.agent import Agent, AgentSettings
 from fourleaf.agent.metrics import AgentMetrics
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, GPU_NODE_STATUSES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
@@ -38,7 +38,7 @@ class Bench:
         self.agent = self._agent()
 
     def _agent(self, boot_id: str = "boot-1") -> Agent:
-        setting = Setting("n1", boot_id=boot_id)
+        setting = AgentSettings("n1", boot_id=boot_id)
         return Agent(self.cluster, self.clock, self._read, setting, self.metrics)
 
     async def _read(self) -> Reading:

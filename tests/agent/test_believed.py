@@ -8,7 +8,7 @@ from fourleaf.agent.contradictions import examined
 from fourleaf.agent.inventory import inventory
 from fourleaf.agent.memory import carried_over
 from fourleaf.agent.node import NodeIdentity
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.devices.layout import Device, layout_of
 from fourleaf.model.node import Node

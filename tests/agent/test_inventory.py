@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fourleaf.agent.contradictions import examined
+from fourleaf.agent.grant_check import Mismatch
 from fourleaf.agent.inventory import MOST_BYTES, inventory
-from fourleaf.agent.matching import Mismatch
 from fourleaf.agent.node import NodeIdentity
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 from fourleaf.model.crds.api import Condition
 from fourleaf.model.crds.node_status import NodeDevices, Process
 from tests.agent.made import failure, gpus, reading

@@ -11,7 +11,7 @@ from fourleaf.agent.contradictions import examined
 from fourleaf.agent.inventory import inventory
 from fourleaf.agent.node import NodeIdentity
 from fourleaf.agent.publisher import MANAGER, Publisher
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict, NotFound, Refused
 from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES
 from fourleaf.k8s_bridge.cluster.memory import ApiRequest, MemoryCluster, MemoryStore

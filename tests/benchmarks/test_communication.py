@@ -7,7 +7,7 @@ from dataclasses import replace
 from benchmarks.communication.figures import HEADER, columns, gathered, verdict
 from benchmarks.replays import Case, Outcome
 from fourleaf.simulator.measures.summary import summarise
-from fourleaf.simulator.options import Communication, Options
+from fourleaf.simulator.options import Communication, ReplayOptions
 from fourleaf.simulator.replay import replay
 from tests.simulator.made import job, leaves, options, trace
 
@@ -15,7 +15,7 @@ from tests.simulator.made import job, leaves, options, trace
 def outcome(policy: str, slowdown: float, shared: int = 8) -> Outcome:
     """Replay a gang, and give it a slowdown."""
     record = replay(trace(job("a", 0, 100, pods=2)), leaves(2), options("first-fit"))
-    told = Options(policy=policy, communication=Communication(True, shared))
+    told = ReplayOptions(policy=policy, communication=Communication(True, shared))
     summary = replace(summarise(record), slowdown=slowdown)
     return Outcome(Case("kalos", 80, told), "made", 1, summary, record.counts, 1.0)
 

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.failures.figures import HEADER, columns, gathered, why
 from benchmarks.replays import Case, Outcome
 from fourleaf.simulator.measures.summary import summarise
-from fourleaf.simulator.options import Failures, Options
+from fourleaf.simulator.options import FailureModel, ReplayOptions
 from fourleaf.simulator.replay import replay
 from tests.simulator.made import job, leaves, options, trace
 
@@ -17,7 +17,7 @@ def outcome(seed: int = 0, hit: int = 0, **changes: Any) -> Outcome:
     """Replay a gang, and change some of the figures."""
     record = replay(trace(job("a", 0, 100)), leaves(1), options("first-fit"))
     record.counts.hit = hit
-    case = Case("made", 80, Options(seed=seed, failures=Failures(65.0)))
+    case = Case("made", 80, ReplayOptions(seed=seed, failures=FailureModel(65.0)))
     return Outcome(case, "made", 1, replace(summarise(record), **changes), record.counts, 1.0)
 
 

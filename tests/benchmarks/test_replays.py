@@ -15,7 +15,7 @@ from benchmarks.sources import code_of, hashed
 from benchmarks.trace.figures import HEADER, behind, columns, gathered
 from benchmarks.trace.week import Week, line
 from fourleaf.simulator.measures.summary import summarise
-from fourleaf.simulator.options import Options
+from fourleaf.simulator.options import ReplayOptions
 from fourleaf.simulator.replay import replay
 from tests.simulator.made import job, leaves, options, trace
 
@@ -26,7 +26,7 @@ def outcome(policy: str, deal: int = 0, **changes: Any) -> Outcome:
     """Replay three gangs, and change some of the figures."""
     record = replay(JOBS, leaves(3, 1), options("first-fit"))
     summary = replace(summarise(record), **changes)
-    case = Case("made", 90, Options(policy=policy), deal=deal)
+    case = Case("made", 90, ReplayOptions(policy=policy), deal=deal)
     return Outcome(case, "made", 3, summary, record.counts, 1.0)
 
 
@@ -111,7 +111,7 @@ def test_deals_that_only_one_has_replayed_count_for_nobody() -> None:
 
 def test_what_was_not_replayed_is_named() -> None:
     """Two cases of three have an outcome."""
-    cases = [Case("made", load, Options()) for load in (70, 80, 90)]
+    cases = [Case("made", load, ReplayOptions()) for load in (70, 80, 90)]
     found = [replace(outcome("cpsat"), case=case) for case in cases[:2]]
     named = [(f"at {case.load} %", case) for case in cases]
     assert left_out(named, found) == ["Not replayed: made: at 90 %."]
@@ -120,14 +120,14 @@ def test_what_was_not_replayed_is_named() -> None:
 
 def test_slack_is_the_topologys() -> None:
     """Nothing else of the options changes."""
-    told = with_slack(Options(seed=7), 1)
+    told = with_slack(ReplayOptions(seed=7), 1)
     assert told.config.spec.topology.window_slack == 1
-    assert with_slack(told, 0) == replace(Options(seed=7), config=with_slack(told, 0).config)
+    assert with_slack(told, 0) == replace(ReplayOptions(seed=7), config=with_slack(told, 0).config)
 
 
 def test_a_benchmark_goes_on_from_what_it_kept(tmp_path: Path) -> None:
     """What one run has found another reads as it was, and only of the same case."""
-    case = Case("made", 90, Options())
+    case = Case("made", 90, ReplayOptions())
     record = replay(JOBS, leaves(3, 1), options("spread"))
     found = Finished("made", 3, summarise(record), record.counts, 1.5)
     Kept(tmp_path / "kept", Finished).add(case, found, "code")
@@ -145,7 +145,7 @@ def test_what_other_code_found_counts_only_where_it_is_wanted(tmp_path: Path) ->
 
     record = replay(JOBS, leaves(3, 1), options("spread"))
     old = Finished("made", 3, summarise(record), record.counts, 1.5)
-    cases = [Case("made", 90, Options(policy=policy)) for policy in ("cpsat", "spread")]
+    cases = [Case("made", 90, ReplayOptions(policy=policy)) for policy in ("cpsat", "spread")]
     for case in cases:
         Kept(file, Finished).add(case, old, "")
     lines = [orjson.loads(line)[:3] for line in file.read_bytes().splitlines()]
@@ -166,7 +166,7 @@ def test_a_finding_of_two_codes_is_none(tmp_path: Path, monkeypatch: pytest.Monk
     record = replay(JOBS, leaves(3, 1), options("spread"))
     found = Finished("made", 3, summarise(record), record.counts, 1.5)
     monkeypatch.setattr(replays, "run", lambda _: found)
-    case = Case("made", 90, Options(policy="spread"))
+    case = Case("made", 90, ReplayOptions(policy="spread"))
     assert list(run_all([case], 1, file)) == [found.of(case)]
     monkeypatch.setattr(replays, "code_now", lambda _: "other")
     with pytest.raises(RuntimeError, match="'spread' runs have changed"):

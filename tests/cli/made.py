@@ -14,7 +14,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.node import Node
 from fourleaf.model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from fourleaf.model.readers import open_paths, read
-from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from fourleaf.cli import completion
 from fourleaf.cli.main import app, make_app
-from fourleaf.model.config import BUILT_IN_TERMS
+from fourleaf.model.config.spec import BUILT_IN_TERMS
 from tests.cli.made import EXAMPLES
 
 Write = Callable[[str, str], Path]

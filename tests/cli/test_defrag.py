@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.cli.defrag import ask
-from fourleaf.cli.live import Reach
+from fourleaf.cli.live import ClusterAccess
+from fourleaf.cli.verbs.defrag import ask
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
-from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.problems import BadInput
 from tests.cli.conftest import Run
 from tests.cli.test_drain import MOVABLE, cluster, stands
@@ -108,7 +108,7 @@ async def test_the_scheduler_is_asked_by_its_config() -> None:
     made = MemoryCluster()
     body = {"metadata": {"name": CONFIG_MAP}, "data": {"a": "b"}}
     await made.create(CONFIG_MAPS, "kube-system", body)
-    await ask(made, Reach(), datetime(2026, 1, 1, 12, tzinfo=UTC))
+    await ask(made, ClusterAccess(), datetime(2026, 1, 1, 12, tzinfo=UTC))
     found = await made.get(CONFIG_MAPS, Target("kube-system", CONFIG_MAP))
     assert found["metadata"]["annotations"] == {DEFRAGMENT: NOW}
     assert found["data"] == {"a": "b"}
@@ -117,5 +117,5 @@ async def test_the_scheduler_is_asked_by_its_config() -> None:
 async def test_without_a_config_map_nobody_can_be_asked() -> None:
     """It is not made up: the advice says how to."""
     with pytest.raises(BadInput, match=r"topology-scheduler-config.*does not exist") as bad:
-        await ask(MemoryCluster(), Reach(), datetime(2026, 1, 1, tzinfo=UTC))
+        await ask(MemoryCluster(), ClusterAccess(), datetime(2026, 1, 1, tzinfo=UTC))
     assert "fourleaf config show" in bad.value.problems[0].advice

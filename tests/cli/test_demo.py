@@ -21,7 +21,7 @@ from fourleaf.cli.demo import show
 from fourleaf.cli.demo.check import breaches
 from fourleaf.cli.demo.show import Show, play
 from fourleaf.cli.demo.story import Script
-from fourleaf.cli.demo.twin import Cast, Twin
+from fourleaf.cli.demo.twin import DemoGang, Twin
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.k8s_bridge.cluster.memory.actors import target
 from fourleaf.k8s_bridge.cluster.protocol import Binding
@@ -128,7 +128,7 @@ async def staged() -> Twin:
     """Two leaves with a gang of two pods that nobody has placed."""
     twin = Twin(SystemClock(), 8, 0)
     await twin.build()
-    await twin.submit(Cast(GangKey("ml", "pair"), 2))
+    await twin.submit(DemoGang(GangKey("ml", "pair"), 2))
     return twin
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.cli.drain import mark
-from fourleaf.cli.live import Live, Reach, read_live
-from fourleaf.cli.patching import patch_all
+from fourleaf.cli.live import ClusterAccess, Live, read_live
+from fourleaf.cli.patches import patch_all
+from fourleaf.cli.verbs.drain import mark
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
@@ -174,7 +174,7 @@ async def twin() -> tuple[MemoryCluster, Live]:
     made = MemoryCluster()
     await actors.add_nodes(made, actors.nodes(1, 2, 2))
     await made.patch(NODES, Target("", "n-0-1-1"), {"spec": {"unschedulable": True}})
-    return made, await read_live(made, Reach())
+    return made, await read_live(made, ClusterAccess())
 
 
 async def state(made: MemoryCluster) -> dict[str, tuple[bool, str]]:
@@ -191,7 +191,7 @@ async def state(made: MemoryCluster) -> dict[str, tuple[bool, str]]:
 async def test_nodes_are_marked_and_given_back() -> None:
     """Marked nodes alone are given back: who cordoned another one had a reason."""
     made, live = await twin()
-    assert await mark(made, Reach(), live, ["leaf-0-0"], False) == ("n-0-0-0", "n-0-0-1")
+    assert await mark(made, ClusterAccess(), live, ["leaf-0-0"], False) == ("n-0-0-0", "n-0-0-1")
     free, marked, cordoned = (False, ""), (True, "true"), (True, "")
     assert await state(made) == {
         "n-0-0-0": marked,
@@ -199,8 +199,8 @@ async def test_nodes_are_marked_and_given_back() -> None:
         "n-0-1-0": free,
         "n-0-1-1": cordoned,
     }
-    live = await read_live(made, Reach())
-    assert await mark(made, Reach(), live, ["spine-0"], True) == ("n-0-0-0", "n-0-0-1")
+    live = await read_live(made, ClusterAccess())
+    assert await mark(made, ClusterAccess(), live, ["spine-0"], True) == ("n-0-0-0", "n-0-0-1")
     assert await state(made) == {
         "n-0-0-0": free,
         "n-0-0-1": free,
@@ -225,7 +225,9 @@ async def test_nodes_that_may_not_be_changed_are_named() -> None:
     await actors.add_nodes(made, actors.nodes(1, 2, 2))
     names = [Target("", body["metadata"]["name"]) for body in (await made.list(NODES)).items]
     with pytest.raises(BadInput) as bad:
-        await patch_all(made, Reach(), NODES, names, {"metadata": {"annotations": {DRAIN: "true"}}})
+        await patch_all(
+            made, ClusterAccess(), NODES, names, {"metadata": {"annotations": {DRAIN: "true"}}}
+        )
     assert [one.object for one in bad.value.problems] == ["Node n-0-1-0", "Node n-0-1-1"]
     assert "Ask for the right to patch nodes" in bad.value.problems[0].advice
     assert [mark for _, mark in (await state(made)).values()] == ["true", "true", "", ""]
@@ -238,8 +240,8 @@ async def test_the_scheduler_empties_marked_nodes() -> None:
     await bench.submit("g", 2)
     before = set((await bench.places("g")).values())
     leaf = next(iter(before)).rsplit("-", 1)[0].replace("n-", "leaf-")
-    live = await read_live(bench.cluster, Reach())
-    nodes = await mark(bench.cluster, Reach(), live, [leaf], False)
+    live = await read_live(bench.cluster, ClusterAccess())
+    nodes = await mark(bench.cluster, ClusterAccess(), live, [leaf], False)
     assert before <= set(nodes)
     await bench.clock.advance(60)
     after = await bench.places("g")

@@ -14,10 +14,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from fourleaf.cli import config
 from fourleaf.cli.main import VERBS, app
 from fourleaf.cli.maps import verb as maps
 from fourleaf.cli.options import OutputFormat
+from fourleaf.cli.verbs import config
 from tests.cli.made import EXAMPLES, GOLDEN
 
 NESTED: dict[tuple[str, ...], Callable[..., Any]] = {

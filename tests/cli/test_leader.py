@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from fourleaf.cli.live import Reach
-from fourleaf.cli.status import leader_of
+from fourleaf.cli.live import ClusterAccess
+from fourleaf.cli.verbs.status import leader_of
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import target
@@ -38,7 +38,7 @@ async def test_a_renewal_that_is_seen_counts() -> None:
     """A clock years behind still leads, for it renews while we look."""
     cluster = await leased()
     renewal = asyncio.create_task(write(cluster, renewTime="2020-01-01T00:00:01.000000Z"))
-    told = await leader_of(cluster, Reach(), "kube-system")
+    told = await leader_of(cluster, ClusterAccess(), "kube-system")
     await renewal
     assert told["valid"]
     assert (told["holder"], told["epoch"]) == ("a", 4)
@@ -48,12 +48,12 @@ async def test_a_lead_given_back_while_we_look() -> None:
     """A write that gives the lead back is no renewal."""
     cluster = await leased()
     release = asyncio.create_task(write(cluster, holderIdentity=""))
-    told = await leader_of(cluster, Reach(), "kube-system")
+    told = await leader_of(cluster, ClusterAccess(), "kube-system")
     await release
     assert not told["valid"]
 
 
 async def test_nobody_holds_it() -> None:
     """A Lease without a holder, and no Lease at all, are no lead."""
-    assert not (await leader_of(await leased(""), Reach(), "kube-system"))["valid"]
-    assert not (await leader_of(await leased(), Reach(), "default"))["valid"]
+    assert not (await leader_of(await leased(""), ClusterAccess(), "kube-system"))["valid"]
+    assert not (await leader_of(await leased(), ClusterAccess(), "default"))["valid"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.cli.live import Live, Reach, read_live
+from fourleaf.cli.live import ClusterAccess, Live, read_live
 from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     JOB_SETS,
@@ -34,7 +34,7 @@ async def cluster(*missing: Any) -> MemoryCluster:
 
 async def live(made: MemoryCluster) -> Live:
     """What the cluster holds."""
-    return await read_live(made, Reach())
+    return await read_live(made, ClusterAccess())
 
 
 def config(seed: int) -> dict[str, Any]:

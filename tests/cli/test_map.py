@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Run
-from tests.model.maps.made import AKS, node, stateful_set
-from tests.model.maps.test_check import ALL, DOCUMENTED
+from tests.model.device_maps.made import AKS, node, stateful_set
+from tests.model.device_maps.test_check import ALL, DOCUMENTED
 
 Write = Callable[[str, str], Path]
 

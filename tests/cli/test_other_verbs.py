@@ -13,12 +13,12 @@ import pytest
 import yaml
 from typer.testing import Result
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.documents.plan import to_document
 from fourleaf.model.extensions import ExtensionError
 from fourleaf.model.gang import Strategy
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.weights import gang_weights
 from tests.cli.made import EXAMPLES, example, example_plan
 
@@ -228,7 +228,7 @@ def test_version_and_help(run: Run) -> None:
 
 def test_the_command_never_loads_ortools() -> None:
     """The parent process stays small: OR-tools belongs to the solver process alone."""
-    modules = "fourleaf.cli.main, fourleaf.cli.plan, fourleaf.solver.process.client"
+    modules = "fourleaf.cli.main, fourleaf.cli.verbs.plan, fourleaf.solver.process.client"
     code = f"import sys, {modules}; assert 'ortools' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=EXAMPLES.parent)
 
@@ -247,7 +247,7 @@ def test_the_command_never_loads_ortools() -> None:
             },
         ),
         (
-            "fourleaf.cli.main, fourleaf.cli.solving, fourleaf.solver.process.supervisor",
+            "fourleaf.cli.main, fourleaf.cli.solver_process, fourleaf.solver.process.supervisor",
             {
                 "pydantic",
                 "structlog",

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fourleaf.cli.plan_reading import from_document
 from fourleaf.model.documents.plan import Timings, to_document
+from fourleaf.model.documents.plan_reader import from_document
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from fourleaf.model.problems import BadInput
-from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from fourleaf.model.snapshot import Snapshot
 from tests.cli.made import example, example_plan, unproven
 

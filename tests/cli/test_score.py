@@ -16,7 +16,7 @@ from fourleaf.cli.main import app
 from fourleaf.cli.render.decisions import decided
 from fourleaf.cli.render.raw import measured
 from fourleaf.model.gang import GangKey
-from fourleaf.model.scores.decision import Decision, Ground
+from fourleaf.model.scores.decision import DecidedBy, Decision
 from tests.cli.conftest import Run
 from tests.cli.made import EXAMPLES
 
@@ -126,17 +126,17 @@ def test_unknown_gangs_and_namespaces(run: Run) -> None:
 @pytest.mark.parametrize(
     ("decision", "text"),
     [
-        (Decision(Ground.TERM, 800, "power", 1600), "power +0.100"),
-        (Decision(Ground.TAKEN, -1, "power", -1, (GangKey("a", "b"),)), "taken by a/b"),
-        (Decision(Ground.TAKEN, 0, gangs=(GangKey("a", "b"),)), "as good, but taken by a/b"),
-        (Decision(Ground.ROOM, -1, "power", -1), "kept for likely gangs"),
-        (Decision(Ground.EQUAL, 0), "as good"),
-        (Decision(Ground.BETTER, -16, "power", -16), "better there now: power -0.001"),
+        (Decision(DecidedBy.TERM, 800, "power", 1600), "power +0.100"),
+        (Decision(DecidedBy.TAKEN, -1, "power", -1, (GangKey("a", "b"),)), "taken by a/b"),
+        (Decision(DecidedBy.TAKEN, 0, gangs=(GangKey("a", "b"),)), "as good, but taken by a/b"),
+        (Decision(DecidedBy.ROOM, -1, "power", -1), "kept for likely gangs"),
+        (Decision(DecidedBy.EQUAL, 0), "as good"),
+        (Decision(DecidedBy.BETTER, -16, "power", -16), "better there now: power -0.001"),
         (
-            Decision(Ground.UNPROVEN, -16, "power", -16),
+            Decision(DecidedBy.UNPROVEN, -16, "power", -16),
             "better there, plan not proven: power -0.001",
         ),
-        (Decision(Ground.LAW, 0), "may not stand there any more"),
+        (Decision(DecidedBy.LAW, 0), "may not stand there any more"),
     ],
 )
 def test_decisions_in_words(decision: Decision, text: str) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from fourleaf.cli import watching
+from fourleaf.cli import watch
 from fourleaf.cli.render.queue import age
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status, status_document
 from fourleaf.model.gang import GangKey
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests.cli.conftest import Run
 
 
@@ -105,7 +105,7 @@ def test_watching_tells_of_changes_alone(
         if len(looks) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(watching.time, "sleep", sleep)
+    monkeypatch.setattr(watch.time, "sleep", sleep)
     watched = run("queue", "--server", told.url, "--watch", "--interval", "2")
     assert looks == [2.0, 2.0, 2.0]
     assert watched.stdout.count("ml/a") == 1

@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.cli.live import Live
 from fourleaf.cli.render.status import server_lines
-from fourleaf.cli.status import document_of
+from fourleaf.cli.verbs.status import document_of
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.k8s_bridge.ledger.formats.codec import page_body
 from fourleaf.k8s_bridge.ledger.names import FORMAT

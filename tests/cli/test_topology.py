@@ -13,20 +13,20 @@ import pytest
 import typer
 import yaml
 
-from fourleaf.cli.live import Reach
-from fourleaf.cli.topology.applying import apply_diff, target_levels
+from fourleaf.cli.live import ClusterAccess
+from fourleaf.cli.topology.labels import apply_diff, target_levels
 from fourleaf.cli.topology.source import read_objects
 from fourleaf.cli.topology.verb import _confirm
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.model.config import Topology
+from fourleaf.model.config.spec import Topology
 from fourleaf.model.problems import BadInput
-from fourleaf.model.topologies.known import KnownNode
-from fourleaf.model.topologies.labelling import difference, preset_levels
 from fourleaf.model.topology import PRESETS
+from fourleaf.model.topology_import.known import KnownNode
+from fourleaf.model.topology_import.labels import difference, preset_levels
 from tests.cli.conftest import Run
-from tests.model.topologies.made import rails
+from tests.model.topology_import.made import rails
 
 Write = Callable[[str, str], Path]
 SPINE, LEAF = PRESETS["plain"][0]
@@ -196,13 +196,13 @@ async def labels(cluster: MemoryCluster) -> dict[str, dict[str, str]]:
 
 async def known(cluster: MemoryCluster) -> list[KnownNode]:
     """The nodes as the verbs see them."""
-    return [KnownNode.of(body) for body in await read_objects(cluster, Reach())]
+    return [KnownNode.of(body) for body in await read_objects(cluster, ClusterAccess())]
 
 
 async def test_only_nodes_that_change_are_written(cluster: MemoryCluster) -> None:
     """What is right keeps its version; other labels stay; a second time, nothing changes."""
     before = {one["metadata"]["name"]: one for one in (await cluster.list(NODES)).items}
-    await apply_diff(cluster, Reach(), difference(await known(cluster), WANTED, PLAIN))
+    await apply_diff(cluster, ClusterAccess(), difference(await known(cluster), WANTED, PLAIN))
     assert await labels(cluster) == {
         "n1": {LEAF: "l1", SPINE: "s1"},
         "n2": {LEAF: "l1", SPINE: "s1", "team": "ml"},
@@ -221,7 +221,7 @@ async def test_only_nodes_that_change_are_written(cluster: MemoryCluster) -> Non
 async def test_prune_removes_what_the_source_does_not_give(cluster: MemoryCluster) -> None:
     """And nothing but labels of the preset."""
     diff = difference(await known(cluster), WANTED, PLAIN, prune=True)
-    await apply_diff(cluster, Reach(), diff)
+    await apply_diff(cluster, ClusterAccess(), diff)
     found = await labels(cluster)
     assert (found["x"], found["n2"]["team"]) == ({}, "ml")
 
@@ -233,7 +233,7 @@ async def test_a_node_that_was_made_anew_is_left_alone(cluster: MemoryCluster) -
     await cluster.create(NODES, "", node("n2"))
     wanted = {**WANTED, "x": {LEAF: "l1", SPINE: "s1"}}
     with pytest.raises(BadInput, match="n2"):
-        await apply_diff(cluster, Reach(), difference(seen, wanted, PLAIN))
+        await apply_diff(cluster, ClusterAccess(), difference(seen, wanted, PLAIN))
     found = await labels(cluster)
     assert (found["n2"], found["x"][LEAF]) == ({}, "l1")
 

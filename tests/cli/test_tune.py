@@ -8,7 +8,7 @@ import yaml
 from typer.testing import CliRunner
 
 from fourleaf.cli.main import app
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.readers import open_paths, read
 from fourleaf.simulator.readers import philly
 from fourleaf.simulator.tuning import evaluate as replays

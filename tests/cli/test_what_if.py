@@ -12,12 +12,12 @@ import pytest
 import yaml
 from rich.console import Console
 
-from fourleaf.cli.plan_reading import from_document
 from fourleaf.cli.render.comparison import comparison_view
 from fourleaf.cli.render.glyphs import UNICODE
+from fourleaf.model.documents.plan_reader import from_document
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.readers import Source, read
-from fourleaf.model.scores.comparison import Outcome, compare
+from fourleaf.model.scores.comparison import PlannedSnapshot, compare
 from fourleaf.model.validator import validate
 from tests.cli.conftest import Run
 from tests.small import fabric, gang, plan, snapshot
@@ -152,7 +152,7 @@ def test_shuffled_gangs_are_counted_and_listed_by_wide_alone() -> None:
     """Two gangs that change places of which neither config prefers one."""
     world = snapshot(fabric([[2, 2]]), gang("g", 1), gang("h", 1))
     plans = (plan(world, {"g": [a], "h": [b]}) for a, b in (("a0", "b0"), ("b0", "a0")))
-    comparison = compare(*(Outcome(world, made) for made in plans))
+    comparison = compare(*(PlannedSnapshot(world, made) for made in plans))
     for wide in (False, True):
         page = StringIO()
         Console(file=page, width=80).print(*comparison_view(comparison, UNICODE, wide))

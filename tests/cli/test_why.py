@@ -9,7 +9,7 @@ import pytest
 from fourleaf.cli.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
-from fourleaf.cli.why import document_of, explained
+from fourleaf.cli.verbs.why import document_of, explained
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import BadInput

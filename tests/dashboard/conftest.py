@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from fourleaf.dashboard.serve import Options
+from fourleaf.dashboard.serve import DashboardOptions
 from fourleaf.dashboard.web.access import Token
 from fourleaf.dashboard.world.files import FileWorld
 from fourleaf.model.readers import open_paths
@@ -45,7 +45,7 @@ def locked(examples: FileWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
     file: Path = tmp_path_factory.mktemp("token") / "token"
     file.write_text(SECRET)
     with scheduler(many(CYCLES)) as url:
-        options = Options(port=0, access=Token(file), servers=(url,))
+        options = DashboardOptions(port=0, access=Token(file), servers=(url,))
         with Served(examples, options) as dashboard:
             yield dashboard
 

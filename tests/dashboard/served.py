@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from typing import Any, Self, TypeVar
 
-from fourleaf.dashboard.serve import Options, serving
+from fourleaf.dashboard.serve import DashboardOptions, serving
 from fourleaf.dashboard.world.live import LiveWorld
 from fourleaf.dashboard.world.sight import World
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
@@ -24,9 +24,9 @@ T = TypeVar("T")
 class Served:
     """A running dashboard. With a `world` it shows that, else what is put into `cluster`."""
 
-    def __init__(self, world: World | None = None, options: Options | None = None) -> None:
+    def __init__(self, world: World | None = None, options: DashboardOptions | None = None) -> None:
         self._world = world
-        self._options = options or Options(port=0)
+        self._options = options or DashboardOptions(port=0)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._stack = AsyncExitStack()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from fourleaf.dashboard.cycles import LARGEST, Cycles, replicas
+from fourleaf.dashboard.cycles import LARGEST, SchedulerCycles, replicas
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.runtime.http_server import Address, PlainServer, json_page
 from tests.dashboard.telling import document
@@ -35,7 +35,7 @@ async def test_the_leader_is_believed() -> None:
         replica(document("old", False, 9)) as old,
         replica(document("new", True, 1)) as new,
     ):
-        view = await Cycles((old, new), SystemClock()).look()
+        view = await SchedulerCycles((old, new), SystemClock()).look()
     assert (view.source, view.leader, len(view.cycles)) == ("new", True, 1)
     assert view.cycles[0].total == 0.26
     assert view.unknown == ()
@@ -52,7 +52,7 @@ async def test_what_does_not_answer_is_said() -> None:
         replica(wrong[2]) as long,
     ):
         servers = (refuses, other, page, long, "http://127.0.0.1:1", "nonsense", good)
-        view = await Cycles(servers, SystemClock()).look()
+        view = await SchedulerCycles(servers, SystemClock()).look()
     assert (view.source, len(view.cycles), len(view.unknown)) == ("a", 2, 6)
     for part, said in zip(
         ("503", "not the address", "not the address", "more than", "not answer", "not answer"),
@@ -64,7 +64,7 @@ async def test_what_does_not_answer_is_said() -> None:
 
 async def test_without_an_address_it_is_said_how_to_give_one() -> None:
     """No request is made."""
-    view = await Cycles((), SystemClock()).look()
+    view = await SchedulerCycles((), SystemClock()).look()
     assert view.cycles == ()
     assert "--server" in view.unknown[0]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.model.config import Spec
-from fourleaf.model.config_values import QUALIFIED
+from fourleaf.model.config.spec import Spec
+from fourleaf.model.config.values import QUALIFIED
 from tests.deploy.shapes import LABEL, SHAPES, SUBDOMAIN, Schema, optional, text
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -10,7 +10,7 @@ import typer.main
 from typer.testing import CliRunner
 
 from fourleaf.cli.main import app
-from fourleaf.dashboard.serve import Options
+from fourleaf.dashboard.serve import DashboardOptions
 from fourleaf.dashboard.web.access import SHORTEST, Proxied, Token
 from tests.deploy.shipped import SWITCHED_ON
 from tests.deploy.test_chart import made, templates
@@ -69,14 +69,14 @@ def test_programs_read_their_arguments_and_listen_at_their_ports(
         assert set(ports.values()) == listens, name
 
 
-def started(values: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Options:
+def started(values: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> DashboardOptions:
     """What the dashboard would serve with, started as the chart starts it, but for the cluster."""
-    seen: list[Options] = []
+    seen: list[DashboardOptions] = []
 
     async def instead(*given: Any) -> None:
         seen.append(given[-1])
 
-    monkeypatch.setattr("fourleaf.cli.dashboard._live", instead)
+    monkeypatch.setattr("fourleaf.cli.verbs.dashboard._live", instead)
     monkeypatch.setattr("fourleaf.k8s_bridge.runtime.logs.set_up_logs", lambda: None)
     spec = templates(made(values))["fourleaf-dashboard"]
     done = CliRunner().invoke(app, arguments(spec, folder))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.model.config import BUILT_IN_TERMS, Spec
+from fourleaf.model.config.spec import BUILT_IN_TERMS, Spec
 from fourleaf.webhook.configurations import Deployment, configurations
 from tests.deploy.generated import CHARTS, DEPLOY, SYSTEM, rendered
 from tests.deploy.shipped import SWITCHED_ON

@@ -11,11 +11,11 @@ import yaml
 
 from fourleaf.k8s_bridge.ledger.names import LEADER, PREFIX, RECORD, gang_lease_name, page_name
 from fourleaf.k8s_bridge.relocation.codec import relocation_name
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held import DEVICES as GRANTED
 from fourleaf.model.gang import GangKey
-from fourleaf.model.readers.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 FILES = sorted((DEPLOY / "policies").glob("*.yaml"))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fourleaf.model.readers import read
-from fourleaf.model.readers.sources import Source
-from fourleaf.model.readers.wishes import KNOWN
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.readers.objects.annotations import KNOWN
+from fourleaf.model.readers.text.sources import Source
+from fourleaf.model.reasons.kinds import ReasonKind
 
 ROOT = Path(__file__).parents[2]
 TRAINING = ROOT / "docs" / "training-guide.md"

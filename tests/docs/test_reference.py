@@ -9,8 +9,8 @@ import pytest
 from docs.reference import config, keys, metrics, reasons
 from docs.reference.config_meanings import MEANINGS
 from docs.reference.pages import FOLDER, pages
-from fourleaf.model.readers.wishes import KNOWN
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.readers.objects.annotations import KNOWN
+from fourleaf.model.reasons.kinds import ReasonKind
 
 
 def test_the_pages_are_what_the_code_gives() -> None:

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.agent.agent import Agent, Setting
+from fourleaf.agent.agent import Agent, AgentSettings
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.agent.node import own_boot_id
-from fourleaf.agent.patient import PatientReader
 from fourleaf.agent.readers.from_file import FileReader
+from fourleaf.agent.timed_reader import PatientReader
 from fourleaf.k8s_bridge.cluster.live import connect
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.model.crds.definitions import definitions
@@ -350,7 +350,9 @@ async def test_inventories(api: Api, kubeconfig: Path, tmp_path: Path, name: str
     clock = SystemClock()
     cluster = await connect(str(kubeconfig))
     read = PatientReader(FileReader(file)).read
-    agent = Agent(cluster, clock, read, Setting(node, boot_id=own_boot_id()), AgentMetrics(clock))
+    agent = Agent(
+        cluster, clock, read, AgentSettings(node, boot_id=own_boot_id()), AgentMetrics(clock)
+    )
     done = await agent.once()
     await cluster.close()
     assert done.error is None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.config.spec import CONFIG_MAP
 from tests.controlplane.api import Api, ApiError
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet

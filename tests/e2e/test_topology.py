@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fourleaf.model.config import API_VERSION, CONFIG_MAP, KINDS
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS
 from fourleaf.model.topology import PRESETS
 from tests.cli.conftest import Run, _run  # noqa: F401 - a fixture by name
 from tests.controlplane.api import Api

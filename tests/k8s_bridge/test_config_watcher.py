@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.config_watcher import START, folded
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 
 HEAD = "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\n"
 GOOD = HEAD + "spec:\n  batch:\n    size: 7\n"

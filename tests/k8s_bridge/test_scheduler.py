@@ -26,7 +26,7 @@ from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
-from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot

@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from fourleaf.model.free_room import free_room
+from fourleaf.model.free_leaves import free_room
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move, Placement, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import (
     Budget,
     DefragPlan,
-    FreeRoom,
+    FreeLeaves,
     PreemptionPlan,
     RepairPlan,
     Victim,
 )
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from fourleaf.model.validator import (
     Law,
     defrag_breaches,
@@ -233,8 +233,8 @@ def gathered() -> DefragPlan:
         PlanStatus.OPTIMAL,
         moves,
         (Placement(W, pods, terms),),
-        before=FreeRoom(0, 0, 0),
-        after=FreeRoom(1, 0, 0),
+        before=FreeLeaves(0, 0, 0),
+        after=FreeLeaves(1, 0, 0),
         cost=3,
     )
 
@@ -247,7 +247,7 @@ DEFRAGS: dict[str, tuple[set[Law], Budget, Callable[[], DefragPlan]]] = {
     "wrong room": (
         {Law.OBJECTIVE},
         Budget(1),
-        lambda: replace(gathered(), after=FreeRoom(2, 1, 0)),
+        lambda: replace(gathered(), after=FreeLeaves(2, 1, 0)),
     ),
     "gang forgotten": ({Law.ACCOUNTED}, Budget(1), lambda: replace(gathered(), placements=())),
     "unknown gang": (
@@ -278,13 +278,13 @@ def test_defrags(name: str) -> None:
 @pytest.mark.parametrize(
     ("sizes", "busy", "room"),
     [
-        ([2, 2, 2, 2, 2], [], FreeRoom(5, 2, 1)),
-        ([2, 2, 2, 2, 2], ["c0"], FreeRoom(4, 2, 0)),
-        ([2, 2, 2, 2, 2], ["b0"], FreeRoom(4, 1, 0)),
-        ([2, 2, 2, 2], ["a0", "c1"], FreeRoom(2, 0, 0)),
+        ([2, 2, 2, 2, 2], [], FreeLeaves(5, 2, 1)),
+        ([2, 2, 2, 2, 2], ["c0"], FreeLeaves(4, 2, 0)),
+        ([2, 2, 2, 2, 2], ["b0"], FreeLeaves(4, 1, 0)),
+        ([2, 2, 2, 2], ["a0", "c1"], FreeLeaves(2, 0, 0)),
     ],
 )
-def test_free_room(sizes: list[int], busy: list[str], room: FreeRoom) -> None:
+def test_free_room(sizes: list[int], busy: list[str], room: FreeLeaves) -> None:
     """Whole free leaves, and disjoint pairs and quads of neighbours among them."""
     snapshot = outage(fabric([sizes]), *[stood(f"s{node}", [node]) for node in busy])
     assert free_room(snapshot) == room

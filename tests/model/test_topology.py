@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fourleaf.model.config import Level, Topology
+from fourleaf.model.config.spec import Level, Topology
 from fourleaf.model.node import Node
 from fourleaf.model.resources import Resources
 from fourleaf.model.topology import (

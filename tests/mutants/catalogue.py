@@ -154,8 +154,8 @@ MUTANTS = (
         "validator",
         "an illegal plan of a solver process that lies is committed",
         "solver/process/client.py",
-        "        if breaches:\n            raise Fault",
-        "        if breaches is None:\n            raise Fault",
+        "        if breaches:\n            raise WorkerFault",
+        "        if breaches is None:\n            raise WorkerFault",
         "tests/solver/process/test_client.py::test_bad_child_costs_optimality_alone",
     ),
     Mutant(
@@ -193,7 +193,7 @@ MUTANTS = (
     Mutant(
         "completed members: size",
         "a gang of which one member has ended waits for ever for a member that never comes",
-        "model/readers/gangs.py",
+        "model/readers/gangs/drafts.py",
         'done = sum(1 for pod in members if pod.phase == "Succeeded")\n'
         "        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])",
         "done = 0\n        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])",

@@ -75,6 +75,6 @@ CLAIMS = (
         "model/readers/live/reader.py",
         "        if self._ground.renewed:\n            self._table.read_all_anew()\n",
         "",
-        "tests/model/readers/test_live_claims.py::test_numbers_follow_the_devices_that_there_are",
+        "tests/model/readers/live/test_live_claims.py::test_numbers_follow_the_devices_that_there_are",
     ),
 )

@@ -18,10 +18,10 @@ DEVICES = (
     Mutant(
         "devices: two nodes with one device",
         "a device that two inventories name is given out on both nodes",
-        "model/readers/fabric.py",
+        "model/readers/nodes/fabric.py",
         "doubt_twins((one.node.name, one.devices) for one in nodes)",
         "doubt_twins(())",
-        "tests/model/readers/test_devices.py::test_one_device_on_two_nodes_holds_both_back",
+        "tests/model/readers/nodes/test_devices.py::test_one_device_on_two_nodes_holds_both_back",
     ),
     Mutant(
         "devices: unknown holders",
@@ -29,6 +29,6 @@ DEVICES = (
         "model/snapshot.py",
         "return FreeDevices(free.layout, 0)",
         "return free.without(held)",
-        "tests/model/readers/test_devices.py::test_unknown_holders_leave_no_device_certain",
+        "tests/model/readers/nodes/test_devices.py::test_unknown_holders_leave_no_device_certain",
     ),
 )

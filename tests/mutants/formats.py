@@ -78,7 +78,7 @@ FORMATS = (
         "format: room in the widest",
         "a page that is full in the newer format can never be written in the older one again",
         "k8s_bridge/ledger/formats/codec.py",
-        "return LARGEST - RESERVE - len(orjson.dumps(first.page_content(page)))",
+        "return LARGEST - RESERVE - len(orjson.dumps(v1.page_content(page)))",
         "return LARGEST - RESERVE - sum(map(len, FORMATS[page.format].page(page).values()))",
         f"{CODEC}::test_room_is_counted_in_the_widest_format",
     ),

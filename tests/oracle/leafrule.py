@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from fourleaf.model.constraint import NodeConstraint
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import AdjacencyKind, Leaf
 from fourleaf.model.gang import Gang, TopologyPolicy
 from fourleaf.model.node import Node
+from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.quantity import mbits
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.model.snapshot import Snapshot

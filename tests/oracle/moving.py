@@ -14,8 +14,8 @@ from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang
 from fourleaf.model.quantity import mbits
 from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from fourleaf.model.weights import age_step, placed_value
 from tests.oracle.leafrule import LeafRule, Part, wish_of
 from tests.oracle.packing import Packing

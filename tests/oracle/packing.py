@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, product
 
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.mix import likely_gangs
+from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.resources import Resources, fits
 from fourleaf.model.snapshot import Snapshot
 from tests.oracle.leafrule import LeafRule, phantom_wish

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.mix import likely_gangs
+from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.facts import facts_of
-from fourleaf.model.validator.locations import Locations
+from fourleaf.model.validator.locations import LegalLocations
 from tests.instances import random_snapshot, snapshots
 from tests.oracle.leafrule import LeafRule, Part, phantom_wish, wish_of
 
@@ -20,7 +20,7 @@ NOTHING = Extensions()
 MOST_SPLITS = 3000
 
 
-def pairs(snapshot: Snapshot) -> Iterator[tuple[Locations, LeafRule]]:
+def pairs(snapshot: Snapshot) -> Iterator[tuple[LegalLocations, LeafRule]]:
     """Pair the leaf rules of the validator and the oracle, for every gang and phantom."""
     facts, spec = facts_of(snapshot.fabric), snapshot.config.spec
     for gang in snapshot.gangs:

@@ -14,10 +14,10 @@ from fourleaf.k8s_bridge.runtime.randomness import seeded
 from fourleaf.k8s_bridge.scheduler import DryRunMode, Scheduler, SchedulerOptions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from fourleaf.solver.batch.greedy import greedy_plan
 from fourleaf.solver.relocation.defragment import defragment
 from fourleaf.solver.relocation.preempt import preempt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fourleaf.model.fabric import Fabric
-from fourleaf.simulator.options import Options
+from fourleaf.simulator.options import ReplayOptions
 from fourleaf.simulator.shape import Shape
 from fourleaf.simulator.trace import Job, Trace, by_arrival
 
@@ -25,6 +25,6 @@ def leaves(*sizes: int) -> Fabric:
     return Shape((sizes,)).fabric()
 
 
-def options(policy: str = "first-fit", period: int = 1, **more: Any) -> Options:
+def options(policy: str = "first-fit", period: int = 1, **more: Any) -> ReplayOptions:
     """Make options; a cycle every second, so that times can be worked out by hand."""
-    return Options(policy=policy, period=period, **more)
+    return ReplayOptions(policy=policy, period=period, **more)

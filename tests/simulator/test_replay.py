@@ -6,37 +6,37 @@ import orjson
 import pytest
 
 from fourleaf.simulator import replay as module
-from fourleaf.simulator.books import Totals
+from fourleaf.simulator.books import GpuSeconds
 from fourleaf.simulator.cluster import Overbooked
 from fourleaf.simulator.conservation import NotConserved
-from fourleaf.simulator.failing import Outage
 from fourleaf.simulator.journal import Journal
 from fourleaf.simulator.measures.document import document
 from fourleaf.simulator.measures.summary import summarise
 from fourleaf.simulator.measures.tables import tables
+from fourleaf.simulator.node_failures import Outage
 from fourleaf.simulator.options import (
-    Backfill,
+    BackfillOptions,
     Communication,
-    Defragmentation,
-    Failures,
+    DefragmentationOptions,
+    FailureModel,
     NoRule,
-    Options,
     Recovery,
+    ReplayOptions,
     need_rule,
     under,
 )
 from fourleaf.simulator.policies.catalogue import NAMES
-from fourleaf.simulator.record import Record
+from fourleaf.simulator.record import ReplayRecord
 from fourleaf.simulator.replay import replay
 from fourleaf.simulator.trace import Trace
 from tests.simulator.made import job, leaves, options, trace
 from tests.simulator.worlds import world
 
-NO_COST = Failures(checkpoint=10, restart=0)
+NO_COST = FailureModel(checkpoint=10, restart=0)
 QUEUE = trace(job("a", 0, 100), job("b", 10, 50))
 
 
-def times(record: Record) -> dict[str, tuple[int, int]]:
+def times(record: ReplayRecord) -> dict[str, tuple[int, int]]:
     """(start, end) of every gang."""
     return {name: (one.start, one.end) for name, one in record.gangs.items()}
 
@@ -46,8 +46,8 @@ def test_one_node_serves_one_after_the_other(policy: str) -> None:
     """B comes at 10 and starts when a ends at 100, under whatever policy; the books say so."""
     record = replay(QUEUE, leaves(1), options(policy))
     assert times(record) == {"a": (0, 100), "b": (100, 150)}
-    assert record.at_close == Totals(used=80, failed=0, free=0)
-    assert record.at_end == Totals(used=1200, failed=0, free=0)
+    assert record.at_close == GpuSeconds(used=80, failed=0, free=0)
+    assert record.at_end == GpuSeconds(used=1200, failed=0, free=0)
     assert not record.counts.breaches
 
 
@@ -55,7 +55,7 @@ def test_cycles_come_at_multiples_of_the_period() -> None:
     """With a cycle a minute, b starts at 120; the node is free for 20 s before."""
     record = replay(QUEUE, leaves(1), options(period=60))
     assert times(record) == {"a": (0, 100), "b": (120, 170)}
-    assert record.at_end == Totals(used=1200, failed=0, free=160)
+    assert record.at_end == GpuSeconds(used=1200, failed=0, free=160)
 
 
 def test_nobody_is_asked_twice_for_the_same() -> None:
@@ -78,19 +78,19 @@ def test_a_failed_node_is_away_and_back(monkeypatch: pytest.MonkeyPatch) -> None
     Back at 70, it stands still for 5 s and works for 70 more: 145. Lost are 10 s of 8 GPUs.
     """
     fail_at(monkeypatch, Outage("leaf-0-0", 40, 30))
-    failures = Failures(1.0, recovery=Recovery.RESTART, checkpoint=30, restart=5)
+    failures = FailureModel(1.0, recovery=Recovery.RESTART, checkpoint=30, restart=5)
     one = trace(job("a", 0, 100), job("z", 200, 1))
     record = replay(one, leaves(1), options(failures=failures))
     assert record.gangs["a"].end == 145
     assert (record.gangs["a"].lost, record.gangs["a"].stalled) == (80_000, 40_000)
-    assert record.at_end == Totals(used=(40 + 75 + 1) * 8, failed=240, free=(200 - 145) * 8)
+    assert record.at_end == GpuSeconds(used=(40 + 75 + 1) * 8, failed=240, free=(200 - 145) * 8)
     assert (record.counts.failures, record.counts.hit, record.counts.kept) == (1, 1, 0)
 
 
 def test_a_node_that_is_away_fails_no_second_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second failure falls into the first outage and changes nothing."""
     fail_at(monkeypatch, Outage("leaf-0-0", 40, 30), Outage("leaf-0-0", 50, 90))
-    failures = Failures(1.0, recovery=Recovery.RESTART)
+    failures = FailureModel(1.0, recovery=Recovery.RESTART)
     record = replay(trace(job("a", 0, 10), job("z", 100, 1)), leaves(1), options(failures=failures))
     assert (record.counts.failures, record.at_end.failed) == (1, 240)
 
@@ -131,7 +131,7 @@ def test_slowdown_is_a_mean_over_time() -> None:
 def test_the_wait_after_a_failure_is_booked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its node is away from 50 to 70: 16 GPUs wait for 20 s, which is none of the first wait."""
     fail_at(monkeypatch, Outage("leaf-0-0", 50, 20))
-    told = options(failures=Failures(1.0, recovery=Recovery.RESTART, restart=0))
+    told = options(failures=FailureModel(1.0, recovery=Recovery.RESTART, restart=0))
     pair = trace(job("a", 0, 100, pods=2), job("late", 300, 1))
     record = replay(pair, leaves(2), told)
     assert record.gangs["a"].again == 20 * 16
@@ -155,7 +155,7 @@ def test_kept_room_lets_the_large_gang_start() -> None:
     )
     without = replay(jobs, leaves(2), options())
     assert times(without)["large"] == (3100, 3200)
-    kept = replay(jobs, leaves(2), options(backfill=Backfill(True, 600)))
+    kept = replay(jobs, leaves(2), options(backfill=BackfillOptions(True, 600)))
     assert times(kept)["s2"] == (1000, 1100)
     assert times(kept)["large"] == (1520, 1620)
     assert times(kept)["s3"] == (1620, 3620)
@@ -169,12 +169,12 @@ def test_room_that_is_kept_on_a_failed_node_is_given_up(monkeypatch: pytest.Monk
     when b ends at 200, with 50 s of work left and 5 s of standstill; then the pair gets it.
     """
     fail_at(monkeypatch, Outage("leaf-0-1", 50, 1000))
-    failures = Failures(1.0, recovery=Recovery.RESTART, checkpoint=10, restart=5)
+    failures = FailureModel(1.0, recovery=Recovery.RESTART, checkpoint=10, restart=5)
     jobs = trace(
         job("a", 0, 100, pods=2), job("b", 1, 199, pods=2),
         job("pair", 2, 60, pods=2), job("z", 1500, 1),
     )  # fmt: skip
-    told = options(failures=failures, backfill=Backfill(True, 8))
+    told = options(failures=failures, backfill=BackfillOptions(True, 8))
     record = replay(jobs, leaves(2, 2), told)
     assert record.counts.reservations == 3
     assert record.gangs["a"].end == 255
@@ -185,14 +185,14 @@ def test_room_that_is_kept_on_a_failed_node_is_given_up(monkeypatch: pytest.Monk
 def test_a_reservation_is_looked_for_anew_after_an_hour() -> None:
     """The pair waits for 10,000 s; its place is kept three times, for an hour each."""
     jobs = trace(job("a", 0, 10_000, pods=2), job("pair", 1, 10, pods=2))
-    record = replay(jobs, leaves(2), options(backfill=Backfill(True, 600)))
+    record = replay(jobs, leaves(2), options(backfill=BackfillOptions(True, 600)))
     assert record.gangs["pair"].start == 10_000
     assert record.counts.reservations == 3
 
 
 def test_defragmentation_comes_at_its_hours() -> None:
     """Under the solver, every 100 s until the last arrival; one node has nothing to move."""
-    told = options("cpsat", defragmentation=Defragmentation(every=100))
+    told = options("cpsat", defragmentation=DefragmentationOptions(every=100))
     record = replay(trace(job("a", 0, 500), job("z", 350, 1)), leaves(1), told)
     assert (record.counts.moves, record.gangs["a"].end) == (0, 500)
 
@@ -211,7 +211,7 @@ def test_the_same_run_is_the_same_to_the_byte(policy: str) -> None:
             "cpsat",
             period=20,
             seed=5,
-            failures=Failures(
+            failures=FailureModel(
                 20_000.0,
                 200,
                 Recovery.REPAIR if policy == "cpsat" else Recovery.PATCH,
@@ -219,7 +219,7 @@ def test_the_same_run_is_the_same_to_the_byte(policy: str) -> None:
                 restart=5,
                 movable=True,
             ),
-            backfill=Backfill(True, 60),
+            backfill=BackfillOptions(True, 60),
             communication=Communication(True, 4),
         ),
         policy,
@@ -235,7 +235,7 @@ def test_no_more_is_lost_than_was_held() -> None:
     Nodes fail so often that gangs are hit at a standstill; ends are rounded up to seconds, at
     most one for each start.
     """
-    failures = Failures(200_000.0, 50, Recovery.RESTART, checkpoint=50, restart=40)
+    failures = FailureModel(200_000.0, 50, Recovery.RESTART, checkpoint=50, restart=40)
     record = replay(busy(), leaves(4, 3, 5), options("greedy", period=5, failures=failures))
     gangs = record.gangs.values()
     assert all(one.end >= 0 for one in gangs)
@@ -254,7 +254,7 @@ def busy() -> Trace:
     )
 
 
-def _bytes(jobs: Trace, told: Options) -> bytes:
+def _bytes(jobs: Trace, told: ReplayOptions) -> bytes:
     record = replay(jobs, leaves(4, 3, 5), told)
     return orjson.dumps(document([(record, told)]))
 
@@ -273,10 +273,10 @@ def test_books_that_lie_are_found_in_the_replay(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_policy_without_the_leaf_rule_is_not_mended_by_it() -> None:
     """`spread` is refused repair and moves, in words; `under` lets it patch in place of repair."""
-    failing = options("spread", failures=Failures(1.0))
+    failing = options("spread", failures=FailureModel(1.0))
     with pytest.raises(NoRule, match=r"policy 'spread': repair keeps .*\n.*--recovery patch"):
         replay(QUEUE, leaves(1), failing)
-    moving = options("spread", defragmentation=Defragmentation(5))
+    moving = options("spread", defragmentation=DefragmentationOptions(5))
     with pytest.raises(NoRule, match="'spread': defragmentation keeps"):
         replay(QUEUE, leaves(1), under(moving, "spread"))
     assert under(failing, "spread").failures.recovery is Recovery.PATCH
@@ -294,7 +294,7 @@ def test_a_baseline_is_repaired_and_defragmented_by_the_solver(
     """
     fail_at(monkeypatch, Outage("leaf-0-0", 50, 20))
     pair = trace(job("a", 0, 100, pods=2), job("late", 200, 1))
-    told = options("first-fit", failures=Failures(1.0, restart=0))
+    told = options("first-fit", failures=FailureModel(1.0, restart=0))
     record = replay(pair, leaves(2, 2), told)
     assert (record.counts.hit, record.counts.kept, record.counts.moves) == (1, 1, 1)
     assert record.gangs["a"].end == 150
@@ -304,7 +304,9 @@ def test_a_baseline_is_repaired_and_defragmented_by_the_solver(
         job("pair", 90, 50, pods=2), job("late", 200, 1),
     )  # fmt: skip
     for every, start in ((0, 300), (120, 120)):
-        moving = options("first-fit", defragmentation=Defragmentation(every), failures=NO_COST)
+        moving = options(
+            "first-fit", defragmentation=DefragmentationOptions(every), failures=NO_COST
+        )
         record = replay(split, leaves(2, 2), moving)
         assert abs(record.gangs["pair"].start - start) <= 60
         assert record.counts.moves == (1 if every else 0)

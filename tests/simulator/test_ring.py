@@ -1,7 +1,7 @@
 """The communication model, worked out by hand."""
 
 from fourleaf.model.gang import GangKey
-from fourleaf.simulator.ring import Network, hops, slowdown
+from fourleaf.simulator.ring import RingNetwork, hops, slowdown
 from tests.simulator.made import leaves
 
 A, B = GangKey("trace", "a"), GangKey("trace", "b")
@@ -35,7 +35,7 @@ def test_slowdown_follows_the_slowest_uplink() -> None:
 
 def test_gangs_share_uplinks_while_both_run() -> None:
     """Two gangs across the same two leaves at oversubscription 4 slow each other to 1000 / 1.3."""
-    network = Network(leaves(4, 4), 4, 300)
+    network = RingNetwork(leaves(4, 4), 4, 300)
     assert network.join(A, ["leaf-0-0", "leaf-1-0"]) == {A}
     assert network.speed(A) == 1000
     assert network.join(B, ["leaf-0-1", "leaf-1-1"]) == {A, B}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.simulator.gangs import NAMESPACE
-from fourleaf.simulator.options import Options
+from fourleaf.simulator.options import ReplayOptions
 from fourleaf.simulator.trace import Job
-from fourleaf.simulator.world import World
+from fourleaf.simulator.world import ReplayState
 from tests.simulator.made import trace
 
 
@@ -16,9 +16,9 @@ def key(name: str) -> GangKey:
     return GangKey(NAMESPACE, name)
 
 
-def world(fabric: Fabric, options: Options, standing: dict[Job, list[str]]) -> World:
+def world(fabric: Fabric, options: ReplayOptions, standing: dict[Job, list[str]]) -> ReplayState:
     """Make a world at second 0 in which these jobs run on these nodes."""
-    made = World.of(trace(*standing), fabric, options)
+    made = ReplayState.of(trace(*standing), fabric, options)
     for job, nodes in standing.items():
         made.submit(job)
         names = made.waiting[key(job.name)].gang.roles[0].pods
@@ -26,6 +26,6 @@ def world(fabric: Fabric, options: Options, standing: dict[Job, list[str]]) -> W
     return made
 
 
-def nodes(made: World, name: str) -> list[str]:
+def nodes(made: ReplayState, name: str) -> list[str]:
     """Tell the nodes of a gang that runs, in rank order."""
     return [node for _, node in made.cluster.running[key(name)].pods]

@@ -7,7 +7,7 @@ import copy
 import json
 from typing import Any
 
-from fourleaf.webhook.decide import Decision, Door, decide
+from fourleaf.webhook.decide import AdmissionDecision, AdmissionPath, decide
 from fourleaf.webhook.review import decoded
 from fourleaf.webhook.settings import SCHEDULER_USER, Settings
 
@@ -67,7 +67,9 @@ def review(
     return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": request}
 
 
-def decided(document: Body, door: Door = Door.VALIDATE, settings: Settings = SETTINGS) -> Decision:
+def decided(
+    document: Body, door: AdmissionPath = AdmissionPath.VALIDATE, settings: Settings = SETTINGS
+) -> AdmissionDecision:
     """The decision about a review, through its bytes."""
     return decide(decoded(json.dumps(document).encode()), door, settings)
 
@@ -87,12 +89,14 @@ def causes(
     return {one["field"]: one["message"] for one in response["status"]["details"]["causes"]}
 
 
-def patched(body: Body, door: Door = Door.MUTATE, settings: Settings = SETTINGS) -> Body:
+def patched(
+    body: Body, door: AdmissionPath = AdmissionPath.MUTATE, settings: Settings = SETTINGS
+) -> Body:
     """A new pod as the mutation leaves it."""
     return applied(body, decided(review(body), door, settings))
 
 
-def applied(body: Body, decision: Decision) -> Body:
+def applied(body: Body, decision: AdmissionDecision) -> Body:
     """`body` with the patch of a decision, which may only add (RFC 6902, section 4.1)."""
     response = decision.answer["response"]
     if "patch" not in response:

@@ -10,8 +10,8 @@ from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
-from fourleaf.webhook.following import CONFIG, follow_claims, follow_config
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.cluster_state import CONFIG, follow_claims, follow_config
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.state import State
 
 MAP = Target("kube-system", "topology-scheduler-config")
@@ -34,9 +34,9 @@ async def until(true: Callable[[], bool]) -> None:
 @asynccontextmanager
 async def followed(
     cluster: MemoryCluster, names: tuple[str, ...] = ()
-) -> AsyncIterator[tuple[State, Metrics]]:
+) -> AsyncIterator[tuple[State, WebhookMetrics]]:
     """The state of a webhook that follows both."""
-    state, metrics, clock = State(lacking={CONFIG}), Metrics(), SystemClock()
+    state, metrics, clock = State(lacking={CONFIG}), WebhookMetrics(), SystemClock()
     work = [
         asyncio.create_task(follow_config(cluster, clock, "kube-system", state, metrics, names)),
         asyncio.create_task(follow_claims(cluster, clock, state)),

@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.configurations import Deployment, configurations
 from fourleaf.webhook.names import NAME, SECRET
-from fourleaf.webhook.serve import Options, hosts_of_service, serve
+from fourleaf.webhook.serve import WebhookOptions, hosts_of_service, serve
 from fourleaf.webhook.tls.issue import hosts_of
 from fourleaf.webhook.tls.pair import Pair
 from tests.controlplane.processes import free_ports
@@ -27,7 +27,7 @@ from tests.webhook.tls.test_selfsigned import KINDS
 
 
 @asynccontextmanager
-async def serving(cluster: MemoryCluster, options: Options) -> AsyncIterator[asyncio.Event]:
+async def serving(cluster: MemoryCluster, options: WebhookOptions) -> AsyncIterator[asyncio.Event]:
     """The program, ready."""
     stop = asyncio.Event()
     work = asyncio.create_task(serve(cluster, SystemClock(), options, stop))
@@ -40,7 +40,7 @@ async def serving(cluster: MemoryCluster, options: Options) -> AsyncIterator[asy
     await work
 
 
-async def ready(session: aiohttp.ClientSession, options: Options) -> bool:
+async def ready(session: aiohttp.ClientSession, options: WebhookOptions) -> bool:
     """Whether it says that it is."""
     try:
         async with session.get(f"http://127.0.0.1:{options.side_port}/readyz") as answer:
@@ -49,10 +49,10 @@ async def ready(session: aiohttp.ClientSession, options: Options) -> bool:
         return False
 
 
-def options(**more: object) -> Options:
+def options(**more: object) -> WebhookOptions:
     """Two free ports, and no time to say goodbye."""
     port, side = free_ports(2)
-    return Options(port=port, side_port=side, leave=0.05, **more)  # type: ignore[arg-type]
+    return WebhookOptions(port=port, side_port=side, leave=0.05, **more)  # type: ignore[arg-type]
 
 
 async def validated(port: int, bundle: bytes, name: str = "127.0.0.1") -> bool:

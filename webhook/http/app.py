@@ -10,14 +10,14 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
 from fourleaf.webhook.answers import failure
-from fourleaf.webhook.decide import Decision, Door, decide
-from fourleaf.webhook.http.body import Bodies, TooLarge, TooMuch
-from fourleaf.webhook.http.limits import LIMITS, Limits
+from fourleaf.webhook.decide import AdmissionDecision, AdmissionPath, decide
+from fourleaf.webhook.http.body import RequestBodies, TooLarge, TooMuch
+from fourleaf.webhook.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.http.probes import add_probes
 from fourleaf.webhook.http.replies import new_application, reply
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
+from fourleaf.webhook.review import AdmissionRequest as Review
 from fourleaf.webhook.review import Malformed, decoded
-from fourleaf.webhook.review import Request as Review
 from fourleaf.webhook.state import State
 
 JSON = "application/json"
@@ -26,12 +26,12 @@ CAUSES_LOGGED = 8
 _log = structlog.get_logger(__name__)
 
 
-def application(state: State, metrics: Metrics, limits: Limits = LIMITS) -> FastAPI:
+def application(state: State, metrics: WebhookMetrics, limits: ServerLimits = LIMITS) -> FastAPI:
     """The doors of the webhook, and its probes."""
     served = new_application()
     add_probes(served, state)
-    bodies = Bodies(limits)
-    for door in Door:
+    bodies = RequestBodies(limits)
+    for door in AdmissionPath:
         served.add_api_route(
             door.value,
             _handler(door, state, metrics, bodies),
@@ -42,7 +42,7 @@ def application(state: State, metrics: Metrics, limits: Limits = LIMITS) -> Fast
 
 
 def _handler(
-    door: Door, state: State, metrics: Metrics, bodies: Bodies
+    door: AdmissionPath, state: State, metrics: WebhookMetrics, bodies: RequestBodies
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         started = time.perf_counter()
@@ -54,7 +54,7 @@ def _handler(
 
 
 async def _answered(
-    request: Request, door: Door, state: State, bodies: Bodies
+    request: Request, door: AdmissionPath, state: State, bodies: RequestBodies
 ) -> tuple[str, Response]:
     """What a request came to, and the response to it."""
     if state.lacking:
@@ -94,7 +94,7 @@ def _unread(error: Exception) -> tuple[str, Response]:
     return result, reply(failure(code, reason, why), code, last=True)
 
 
-def _tell(review: Review, door: Door, decision: Decision) -> None:
+def _tell(review: Review, door: AdmissionPath, decision: AdmissionDecision) -> None:
     if decision.result not in ("refused", "malformed"):
         return
     _log.info(

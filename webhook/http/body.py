@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import Request
 
-from fourleaf.webhook.http.limits import Limits
+from fourleaf.webhook.http.limits import ServerLimits
 
 USUAL = 64 * 2**10
 """Bytes that every request may hold; a review of a pod has a few KiB. More is shared by all."""
@@ -21,10 +21,10 @@ class TooMuch(Exception):
     """All bodies together are longer than what is held at once."""
 
 
-class Bodies:
+class RequestBodies:
     """Reads bodies within limits."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._shared = 0
 

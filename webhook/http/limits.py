@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """Bounds of one server; bytes and seconds.
 
     `body`: an update carries an object twice, and the API server takes objects of 3 MiB. `held`
@@ -26,4 +26,4 @@ class Limits:
     connections: int = 512
 
 
-LIMITS = Limits()
+LIMITS = ServerLimits()

@@ -13,7 +13,7 @@ from typing import Any
 
 import uvicorn
 
-from fourleaf.webhook.http.limits import LIMITS, Limits
+from fourleaf.webhook.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.http.protocol import BoundedProtocol
 
 SHUTDOWN = 2.0
@@ -36,7 +36,7 @@ class Listener(uvicorn.Server):
         host: str,
         port: int,
         context: ssl.SSLContext | None = None,
-        limits: Limits = LIMITS,
+        limits: ServerLimits = LIMITS,
     ) -> None:
         # uvicorn tells of every connection at INFO and of every bad request at WARNING.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

@@ -6,7 +6,7 @@ from fastapi import FastAPI, Request, Response
 from prometheus_client.exposition import choose_encoder
 
 from fourleaf.webhook.http.replies import new_application, reply
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.state import State
 
 
@@ -25,7 +25,7 @@ def add_probes(application: FastAPI, state: State) -> None:
     application.add_api_route("/readyz", ready, response_model=None)
 
 
-def side_application(state: State, metrics: Metrics) -> FastAPI:
+def side_application(state: State, metrics: WebhookMetrics) -> FastAPI:
     """Probes and metrics, for a port of their own."""
     application = new_application()
     add_probes(application, state)

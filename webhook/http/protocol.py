@@ -11,7 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from fourleaf.webhook.answers import failure
-from fourleaf.webhook.http.limits import Limits
+from fourleaf.webhook.http.limits import ServerLimits
 
 LINGER = 0.1
 """Seconds in which a client that has not finished may take its answer before it is cut off.
@@ -23,7 +23,7 @@ Until then, what it goes on to send is read and thrown away.
 class BoundedProtocol(HttpToolsProtocol):
     """One connection. Too many, too long a head, too slow: an answer where one can be given."""
 
-    def __init__(self, config: Config, state: ServerState, limits: Limits) -> None:
+    def __init__(self, config: Config, state: ServerState, limits: ServerLimits) -> None:
         super().__init__(config=config, server_state=state, app_state={})
         self._limits = limits
         self._timer: asyncio.TimerHandle | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.model.readers.pods import DEFAULT_SCHEDULER
+from fourleaf.model.readers.pods.pods import DEFAULT_SCHEDULER
 from fourleaf.webhook.answers import Patch
 from fourleaf.webhook.containers import asks_for, spec_of
 from fourleaf.webhook.settings import Settings

@@ -7,7 +7,7 @@ import ssl
 import structlog
 
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of, new_context
 
 _log = structlog.get_logger(__name__)
@@ -20,7 +20,7 @@ class Certificate:
     kinds of keys came before. What was agreed on before stays as it is.
     """
 
-    def __init__(self, clock: Clock, metrics: Metrics) -> None:
+    def __init__(self, clock: Clock, metrics: WebhookMetrics) -> None:
         self.context = new_context()
         self.context.sni_callback = self._show
         self._clock = clock

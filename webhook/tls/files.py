@@ -8,7 +8,7 @@ from pathlib import Path
 from watchfiles import awatch
 
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of
 
@@ -29,7 +29,7 @@ class CertificateFiles:
     """`tls.crt` and `tls.key` in a folder, watched."""
 
     def __init__(
-        self, folder: Path, certificate: Certificate, clock: Clock, metrics: Metrics
+        self, folder: Path, certificate: Certificate, clock: Clock, metrics: WebhookMetrics
     ) -> None:
         self._folder = folder
         self._certificate = certificate

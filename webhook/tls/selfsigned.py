@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import SECRETS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.tls.bundles import Bundles, Overtaken
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.pair import BrokenPair
@@ -27,7 +27,7 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SecretPlace:
     """Where the Secret is, which configurations trust it, and the hosts of the certificate."""
 
     namespace: str
@@ -42,10 +42,10 @@ class SelfSigned:
     def __init__(
         self,
         cluster: Cluster,
-        place: Place,
+        place: SecretPlace,
         certificate: Certificate,
         clock: Clock,
-        metrics: Metrics,
+        metrics: WebhookMetrics,
         lives: Lifetimes | None = None,
     ) -> None:
         self._cluster = cluster

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fourleaf.model.readers.device_map import DEVICE_MAP, apply_map, read_map
-from fourleaf.model.readers.groups import Dialect, membership
-from fourleaf.model.readers.holds import share_gpus
-from fourleaf.model.readers.pods import Pod
-from fourleaf.model.readers.wishes import field_of
+from fourleaf.model.readers.gangs.dialects import Dialect, membership
+from fourleaf.model.readers.gangs.holds import share_gpus
+from fourleaf.model.readers.objects.annotations import field_of
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_map, read_map
+from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.webhook.validate.subject import PodSubject
 
 MOST_LINES = 4096

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from fourleaf.model.crds.claim import ClaimSpec
 from fourleaf.model.quantity import in_bytes
-from fourleaf.model.readers.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Manifest
 
 Body = dict[str, Any]
 

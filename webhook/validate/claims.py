@@ -9,12 +9,12 @@ from typing import Any
 
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.crds.claim import CLAIM
-from fourleaf.model.readers.claims import KIND, apply_claim
-from fourleaf.model.readers.device_map import DEVICE_MAP
-from fourleaf.model.readers.manifest import Manifest
-from fourleaf.model.readers.pods import Pod
-from fourleaf.model.readers.report import Report
-from fourleaf.model.readers.wishes import field_of
+from fourleaf.model.readers.objects.annotations import field_of
+from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods.gpu_claims import KIND, apply_claim
+from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.webhook.containers import spec_of
 from fourleaf.webhook.validate.subject import PodSubject
 

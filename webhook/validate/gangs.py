@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
-from fourleaf.model.readers.groups import KUEUE_TOTAL, VOLCANO_GROUP, Dialect, membership
-from fourleaf.model.readers.inventory import Inventory
-from fourleaf.model.readers.pods import Pod
-from fourleaf.model.readers.priorities import Priorities
-from fourleaf.model.readers.report import Report
-from fourleaf.model.readers.sizes import Sizes
-from fourleaf.model.readers.wishes import GANG, GANG_SIZE, field_of
+from fourleaf.model.readers.gangs.dialects import KUEUE_TOTAL, VOLCANO_GROUP, Dialect, membership
+from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
+from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE, field_of
+from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.priority_classes import Priorities
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.webhook.validate.subject import PodSubject
 
 _STATED = {Dialect.OURS: GANG_SIZE, Dialect.KUEUE: KUEUE_TOTAL}
@@ -42,4 +42,4 @@ def check_gang(subject: PodSubject, pod: Pod) -> None:
     stated = _STATED.get(dialect)
     if stated is not None and (stated in subject.annotations or not subject.has_owner):
         inventory = Inventory(Report())
-        Sizes(inventory, Priorities(inventory)).of(dialect, subject.namespace, "", [pod])
+        MinimumSizes(inventory, Priorities(inventory)).of(dialect, subject.namespace, "", [pod])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fourleaf.model.readers.groups import VOLCANO_GROUP
+from fourleaf.model.readers.gangs.dialects import VOLCANO_GROUP
 from fourleaf.webhook.validate.annotations import check_annotations
 from fourleaf.webhook.validate.claims import check_claim
 from fourleaf.webhook.validate.gangs import check_gang
 from fourleaf.webhook.validate.ownership import check_ownership
+from fourleaf.webhook.validate.pod_reader import as_read
 from fourleaf.webhook.validate.privileges import check_privileges
-from fourleaf.webhook.validate.reading import as_read
 from fourleaf.webhook.validate.subject import PodSubject, is_watched
 from fourleaf.webhook.validate.variables import check_variables
 

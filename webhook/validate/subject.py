@@ -8,11 +8,11 @@ from typing import Any
 
 from fourleaf.k8s_bridge.ledger.names import PREFIX as OWNED
 from fourleaf.model.crds.claim import CLAIM
-from fourleaf.model.readers.device_map import DEVICE_MAP
-from fourleaf.model.readers.manifest import Manifest
-from fourleaf.model.readers.report import Report
-from fourleaf.model.readers.wishes import GPU_COUNT
-from fourleaf.model.readers.wishes import PREFIX as WISHES
+from fourleaf.model.readers.objects.annotations import GPU_COUNT
+from fourleaf.model.readers.objects.annotations import PREFIX as WISHES
+from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.webhook.containers import Container, asks_for, new_containers, spec_of
 from fourleaf.webhook.settings import Settings
 

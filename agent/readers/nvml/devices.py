@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.agent.readers.nvml.calls import Nvml
 from fourleaf.agent.readers.nvml.links import bus_id
 
 
@@ -21,7 +21,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class NvmlDevice:
     """A device: its handle, None where there is none, and why it does not answer, or ""."""
 
     identity: Identity
@@ -34,7 +34,7 @@ class Device:
         return self.handle is not None and not self.silent
 
 
-def devices(nvml: Nvml, count: int, known: Mapping[int, Identity]) -> list[tuple[int, Device]]:
+def devices(nvml: Nvml, count: int, known: Mapping[int, Identity]) -> list[tuple[int, NvmlDevice]]:
     """The devices by NVML's number, in the order of their PCI addresses.
 
     That is how CUDA numbers them where CUDA_DEVICE_ORDER is PCI_BUS_ID; of its own numbers NVML
@@ -47,11 +47,11 @@ def devices(nvml: Nvml, count: int, known: Mapping[int, Identity]) -> list[tuple
     return found
 
 
-def _device(nvml: Nvml, number: int, known: Identity | None) -> Device:
+def _device(nvml: Nvml, number: int, known: Identity | None) -> NvmlDevice:
     known = known or Identity()
     handle = nvml.ask("nvmlDeviceGetHandleByIndex", number)
     if not handle.given:
-        return Device(known, None, handle.said)
+        return NvmlDevice(known, None, handle.said)
     uuid = nvml.ask("nvmlDeviceGetUUID", handle.value)
     pci = nvml.ask("nvmlDeviceGetPciInfo", handle.value)
     memory = nvml.ask("nvmlDeviceGetMemoryInfo", handle.value)
@@ -63,7 +63,7 @@ def _device(nvml: Nvml, number: int, known: Identity | None) -> Device:
         str(name.or_else(known.product)),
         int(memory.value.total) // 2**20 if memory.given else known.memory_mib,
     )
-    return Device(identity, handle.value, mute)
+    return NvmlDevice(identity, handle.value, mute)
 
 
 def _place(address: str) -> tuple[int, ...]:

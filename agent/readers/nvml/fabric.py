@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from fourleaf.agent.readers.nvml.asking import Nvml
-from fourleaf.model.crds.node_status import Fabric
+from fourleaf.agent.readers.nvml.calls import Nvml
+from fourleaf.model.crds.node_status import NvlinkFabric
 
 
-def fabric(nvml: Nvml, handle: Any) -> tuple[Fabric | None, str]:
+def fabric(nvml: Nvml, handle: Any) -> tuple[NvlinkFabric | None, str]:
     """The fabric of a device, None where it knows of none; and why it does not work, or ""."""
     library = nvml.library
     info = library.c_nvmlGpuFabricInfoV_t()
@@ -33,4 +33,4 @@ def fabric(nvml: Nvml, handle: Any) -> tuple[Fabric | None, str]:
     number = uuid.UUID(bytes=bytes(info.clusterUuid))
     # A fabric within one node has no identity.
     cluster = str(number) if number.int else ""
-    return Fabric(cluster_uuid=cluster, clique_id=int(info.cliqueId), state=state), wrong
+    return NvlinkFabric(cluster_uuid=cluster, clique_id=int(info.cliqueId), state=state), wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.agent.readers.nvml.calls import Nvml
 
 Check = Callable[[Nvml, Any], Iterator[str]]
 

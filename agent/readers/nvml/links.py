@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from fourleaf.agent.pci import address
-from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.agent.readers.nvml.calls import Nvml
 from fourleaf.agent.readers.nvml.rates import rate
 from fourleaf.model.crds.node_status import Link
 

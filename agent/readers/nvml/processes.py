@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fourleaf.agent.cgroups import Pods
-from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.agent.readers.nvml.calls import Nvml
 from fourleaf.model.crds.node_status import Process
 
 _CALLS = ("nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetMPSComputeRunningProcesses")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.agent.readers.nvml.asking import Nvml
+from fourleaf.agent.readers.nvml.calls import Nvml
 
 NEWEST = 50.0
 

@@ -9,14 +9,14 @@ from typing import Any
 from fourleaf.agent import pci
 from fourleaf.agent.cgroups import Pods
 from fourleaf.agent.node import placeholder
-from fourleaf.agent.readers.nvml.asking import Answer, Nvml
-from fourleaf.agent.readers.nvml.devices import Device, Identity, devices
+from fourleaf.agent.readers.nvml.calls import Nvml, NvmlAnswer
+from fourleaf.agent.readers.nvml.devices import Identity, NvmlDevice, devices
 from fourleaf.agent.readers.nvml.fabric import fabric
 from fourleaf.agent.readers.nvml.health import complaints
 from fourleaf.agent.readers.nvml.links import links
 from fourleaf.agent.readers.nvml.processes import processes
 from fourleaf.agent.readers.nvml.xids import Xids
-from fourleaf.agent.reading import Fault, Reading
+from fourleaf.agent.readings import Fault, Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.model.crds.node_status import Gpu
 
@@ -84,7 +84,7 @@ class NvmlReader:
             self._nvml.ask("nvmlShutdown")
             self._open = False
 
-    def _count(self) -> Answer:
+    def _count(self) -> NvmlAnswer:
         if not self._open:
             begun = self._nvml.ask("nvmlInit")
             if not begun.given:
@@ -92,10 +92,10 @@ class NvmlReader:
             self._open = True
         return self._nvml.ask("nvmlDeviceGetCount")
 
-    def _gpus(self, found: Sequence[Device]) -> tuple[Gpu, ...]:
+    def _gpus(self, found: Sequence[NvmlDevice]) -> tuple[Gpu, ...]:
         return tuple(self._gpu(index, device) for index, device in enumerate(found))
 
-    def _gpu(self, index: int, device: Device) -> Gpu:
+    def _gpu(self, index: int, device: NvmlDevice) -> Gpu:
         identity = device.identity
         belongs, wrong = None, []
         if not device.answers:

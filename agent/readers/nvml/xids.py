@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from fourleaf.agent.readers.nvml.asking import Answer, Nvml
+from fourleaf.agent.readers.nvml.calls import Nvml, NvmlAnswer
 
 OF_APPLICATIONS = frozenset({13, 31, 43, 45, 68, 109})
 """XIDs that an application causes on a sound device; NVIDIA's device plugin skips the same."""
@@ -26,7 +26,7 @@ class Xids:
 
     def __init__(self, nvml: Nvml) -> None:
         self._nvml = nvml
-        self._set: Answer | None = None
+        self._set: NvmlAnswer | None = None
         self._listening: set[str] = set()
         self._seen: dict[str, set[int]] = defaultdict(set)
 

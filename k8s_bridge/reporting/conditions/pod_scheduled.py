@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.reporting.recorder.outgoing import (
 )
 from fourleaf.k8s_bridge.runtime.api_text import clipped, second, told
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import Gang, GangKey, Hold
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
 FIRST = 1.0

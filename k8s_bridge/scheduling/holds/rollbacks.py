@@ -11,7 +11,7 @@ from dataclasses import replace
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.records import Phase
 from fourleaf.model.gang import Gang, GangKey, Hold
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
 _DETAIL = "some members are still being taken back from where they could not all run"

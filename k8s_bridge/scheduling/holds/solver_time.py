@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fourleaf.model.gang import Gang, Hold
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
 WINDOW = 60.0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.model.gang import Gang, GangKey, Hold
 from fourleaf.model.plan import Placement
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
 _STEP = (

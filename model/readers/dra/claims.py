@@ -10,7 +10,7 @@ from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.readers.dra.classes import DeviceClasses, all_of
 from fourleaf.model.readers.dra.devices import MEMORY, PRODUCT
 from fourleaf.model.readers.dra.selectors import Has, Least, NotUnderstood
-from fourleaf.model.readers.manifest import EMPTY, Body
+from fourleaf.model.readers.objects.manifest import EMPTY, Body
 
 _REFUSED = ("adminAccess", "tolerations", "capacity")
 
@@ -30,7 +30,7 @@ class ClaimAsk:
         return sum(count for _, count in self.requests)
 
 
-class Refused(Exception):
+class UnsupportedClaim(Exception):
     """What a claim demands that is not honoured; the text names the field."""
 
 
@@ -39,25 +39,25 @@ def requests_of(
 ) -> tuple[tuple[tuple[str, int], ...], DeviceDemand]:
     """The requests of a claim and what all of them demand of their devices.
 
-    `names` are the classes that the config honours. Raises `Refused`.
+    `names` are the classes that the config honours. Raises `UnsupportedClaim`.
     """
     devices = _mapping(_mapping(claim.get("spec")).get("devices"))
     if devices.get("constraints"):
-        raise Refused("spec.devices.constraints")
+        raise UnsupportedClaim("spec.devices.constraints")
     found: list[tuple[str, int]] = []
     demands = set()
     for i, request in enumerate(_list(devices.get("requests"))):
         field = f"spec.devices.requests[{i}]"
         exactly = request.get("exactly")
         if request.get("firstAvailable") or not isinstance(exactly, dict):
-            raise Refused(f"{field}.firstAvailable")
+            raise UnsupportedClaim(f"{field}.firstAvailable")
         count, demand = _exactly(exactly, f"{field}.exactly", classes, names)
         found.append((str(request.get("name")), count))
         demands.add(demand)
     if len(demands) > 1:
-        raise Refused("spec.devices.requests, which are for devices of different kinds,")
+        raise UnsupportedClaim("spec.devices.requests, which are for devices of different kinds,")
     if not demands:
-        raise Refused("spec.devices.requests, which are empty,")
+        raise UnsupportedClaim("spec.devices.requests, which are empty,")
     return tuple(found), demands.pop()
 
 
@@ -66,20 +66,22 @@ def _exactly(
 ) -> tuple[int, DeviceDemand]:
     for key in _REFUSED:
         if body.get(key):
-            raise Refused(f"{field}.{key}")
+            raise UnsupportedClaim(f"{field}.{key}")
     name = str(body.get("deviceClassName"))
     if name not in names:
-        raise Refused(f"{field}.deviceClassName {name}, which spec.devices.deviceClasses lacks,")
+        raise UnsupportedClaim(
+            f"{field}.deviceClassName {name}, which spec.devices.deviceClasses lacks,"
+        )
     if name not in classes.by_name:
-        raise Refused(f"{field}.deviceClassName {name}, of which there is no DeviceClass,")
+        raise UnsupportedClaim(f"{field}.deviceClassName {name}, of which there is no DeviceClass,")
     refused = classes.by_name[name].refused
     if refused:
-        raise Refused(f"the selector {refused!r} of DeviceClass {name}")
+        raise UnsupportedClaim(f"the selector {refused!r} of DeviceClass {name}")
     if body.get("allocationMode", "ExactCount") != "ExactCount":
-        raise Refused(f"{field}.allocationMode {body['allocationMode']}")
+        raise UnsupportedClaim(f"{field}.allocationMode {body['allocationMode']}")
     count = body.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise Refused(f"{field}.count {count!r}")
+        raise UnsupportedClaim(f"{field}.count {count!r}")
     return count, _demand(name, body.get("selectors"), field)
 
 
@@ -90,7 +92,7 @@ def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
     try:
         found = list(all_of(selectors))
     except NotUnderstood as error:
-        raise Refused(f"{field}.selectors {str(error)!r}") from None
+        raise UnsupportedClaim(f"{field}.selectors {str(error)!r}") from None
     for one in found:
         match one:
             case Has(_, attribute, str() as value, False) if attribute == PRODUCT and not products:
@@ -98,7 +100,9 @@ def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
             case Least(_, capacity, amount) if capacity == MEMORY:
                 memory = max(memory, -(-amount // 2**20))
             case _:
-                raise Refused(f"{field}.selectors, of which only {PRODUCT} and {MEMORY} count,")
+                raise UnsupportedClaim(
+                    f"{field}.selectors, of which only {PRODUCT} and {MEMORY} count,"
+                )
     return DeviceDemand(products=products, memory=memory, device_class=name)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fourleaf.model.readers.dra.selectors import Condition, NotUnderstood, conditions
-from fourleaf.model.readers.manifest import EMPTY, Body
+from fourleaf.model.readers.objects.manifest import EMPTY, Body
 
 
 @dataclass(frozen=True, slots=True)

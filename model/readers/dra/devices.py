@@ -12,7 +12,7 @@ from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.quantity import BadQuantity, in_bytes
 from fourleaf.model.readers.dra.classes import DeviceClasses
 from fourleaf.model.readers.dra.pools import Listed
-from fourleaf.model.readers.manifest import EMPTY, Body
+from fourleaf.model.readers.objects.manifest import EMPTY, Body
 from fourleaf.model.topology import natural_key
 
 MEMORY = "memory"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.readers.dra.claims import allocated
-from fourleaf.model.readers.manifest import Body
+from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
 

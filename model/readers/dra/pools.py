@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fourleaf.model.devices.names import DeviceName
-from fourleaf.model.readers.manifest import EMPTY, Body
+from fourleaf.model.readers.objects.manifest import EMPTY, Body
 
 
 class Pool(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fourleaf.model.config import Spec
-from fourleaf.model.readers.dra.api import DEVICE_CLASS, SLICE
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.readers.dra.classes import DeviceClasses, read_classes
 from fourleaf.model.readers.dra.devices import Claimable, claimable
 from fourleaf.model.readers.dra.pools import Pools
-from fourleaf.model.readers.manifest import Body
-from fourleaf.model.readers.objects import Objects
+from fourleaf.model.readers.objects.dra_kinds import DEVICE_CLASS, SLICE
+from fourleaf.model.readers.objects.lookup import Objects
+from fourleaf.model.readers.objects.manifest import Body
 
 
 class Published:

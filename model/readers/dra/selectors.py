@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fourleaf.model.quantity import BadQuantity, in_bytes
-from fourleaf.model.readers.manifest import Body
+from fourleaf.model.readers.objects.manifest import Body
 
 Value = str | bool | int
 

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.problems import Problem
-from fourleaf.model.readers.across import side_by_side
-from fourleaf.model.readers.claims import KIND
-from fourleaf.model.readers.dra.api import CLAIM
 from fourleaf.model.readers.dra.holders import holders
-from fourleaf.model.readers.gangs import Draft
-from fourleaf.model.readers.inventory import namespace_in
-from fourleaf.model.readers.live.bodies import (
+from fourleaf.model.readers.gangs.cross_checks import side_by_side
+from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
+from fourleaf.model.readers.gangs.names import Identity
+from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, identity_of, read_gang
+from fourleaf.model.readers.live.fabric_cache import FabricCache
+from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept
+from fourleaf.model.readers.live.object_cache import (
     GROUP_KINDS,
     Address,
-    Bodies,
-    View,
+    ObjectCache,
+    ObjectView,
     address_of,
     is_owner,
     what_counts,
 )
-from fourleaf.model.readers.live.ground import Ground
-from fourleaf.model.readers.live.grounded import GROUNDED
+from fourleaf.model.readers.live.pod_cache import PodCache
 from fourleaf.model.readers.live.reading import GangFacts, LiveReading, Runners, facts_of
-from fourleaf.model.readers.live.standing import NOTHING, Kept, Standing
-from fourleaf.model.readers.live.table import PodTable
-from fourleaf.model.readers.manifest import Body
-from fourleaf.model.readers.members import Situation, all_that_stand, identity_of, read_gang
-from fourleaf.model.readers.naming import Identity
-from fourleaf.model.readers.owners import OwnerRef, Owners
-from fourleaf.model.readers.pods import Requests
-from fourleaf.model.readers.priorities import Priorities
-from fourleaf.model.readers.report import Report
-from fourleaf.model.readers.sizes import Sizes
-from fourleaf.model.readers.sources import without_collection
+from fourleaf.model.readers.nodes.node_status import STATUS
+from fourleaf.model.readers.objects.dra_kinds import CLAIM, DEVICE_CLASS, SLICE
+from fourleaf.model.readers.objects.inventory import namespace_in
+from fourleaf.model.readers.objects.manifest import Body
+from fourleaf.model.readers.objects.owners import OwnerRef, Owners
+from fourleaf.model.readers.objects.priority_classes import Priorities
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.gpu_claims import KIND
+from fourleaf.model.readers.pods.pods import Requests
+from fourleaf.model.readers.text.sources import without_collection
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import DEFAULTS, Snapshot
-from fourleaf.model.standing import StandingGang
 
 POD = ("", "Pod")
 PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
@@ -58,11 +59,11 @@ class LiveReader:
 
     def __init__(self) -> None:
         self._config = DEFAULTS
-        self._bodies = Bodies()
-        self._ground = Ground(DEFAULTS)
-        self._table = PodTable(self._bodies)
-        self._standing = Standing()
-        self._priorities = Priorities(View(self._bodies, Report()))
+        self._bodies = ObjectCache()
+        self._ground = FabricCache(DEFAULTS)
+        self._table = PodCache(self._bodies)
+        self._standing = GangCache()
+        self._priorities = Priorities(ObjectView(self._bodies, Report()))
         self._priority_problems: tuple[Problem, ...] = ()
         self._priorities_are_stale = False
         self._claims_changed = False
@@ -73,7 +74,7 @@ class LiveReader:
         at = address_of(kind, body)
         if at is None:
             return False
-        if part := GROUNDED.get((group, kind)):
+        if part := FABRIC_UPDATES.get((group, kind)):
             return part.put(self._ground, at[1], body)
         if (group, kind) == POD:
             return self._table.put(at, body)
@@ -82,7 +83,7 @@ class LiveReader:
     def remove(self, group: str, kind: str, namespace: str, name: str) -> bool:
         """Forget an object; whether it was known."""
         at = namespace_in(kind, {"namespace": namespace}), name
-        if part := GROUNDED.get((group, kind)):
+        if part := FABRIC_UPDATES.get((group, kind)):
             return part.remove(self._ground, name)
         if (group, kind) == POD:
             return self._table.remove(at)
@@ -148,7 +149,7 @@ class LiveReader:
 
     def _stands(self, now: float, dead: Container[str], everyone: bool) -> Iterator[StandingGang]:
         situation = self._situation(now)
-        sizes = Sizes(View(self._bodies, Report()), situation.priorities)
+        sizes = MinimumSizes(ObjectView(self._bodies, Report()), situation.priorities)
         table = self._table
         gangs = (
             (one, [pod for at in table.members(one) if (pod := table.known(at).pod)])
@@ -197,7 +198,7 @@ class LiveReader:
             return False
         self._priorities_are_stale = False
         report = Report()
-        self._priorities = Priorities(View(self._bodies, report))
+        self._priorities = Priorities(ObjectView(self._bodies, report))
         self._priority_problems = report.problems
         self._table.read_all_anew()
         return True
@@ -219,7 +220,7 @@ class LiveReader:
             self._table.names,
             self._ground.mixed,
             now,
-            View(self._bodies, Report()),
+            ObjectView(self._bodies, Report()),
             self._ground.claimables,
         )
 
@@ -242,7 +243,7 @@ class LiveReader:
         self, identity: Identity, members: Iterable[Address], situation: Situation, anew: bool
     ) -> Kept:
         report = Report()
-        view = View(self._bodies, report)
+        view = ObjectView(self._bodies, report)
         owners = Owners(view)
         pods = []
         for at in members:
@@ -254,7 +255,7 @@ class LiveReader:
             else:
                 known.pod.read_on(report)
             pods.append(known.pod)
-        read = read_gang(identity, pods, Sizes(view, situation.priorities), situation)
+        read = read_gang(identity, pods, MinimumSizes(view, situation.priorities), situation)
         return Kept(read, report.problems)
 
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
@@ -321,7 +322,7 @@ class LiveReader:
             self._priorities_are_stale = True
 
     def _addresses(self, group: str, kind: str) -> list[Address]:
-        if part := GROUNDED.get((group, kind)):
+        if part := FABRIC_UPDATES.get((group, kind)):
             return [("", name) for name in part.names(self._ground)]
         if (group, kind) == POD:
             return self._table.addresses
@@ -346,3 +347,29 @@ def _kept(before: Iterable[Gang], now: Iterable[Gang]) -> tuple[Gang, ...]:
 def _order(problem: Problem) -> tuple[bool, tuple[str, ...]]:
     rest = (problem.object, problem.field, problem.value, problem.message, problem.source)
     return not problem.is_error, rest
+
+
+class CacheUpdate(NamedTuple):
+    """What is done with one kind: taken and forgotten by name, and which names there are.
+
+    The first two tell whether that says anything new.
+    """
+
+    put: Callable[[FabricCache, str, Body], bool]
+    remove: Callable[[FabricCache, str], bool]
+    names: Callable[[FabricCache], list[str]]
+
+
+FABRIC_UPDATES: dict[tuple[str, str], CacheUpdate] = {
+    ("", "Node"): CacheUpdate(FabricCache.put, FabricCache.remove, lambda ground: ground.names),
+    STATUS: CacheUpdate(
+        FabricCache.put_inventory, FabricCache.remove_inventory, lambda ground: ground.inventories
+    ),
+    SLICE: CacheUpdate(
+        FabricCache.put_slice, FabricCache.remove_slice, lambda ground: ground.slices
+    ),
+    DEVICE_CLASS: CacheUpdate(
+        FabricCache.put_class, FabricCache.remove_class, lambda ground: ground.classes
+    ),
+}
+"""By API group and kind."""

@@ -10,17 +10,17 @@ from functools import cached_property
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.claims import ClaimAsk
-from fourleaf.model.readers.gangs import Draft
-from fourleaf.model.readers.groups import Dialect
-from fourleaf.model.readers.live.bodies import Address
-from fourleaf.model.readers.live.standing import uid_of
-from fourleaf.model.readers.owners import OwnerRef
-from fourleaf.model.readers.pods import Pod
+from fourleaf.model.readers.gangs.dialects import Dialect
+from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.live.gang_cache import uid_of
+from fourleaf.model.readers.live.object_cache import Address
+from fourleaf.model.readers.objects.owners import OwnerRef
+from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class WaitingMember:
     """A pod that waits, by all that a Binding must name; `version` is its resourceVersion.
 
     `claims` are the ResourceClaims that need devices before it.
@@ -45,7 +45,7 @@ class GangFacts:
     dialect: Dialect
     scheduler: str
     holder: OwnerRef | None
-    waiting: tuple[Member, ...]
+    waiting: tuple[WaitingMember, ...]
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,11 @@ def _facts(draft: Draft) -> GangFacts:
     )
 
 
-def _member(pod: Pod) -> Member:
+def _member(pod: Pod) -> WaitingMember:
     version = pod.manifest.body["metadata"].get("resourceVersion")
     version = version if isinstance(version, str) else ""
-    return Member(pod.namespace, pod.name, uid_of(pod), version, pod.resource_claims)
+    return WaitingMember(pod.namespace, pod.name, uid_of(pod), version, pod.resource_claims)
 
 
-def _name(member: Member) -> str:
+def _name(member: WaitingMember) -> str:
     return member.name

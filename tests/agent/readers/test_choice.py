@@ -7,7 +7,7 @@ from pathlib import Path
 from fourleaf.agent.readers.choice import AutoReader, SourceName, reader_for
 from fourleaf.agent.readers.from_file import FileReader
 from fourleaf.agent.readers.nvml import NvmlReader
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 from tests.agent.made import failure, reading
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from fourleaf.agent.contradictions import examined
 from fourleaf.agent.readers.from_file import FileReader
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 
 WHOLE = """
 format: 1

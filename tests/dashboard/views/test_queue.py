@@ -8,9 +8,9 @@ from fourleaf.dashboard.views.queue import StartView, queue_view
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, GangKey, Hold, Role
 from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from tests.dashboard.made import node, sight
 
 KEY = GangKey("ml", "g")

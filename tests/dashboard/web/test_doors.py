@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from fourleaf.dashboard import hub as hubs
-from fourleaf.dashboard.serve import Options
+from fourleaf.dashboard import event_stream as hubs
+from fourleaf.dashboard.serve import DashboardOptions
 from fourleaf.dashboard.web.access import COOKIE, Proxied, Token
 from fourleaf.dashboard.web.guard import LONGEST
 from fourleaf.dashboard.web.login import own
@@ -120,7 +120,7 @@ def test_news_end_with_the_token_that_opened_them(
     monkeypatch.setattr(hubs, "EVERY", 0.02)
     file = tmp_path / "token"
     file.write_text(SECRET)
-    with Served(examples, Options(port=0, access=Token(file))) as dashboard:
+    with Served(examples, DashboardOptions(port=0, access=Token(file))) as dashboard:
         connection = http.client.HTTPConnection("127.0.0.1", dashboard.port, timeout=30)
         connection.request("GET", "/api/v1/events", headers={"Authorization": f"Bearer {SECRET}"})
         news = connection.getresponse()
@@ -176,7 +176,7 @@ def test_cookies_of_others_hide_nothing(locked: Served) -> None:
 def test_a_proxy_on_this_machine_is_believed_for_its_site_alone(examples: FileWorld) -> None:
     """A page whose name somebody made to lead here cannot name a user itself."""
     access = Proxied("X-User", [ip_network("127.0.0.0/8")])
-    options = Options(port=0, access=access, names=("gpus.example",))
+    options = DashboardOptions(port=0, access=access, names=("gpus.example",))
     with Served(examples, options) as dashboard:
         user = {"X_User": "mallory"}
         assert dashboard.get("/", Host="evil.example", **user)[0] == 421
@@ -186,7 +186,7 @@ def test_a_proxy_on_this_machine_is_believed_for_its_site_alone(examples: FileWo
 
 def test_an_address_of_this_machine_answers_to_itself() -> None:
     """All of 127.0.0.0/8 is this machine."""
-    assert "127.0.0.2" in (Options(host="127.0.0.2").answers_to or ())
+    assert "127.0.0.2" in (DashboardOptions(host="127.0.0.2").answers_to or ())
 
 
 def test_a_header_that_stands_twice_is_neither(served: Served) -> None:

@@ -8,11 +8,11 @@ import pytest
 from fastapi import Request
 
 from fourleaf.dashboard.views.queue import queue_view
-from fourleaf.dashboard.web.drawing import Drawing
+from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, GangKey, Hold, Role
 from fourleaf.model.resources import Resources
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from tests.dashboard.made import node, sight
 
 KEY = GangKey("ml", "g")

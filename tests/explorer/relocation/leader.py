@@ -15,8 +15,8 @@ from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.rollbacks import returning
-from fourleaf.model.config import SchedulerConfig, Spec
-from fourleaf.model.recovery import Backfill
+from fourleaf.model.config.relocation import Backfill
+from fourleaf.model.config.spec import SchedulerConfig, Spec
 from tests.explorer.code.leader import QUIET, Leader
 from tests.explorer.code.scenario import Act, TakeOver
 from tests.explorer.code.store import CountingStore

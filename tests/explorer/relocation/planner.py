@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Move, Placement, Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan, Victim
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import StandingGang
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from tests.explorer.relocation.story import Story
 
 PROVEN = PlanStatus.OPTIMAL

@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.live import LiveReading
-from fourleaf.model.standing import StandingGang
+from fourleaf.model.running_gang import StandingGang
 from tests.explorer.relocation.store import JudgingStore
 
 

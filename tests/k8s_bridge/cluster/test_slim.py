@@ -20,7 +20,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.slim import LAST_APPLIED, event_of, object_of, page_of
-from fourleaf.model.readers import Reading, Source, read
+from fourleaf.model.readers import InputReading, Source, read
 from tests.model.readers import objects
 
 Body = dict[str, Any]
@@ -31,7 +31,7 @@ def _slim(kind: Kind, body: Body) -> Body:
     return object_of(kind, orjson.dumps(body))
 
 
-def _reading(items: list[Body]) -> Reading:
+def _reading(items: list[Body]) -> InputReading:
     return read([Source("in.json", orjson.dumps(items))], strict=False)
 
 

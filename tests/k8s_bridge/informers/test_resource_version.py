@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.ledger.formats.codec import page_body, read_page
 from fourleaf.k8s_bridge.ledger.names import FORMAT, PAGES, page_name
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation, relocation_body
 from fourleaf.k8s_bridge.reporting.status import status_document
-from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.config.spec import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 SYSTEM = "kube-system"

@@ -24,7 +24,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from fourleaf.solver.batch.solve import solve
 from fourleaf.solver.explain.explain import explain
 from fourleaf.solver.relocation.defragment import defragment

@@ -12,7 +12,7 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, PODS
 from fourleaf.k8s_bridge.cluster.memory.jobs import job
-from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.config.spec import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 AFTER, LIFE = 20.0, 30.0

@@ -12,7 +12,7 @@ from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Outgoing, Sta
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
 from fourleaf.model.problems import Problem
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests import small
 
 NOW = 1_000_000_000.0

@@ -23,7 +23,7 @@ from fourleaf.k8s_bridge.runtime.http_server import Address
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Stage
 from fourleaf.model.problems import Problem, Severity
-from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 
 FINE = Status(
     identity="pod-1", version="0.1.0", leader=False, holder="pod-2", epoch=4, beat_age=0.25

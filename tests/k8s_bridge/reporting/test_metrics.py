@@ -16,7 +16,7 @@ from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage, fabric_usage
 from fourleaf.k8s_bridge.reporting.metrics import CYCLE_STATUSES, SchedulerMetrics
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.plan import Placement, Plan, PlanStatus, Stage, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
 from tests import small

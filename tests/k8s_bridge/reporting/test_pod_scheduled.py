@@ -10,7 +10,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
 from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import REMIND_SECONDS, RETELL_SECONDS
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests import small
 from tests.k8s_bridge.reporting.made import (
     NOW,

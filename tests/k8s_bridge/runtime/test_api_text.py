@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.runtime.api_text import MOST_BYTES, clipped, microsecond, second, told
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests.k8s_bridge.reporting.made import SHORT, SHORT_TEXT
 
 

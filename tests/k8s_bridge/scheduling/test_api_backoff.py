@@ -16,7 +16,7 @@ from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey, Role

@@ -26,7 +26,7 @@ from fourleaf.k8s_bridge.cluster.memory.claim_actors import (
     resource_slice,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.model.config import API_VERSION, CONFIG_MAP
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 
 GPUS = [f"gpu-{i}" for i in range(12)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.resources import Resources

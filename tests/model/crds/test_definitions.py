@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from fourleaf.model.crds.claim import GpuClaim, Mode, Policy
+from fourleaf.model.crds.claim import DevicePolicy, GpuClaim, Mode
 from fourleaf.model.crds.definitions import definitions, rendered
 
 CRDS = Path(__file__).parents[3] / "deploy" / "crds"
@@ -50,7 +50,7 @@ def test_the_models_read_the_examples_of_the_field() -> None:
             },
         }
     )
-    assert claim.spec.devices.policy is Policy.CONTIGUOUS
+    assert claim.spec.devices.policy is DevicePolicy.CONTIGUOUS
     assert claim.spec.topology is not None
     assert claim.spec.topology.mode is Mode.PREFERRED
     assert claim.spec.topology.min_bandwidth_gbps == 600

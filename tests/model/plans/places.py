@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fourleaf.model.constraint import NodeConstraint
 from fourleaf.model.fabric import AdjacencyKind
 from fourleaf.model.gang import Role, TopologyPolicy
 from fourleaf.model.node import Taint
+from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources
 from tests.small import Case, fabric, gang, node, one_leaf, plan, snapshot, with_bound
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fourleaf.model.readers import Reading, Source, read
+from fourleaf.model.readers import InputReading, Source, read
 
 Body = dict[str, Any]
 LEAF = "topology.scheduler/leaf"
@@ -104,6 +104,6 @@ def source(*bodies: Body, name: str = "in.json") -> Source:
     return Source(name, json.dumps({"apiVersion": "v1", "kind": "List", "items": bodies}).encode())
 
 
-def reading(*bodies: Body, strict: bool = True) -> Reading:
+def reading(*bodies: Body, strict: bool = True) -> InputReading:
     """Read `bodies` through their JSON text."""
     return read([source(*bodies)], strict=strict)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import Source
 from fourleaf.model.readers.config_patch import differences, patched

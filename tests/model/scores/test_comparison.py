@@ -5,8 +5,8 @@ from __future__ import annotations
 from fourleaf.model.gang import GangKey, TopologyPolicy
 from fourleaf.model.plan import Phantom
 from fourleaf.model.resources import Resources
-from fourleaf.model.scores.comparison import Kind, Outcome, compare
-from fourleaf.model.scores.decision import Ground
+from fourleaf.model.scores.comparison import ChangeKind, PlannedSnapshot, compare
+from fourleaf.model.scores.decision import DecidedBy
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.small import fabric, gang, plan, snapshot
 
@@ -31,19 +31,19 @@ def test_every_kind_of_change() -> None:
     after = world(scoringWeights=FILL)
     first = plan(before, {"g": ["b0"], "h": ["c0"], "i": ["c1"]})
     second = plan(after, {"g": ["a1"], "h": ["c0"], "j": ["c1"]})
-    found = compare(Outcome(before, first), Outcome(after, second))
+    found = compare(PlannedSnapshot(before, first), PlannedSnapshot(after, second))
     assert {one.gang.name: one.kind for one in found.changes} == {
-        "g": Kind.MOVED,
-        "h": Kind.SAME,
-        "i": Kind.NEWLY_WAITING,
-        "j": Kind.NEWLY_PLACED,
+        "g": ChangeKind.MOVED,
+        "h": ChangeKind.SAME,
+        "i": ChangeKind.NEWLY_WAITING,
+        "j": ChangeKind.NEWLY_PLACED,
     }
-    (moved,) = found.of(Kind.MOVED)
+    (moved,) = found.of(ChangeKind.MOVED)
     assert moved.decision is not None
     # Under the second config a full leaf is worth 1.0 and a half full one 0.5, for 8 GPUs.
-    assert moved.decision.ground is Ground.TERM
+    assert moved.decision.ground is DecidedBy.TERM
     assert (moved.decision.term, moved.decision.difference) == ("domainUtilization", 4000)
-    (late,) = found.of(Kind.NEWLY_WAITING)
+    (late,) = found.of(ChangeKind.NEWLY_WAITING)
     assert late.waiting is not None
     assert late.waiting.gang == key("i")
 
@@ -53,7 +53,7 @@ def test_totals_of_the_terms() -> None:
     before, after = world(scoringWeights=FILL), world(scoringWeights=FILL)
     first = plan(before, {"g": ["b0"], "h": ["c0"]})
     second = plan(after, {"g": ["a1"], "h": ["c0"]})
-    found = compare(Outcome(before, first), Outcome(after, second))
+    found = compare(PlannedSnapshot(before, first), PlannedSnapshot(after, second))
     assert found.terms_before["domainUtilization"].value == 500
     assert found.terms_after["domainUtilization"].value == 750
     assert found.terms_after["domainUtilization"].points == second.objective
@@ -65,20 +65,24 @@ def test_a_place_that_is_no_longer_legal() -> None:
     before = snapshot(fabric([[2, 2]]), pair)
     after = snapshot(fabric([[2, 2]]), pair, topologyConstraints={"maxNodesPerLeaf": 1})
     first, second = plan(before, {"p": ["a0", "a1"]}), plan(after, {"p": ["a0", "b0"]})
-    (moved,) = compare(Outcome(before, first), Outcome(after, second)).of(Kind.MOVED)
+    (moved,) = compare(PlannedSnapshot(before, first), PlannedSnapshot(after, second)).of(
+        ChangeKind.MOVED
+    )
     assert moved.decision is not None
-    assert moved.decision.ground is Ground.LAW
+    assert moved.decision.ground is DecidedBy.LAW
 
 
 def test_the_term_that_held_it_before() -> None:
     """Filling `a` was worth 0.5 more for 8 GPUs; by shape alone both leaves are worth the same."""
     before, after = world(scoringWeights=FILL), world(scoringWeights=SHAPE)
     first, second = plan(before, {"g": ["a1"]}), plan(after, {"g": ["b0"]})
-    (moved,) = compare(Outcome(before, first), Outcome(after, second)).of(Kind.MOVED)
+    (moved,) = compare(PlannedSnapshot(before, first), PlannedSnapshot(after, second)).of(
+        ChangeKind.MOVED
+    )
     assert moved.decision is not None
     assert moved.held is not None
-    assert moved.decision.ground is Ground.EQUAL
-    assert moved.held.ground is Ground.TERM
+    assert moved.decision.ground is DecidedBy.EQUAL
+    assert moved.held.ground is DecidedBy.TERM
     assert (moved.held.term, moved.held.term_difference) == ("domainUtilization", 4000)
 
 
@@ -87,9 +91,9 @@ def test_gangs_that_swap_alike_places_are_shuffled() -> None:
     before, after = world(scoringWeights=SHAPE), world(scoringWeights=SHAPE)
     first = plan(before, {"g": ["b0"], "h": ["c0"]})
     second = plan(after, {"g": ["c0"], "h": ["b0"]})
-    found = compare(Outcome(before, first), Outcome(after, second))
-    assert [one.gang.name for one in found.of(Kind.SHUFFLED)] == ["g", "h"]
-    assert not found.of(Kind.MOVED)
+    found = compare(PlannedSnapshot(before, first), PlannedSnapshot(after, second))
+    assert [one.gang.name for one in found.of(ChangeKind.SHUFFLED)] == ["g", "h"]
+    assert not found.of(ChangeKind.MOVED)
 
 
 def test_who_gives_way_to_one_that_gains_is_not_shuffled() -> None:
@@ -101,10 +105,12 @@ def test_who_gives_way_to_one_that_gains_is_not_shuffled() -> None:
     before, after = world(scoringWeights=SHAPE), world(scoringWeights=FILL)
     first = plan(before, {"g": ["b0"], "h": ["a1"], "i": ["c0"], "j": ["c1"]})
     second = plan(after, {"g": ["a1"], "h": ["b0"], "i": ["c1"], "j": ["c0"]})
-    found = compare(Outcome(before, first), Outcome(after, second))
-    grounds = {one.gang.name: one.decision.ground for one in found.of(Kind.MOVED) if one.decision}
-    assert grounds == {"g": Ground.TERM, "h": Ground.TAKEN}
-    assert [one.gang.name for one in found.of(Kind.SHUFFLED)] == ["i", "j"]
+    found = compare(PlannedSnapshot(before, first), PlannedSnapshot(after, second))
+    grounds = {
+        one.gang.name: one.decision.ground for one in found.of(ChangeKind.MOVED) if one.decision
+    }
+    assert grounds == {"g": DecidedBy.TERM, "h": DecidedBy.TAKEN}
+    assert [one.gang.name for one in found.of(ChangeKind.SHUFFLED)] == ["i", "j"]
 
 
 def test_a_place_as_good_that_a_gaining_gang_took() -> None:
@@ -117,11 +123,11 @@ def test_a_place_as_good_that_a_gaining_gang_took() -> None:
     after = snapshot(fabric([[2, 2, 2]]), pair, one, running=HALF_USED, scoringWeights=SHAPE)
     first = plan(before, {"p": ["a1", "c0"], "h": ["b0"]})
     second = plan(after, {"p": ["b0", "b1"], "h": ["c0"]})
-    found = compare(Outcome(before, first), Outcome(after, second))
-    (taken,) = (one for one in found.of(Kind.MOVED) if one.gang == key("h"))
+    found = compare(PlannedSnapshot(before, first), PlannedSnapshot(after, second))
+    (taken,) = (one for one in found.of(ChangeKind.MOVED) if one.gang == key("h"))
     assert taken.decision is not None
-    assert (taken.decision.ground, taken.decision.gangs) == (Ground.TAKEN, (key("p"),))
-    assert not found.of(Kind.SHUFFLED)
+    assert (taken.decision.ground, taken.decision.gangs) == (DecidedBy.TAKEN, (key("p"),))
+    assert not found.of(ChangeKind.SHUFFLED)
 
 
 def test_room_that_changed_places_with_a_gang() -> None:
@@ -135,8 +141,12 @@ def test_room_that_changed_places_with_a_gang() -> None:
     in_b, in_a = Phantom(2, 8, ("b0", "b1"), 16000), Phantom(2, 8, ("a0", "a1"), 16000)
     first, second = plan(here, {"g": ["a0"]}, [in_b]), plan(here, {"g": ["b0"]}, [in_a])
     bare = plan(here, {"g": ["a0"]})
-    assert compare(Outcome(here, first), Outcome(here, second)).of(Kind.SHUFFLED)
-    assert not compare(Outcome(here, bare), Outcome(here, second)).of(Kind.SHUFFLED)
+    assert compare(PlannedSnapshot(here, first), PlannedSnapshot(here, second)).of(
+        ChangeKind.SHUFFLED
+    )
+    assert not compare(PlannedSnapshot(here, bare), PlannedSnapshot(here, second)).of(
+        ChangeKind.SHUFFLED
+    )
 
 
 def test_a_place_that_was_not_legal_before() -> None:
@@ -145,6 +155,8 @@ def test_a_place_that_was_not_legal_before() -> None:
     before = snapshot(fabric([[2, 2]]), pair, topologyConstraints={"maxNodesPerLeaf": 1})
     after = snapshot(fabric([[2, 2]]), pair)
     first, second = plan(before, {"p": ["a0", "b0"]}), plan(after, {"p": ["a0", "a1"]})
-    (moved,) = compare(Outcome(before, first), Outcome(after, second)).of(Kind.MOVED)
+    (moved,) = compare(PlannedSnapshot(before, first), PlannedSnapshot(after, second)).of(
+        ChangeKind.MOVED
+    )
     assert moved.held is not None
-    assert moved.held.ground is Ground.LAW
+    assert moved.held.ground is DecidedBy.LAW

@@ -6,8 +6,8 @@ from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Phantom, Plan
 from fourleaf.model.resources import Resources
 from fourleaf.model.scores.company import Company
-from fourleaf.model.scores.decision import Decision, Ground, decide
-from fourleaf.model.scores.terms import Scorer
+from fourleaf.model.scores.decision import DecidedBy, Decision, decide
+from fourleaf.model.scores.terms import TermScores
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.small import fabric, gang, plan, seats, snapshot
 
@@ -17,7 +17,7 @@ HALF_USED = [RunningPod("ops", "p", "a0", Resources(gpus=8))]
 
 def between(world: Snapshot, one: Gang, places: tuple[str, str], made: Plan | None) -> Decision:
     """What decides that `one` is on the first node and not on the second."""
-    scorer = Scorer(world)
+    scorer = TermScores(world)
     here, there = (scorer.score(one, seats(one, [name])) for name in places)
     return decide(here, there, None if made is None else Company(world, made))
 
@@ -27,7 +27,7 @@ def test_the_term_that_favours_it_most() -> None:
     one = gang("g", 1)
     world = snapshot(fabric([[2, 2]]), one, running=HALF_USED)
     found = between(world, one, ("a1", "b0"), plan(world, {"g": ["a1"]}))
-    assert found == Decision(Ground.TERM, 800, "domainUtilization", 800)
+    assert found == Decision(DecidedBy.TERM, 800, "domainUtilization", 800)
 
 
 def test_others_have_the_better_place() -> None:
@@ -35,7 +35,7 @@ def test_others_have_the_better_place() -> None:
     one, other = gang("g", 1), gang("h", 1)
     world = snapshot(fabric([[2, 2]]), one, other, running=HALF_USED)
     found = between(world, one, ("b0", "a1"), plan(world, {"g": ["b0"], "h": ["a1"]}))
-    assert found.ground is Ground.TAKEN
+    assert found.ground is DecidedBy.TAKEN
     assert found.gangs == (GangKey("ml", "h"),)
     assert (found.difference, found.term) == (-800, "domainUtilization")
 
@@ -47,7 +47,7 @@ def test_room_is_kept_there() -> None:
         fabric([[2, 2]]), one, fragmentation={"weight": 1, "mix": [{"nodes": 2, "share": 1}]}
     )
     made = plan(world, {"g": ["a0"]}, [Phantom(2, 8, ("b0", "b1"), 16000)])
-    assert between(world, one, ("a0", "b0"), made).ground is Ground.ROOM
+    assert between(world, one, ("a0", "b0"), made).ground is DecidedBy.ROOM
 
 
 def test_as_good_and_free() -> None:
@@ -55,7 +55,7 @@ def test_as_good_and_free() -> None:
     one = gang("g", 1)
     world = snapshot(fabric([[2, 2]]), one)
     made = plan(world, {"g": ["a0"]})
-    assert between(world, one, ("a0", "b0"), made) == Decision(Ground.EQUAL, 0)
+    assert between(world, one, ("a0", "b0"), made) == Decision(DecidedBy.EQUAL, 0)
 
 
 def test_a_plan_that_is_not_the_best() -> None:
@@ -63,14 +63,14 @@ def test_a_plan_that_is_not_the_best() -> None:
     one = gang("g", 1)
     world = snapshot(fabric([[2, 2]]), one, running=HALF_USED)
     found = between(world, one, ("b0", "a1"), plan(world, {"g": ["b0"]}))
-    assert found == Decision(Ground.UNPROVEN, -800, "domainUtilization", -800)
+    assert found == Decision(DecidedBy.UNPROVEN, -800, "domainUtilization", -800)
 
 
 def test_what_runs_is_not_moved_for_it() -> None:
     """The same for a gang that runs there already."""
     one = gang("g", 1)
     world = snapshot(fabric([[2, 2]]), one, running=HALF_USED)
-    assert between(world, one, ("b0", "a1"), None).ground is Ground.BETTER
+    assert between(world, one, ("b0", "a1"), None).ground is DecidedBy.BETTER
 
 
 def test_an_uplink_that_others_fill() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.plan import Phantom
 from fourleaf.model.resources import Resources
-from fourleaf.model.scores.terms import Scorer, shared_points
+from fourleaf.model.scores.terms import TermScores, shared_points
 from fourleaf.model.snapshot import RunningPod
 from fourleaf.model.validator import objective
 from tests.small import GIB, fabric, gang, node, plan, seats, snapshot
@@ -15,7 +15,7 @@ def test_each_term_of_a_pair() -> None:
     """Two whole nodes of a leaf of four: full CPU, one leaf of one spine, 16 of 32 GPUs."""
     one = gang("g", 2, request=Resources(gpus=8, cpu=2500, memory=GIB))
     world = snapshot(fabric([[4]]), one)
-    score = Scorer(world).score(one, seats(one, ["a0", "a1"]))
+    score = TermScores(world).score(one, seats(one, ["a0", "a1"]))
     terms = {term.name: term for term in score.terms}
     assert {name: (term.value, term.weight) for name, term in terms.items()} == {
         "resourceAvailability": (750, 400),
@@ -35,7 +35,9 @@ def test_what_is_lost_by_two_leaves_and_another_domain() -> None:
     """Where one leaf would do, two are a third too many; one pod of two is where it wished."""
     one = gang("g", 2, preferred_domain="a")
     world = snapshot(fabric([[2, 2]]), one)
-    terms = {term.name: term for term in Scorer(world).score(one, seats(one, ["a0", "b0"])).terms}
+    terms = {
+        term.name: term for term in TermScores(world).score(one, seats(one, ["a0", "b0"])).terms
+    }
     alignment = terms["topologyAlignment"]
     assert dict(alignment.raw) == {
         "leaves": 2,
@@ -52,7 +54,9 @@ def test_failures_are_means_over_the_pods() -> None:
     hosts = (node("a0", "a", failure_permille=100), node("a1", "a", failure_permille=300))
     one = gang("g", 2)
     world = snapshot(Fabric((Leaf("a", "s0", hosts),)), one)
-    terms = {term.name: term for term in Scorer(world).score(one, seats(one, ["a0", "a1"])).terms}
+    terms = {
+        term.name: term for term in TermScores(world).score(one, seats(one, ["a0", "a1"])).terms
+    }
     assert dict(terms["historicalPerformance"].raw) == {"failures": 200}
     assert terms["historicalPerformance"].value == 800
 
@@ -61,7 +65,7 @@ def test_the_penalty_of_a_crowded_uplink() -> None:
     """Two nodes at 50 Mbit/s take the whole uplink of 100: the full 0.1, 16 GPUs per leaf."""
     one = gang("g", 4, bandwidth=50)
     world = snapshot(fabric([[2, 2]], uplink=100), one)
-    score = Scorer(world).score(one, seats(one, ["a0", "a1", "b0", "b1"]))
+    score = TermScores(world).score(one, seats(one, ["a0", "a1", "b0", "b1"]))
     penalty = score.terms[-1]
     assert (penalty.name, penalty.value, penalty.weight) == ("bandwidth", 1000, -100)
     assert dict(penalty.raw) == {"asked": 100, "uplink": 100}
@@ -82,6 +86,6 @@ def test_points_add_up_to_the_objective() -> None:
     room = Phantom(2, 8, ("c0", "c1"), 1600)
     made = plan(world, {"f": ["a0", "a1"], "s": ["b0"]}, [room])
     gangs = {one.key: one for one in world.gangs}
-    scorer = Scorer(world)
+    scorer = TermScores(world)
     points = [scorer.score(gangs[one.gang], one.pods).points for one in made.placements]
     assert sum(points) + shared_points(made) == objective(world, made) == made.objective

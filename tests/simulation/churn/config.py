@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fourleaf.k8s_bridge.cluster.errors import NotFound
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.model.config import CONFIG_MAP
+from fourleaf.model.config.spec import CONFIG_MAP
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

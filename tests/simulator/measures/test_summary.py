@@ -2,14 +2,14 @@
 
 import pytest
 
-from fourleaf.simulator.books import Totals
+from fourleaf.simulator.books import GpuSeconds
 from fourleaf.simulator.measures.quantiles import quantile
 from fourleaf.simulator.measures.summary import summarise
 from fourleaf.simulator.measures.tables import duration, tables
-from fourleaf.simulator.record import Counts, GangRecord, Record, Sample
+from fourleaf.simulator.record import GangRecord, ReplayCounts, ReplayRecord, Sample
 
 
-def record() -> Record:
+def record() -> ReplayRecord:
     """Make four gangs on 64 GPUs, of which one never starts."""
     gangs = (
         GangRecord("a", 8, 1, 0, 50, start=0, end=50, leaves=1, fewest=1),
@@ -17,11 +17,11 @@ def record() -> Record:
         GangRecord("c", 32, 4, 20, 50, start=60, end=120, leaves=1, fewest=1, lost=3_600_000),
         GangRecord("d", 24, 3, 40, 50, fewest=1),
     )
-    counts = Counts(cycles=7, broken=1, moves=1)
+    counts = ReplayCounts(cycles=7, broken=1, moves=1)
     samples = [Sample(0, 8, 0, 56, 0, 0, 4, 2, 1), Sample(40, 24, 0, 40, 2, 56, 2, 1, 0)]
-    return Record(
+    return ReplayRecord(
         "cpsat", "made", "by hand", 0, 64, 40, 200,
-        Totals(used=640, failed=64, free=1856), Totals(), counts,
+        GpuSeconds(used=640, failed=64, free=1856), GpuSeconds(), counts,
         {one.name: one for one in gangs}, samples,
     )  # fmt: skip
 

@@ -11,10 +11,10 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import Law, validate
 from fourleaf.simulator.gangs import gang_of
-from fourleaf.simulator.inspecting import OF_SCORES
+from fourleaf.simulator.plan_check import OF_SCORES
 from fourleaf.simulator.policies.buddy import Buddy
 from fourleaf.simulator.policies.catalogue import NAMES, policy
-from fourleaf.simulator.policies.first_fit import FirstFit
+from fourleaf.simulator.policies.first_fit import FirstFitPolicy
 from fourleaf.simulator.policies.greedy import Greedy
 from fourleaf.simulator.policies.protocol import Policy
 from fourleaf.simulator.policies.spread import Spread
@@ -46,7 +46,7 @@ def busy(fabric: Fabric, *nodes: str) -> Snapshot:
 
 
 @pytest.mark.parametrize("seed", range(60))
-@pytest.mark.parametrize("one", [Greedy(), FirstFit()], ids=["greedy", "first-fit"])
+@pytest.mark.parametrize("one", [Greedy(), FirstFitPolicy()], ids=["greedy", "first-fit"])
 def test_those_that_know_the_rule_keep_it(one: Policy, seed: int) -> None:
     """On snapshots that touch every rule of the model, no law is broken."""
     snapshot = random_snapshot(seed)
@@ -96,14 +96,14 @@ def test_spread_starts_a_gang_whole_or_not_at_all() -> None:
 def test_first_fit_takes_the_first_leaf_greedy_the_tightest() -> None:
     """One node of the second leaf is taken: greedy fills it up, first fit opens the first."""
     snapshot = replace(busy(leaves(2, 2), "leaf-1-0"), gangs=waiting(("a", 0, 1)))
-    assert placed(FirstFit().decide(snapshot)) == {"a": ["leaf-0-0"]}
+    assert placed(FirstFitPolicy().decide(snapshot)) == {"a": ["leaf-0-0"]}
     assert placed(Greedy().decide(snapshot)) == {"a": ["leaf-1-1"]}
 
 
 def test_first_fit_serves_who_came_first_greedy_who_is_larger() -> None:
     """A leaf of two, one gang of one node and, later, one of two."""
     snapshot = Snapshot(leaves(2), gangs=waiting(("small", 0, 1), ("large", 1, 2)))
-    assert list(placed(FirstFit().decide(snapshot))) == ["small"]
+    assert list(placed(FirstFitPolicy().decide(snapshot))) == ["small"]
     assert list(placed(Greedy().decide(snapshot))) == ["large"]
 
 
@@ -113,14 +113,14 @@ def test_buddy_crosses_no_boundary() -> None:
         busy(leaves(1, 1, 1, 1), "leaf-0-0", "leaf-3-0"), gangs=waiting(("pair", 0, 2))
     )
     assert placed(Buddy().decide(snapshot)) == {}
-    assert placed(FirstFit().decide(snapshot)) == {"pair": ["leaf-1-0", "leaf-2-0"]}
+    assert placed(FirstFitPolicy().decide(snapshot)) == {"pair": ["leaf-1-0", "leaf-2-0"]}
 
 
 def test_buddy_splits_the_smallest_cell() -> None:
     """Leaf 5 is taken, so leaf 4 is a free cell by itself: it goes before leaf 0 of a free quad."""
     snapshot = replace(busy(leaves(*[1] * 8), "leaf-5-0"), gangs=waiting(("one", 0, 1)))
     assert placed(Buddy().decide(snapshot)) == {"one": ["leaf-4-0"]}
-    assert placed(FirstFit().decide(snapshot)) == {"one": ["leaf-0-0"]}
+    assert placed(FirstFitPolicy().decide(snapshot)) == {"one": ["leaf-0-0"]}
 
 
 @pytest.mark.parametrize("name", NAMES)

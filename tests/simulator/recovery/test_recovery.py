@@ -5,41 +5,41 @@ from collections.abc import Iterator
 import pytest
 
 from fourleaf.model.validator import Breach, Law
-from fourleaf.simulator import relocating
-from fourleaf.simulator.failing import Outage
+from fourleaf.simulator import defragmentation
+from fourleaf.simulator.defragmentation import defragment
 from fourleaf.simulator.measures.summary import summarise
 from fourleaf.simulator.measures.tables import tables
-from fourleaf.simulator.options import Defragmentation, Failures, Options, Recovery
-from fourleaf.simulator.policies.cpsat import CpSat
-from fourleaf.simulator.policies.first_fit import FirstFit
+from fourleaf.simulator.node_failures import Outage
+from fourleaf.simulator.options import DefragmentationOptions, FailureModel, Recovery, ReplayOptions
+from fourleaf.simulator.policies.cpsat import CpSatPolicy
+from fourleaf.simulator.policies.first_fit import FirstFitPolicy
 from fourleaf.simulator.policies.greedy import Greedy
 from fourleaf.simulator.policies.spread import Spread
 from fourleaf.simulator.recovery import repair
-from fourleaf.simulator.recovery.handling import fail, rescuer
 from fourleaf.simulator.recovery.patch import Patch
 from fourleaf.simulator.recovery.protocol import Rescuer
-from fourleaf.simulator.recovery.repair import Repair
+from fourleaf.simulator.recovery.repair import SolverRepair
 from fourleaf.simulator.recovery.restart import Restart
-from fourleaf.simulator.relocating import defragment
-from fourleaf.simulator.running import FULL
-from fourleaf.simulator.world import World
+from fourleaf.simulator.recovery.steps import fail, rescuer
+from fourleaf.simulator.running_gang import FULL
+from fourleaf.simulator.world import ReplayState
 from fourleaf.solver.batch.greedy import greedy_plan
 from tests.simulator.made import job, leaves, options
 from tests.simulator.worlds import key, nodes, world
 
 PAIR = job("a", 0, 1000, pods=2)
-COSTS = options(failures=Failures(1.0, checkpoint=300, restart=20))
+COSTS = options(failures=FailureModel(1.0, checkpoint=300, restart=20))
 
 
 @pytest.fixture(scope="module")
-def solver() -> Iterator[CpSat]:
+def solver() -> Iterator[CpSatPolicy]:
     """One solver process for all tests of this file."""
-    policy = CpSat()
+    policy = CpSatPolicy()
     yield policy
     policy.close()
 
 
-def failed(made: World, ways: Rescuer, node: str = "leaf-0-0", at: int = 400) -> World:
+def failed(made: ReplayState, ways: Rescuer, node: str = "leaf-0-0", at: int = 400) -> ReplayState:
     """Let a node fail for long."""
     made.now = at
     assert fail(made, Outage(node, at, 100_000), ways)
@@ -85,25 +85,25 @@ def test_a_patch_cannot_move_who_lives() -> None:
     assert made.record.counts.kept == 0
 
 
-def test_repair_moves_who_lives(solver: CpSat) -> None:
+def test_repair_moves_who_lives(solver: CpSatPolicy) -> None:
     """The same case, repaired: both go to the other leaf, which is one move."""
     standing = {PAIR: ["leaf-0-0", "leaf-0-1"]}
-    made = failed(world(leaves(2, 2), COSTS, standing), Repair(solver))
+    made = failed(world(leaves(2, 2), COSTS, standing), SolverRepair(solver))
     assert sorted(nodes(made, "a")) == ["leaf-1-0", "leaf-1-1"]
     counts = made.record.counts
     assert (counts.kept, counts.moves, dict(counts.breaches)) == (1, 1, {})
     assert made.record.gangs["a"].moves == 1
 
 
-def test_repair_moves_others_where_they_may(solver: CpSat) -> None:
+def test_repair_moves_others_where_they_may(solver: CpSatPolicy) -> None:
     """B holds a node of the only other leaf of two; it goes where one is free, and a lives.
 
     b, which lost nobody, falls back to its checkpoint as well: 700 s of work are left to it.
     """
-    movable = options(failures=Failures(1.0, checkpoint=300, restart=20, movable=True))
+    movable = options(failures=FailureModel(1.0, checkpoint=300, restart=20, movable=True))
     standing = {PAIR: ["leaf-0-0", "leaf-0-1"], job("b", 0, 1000): ["leaf-1-0"]}
     for told, lives in ((COSTS, False), (movable, True)):
-        made = failed(world(leaves(2, 2), told, standing), Repair(solver))
+        made = failed(world(leaves(2, 2), told, standing), SolverRepair(solver))
         assert (key("a") in made.cluster.running) is lives
     assert sorted(nodes(made, "a")) == ["leaf-1-0", "leaf-1-1"]
     assert nodes(made, "b") == ["leaf-0-1"]
@@ -119,9 +119,9 @@ def test_who_was_not_hit_goes_on() -> None:
     assert (made.cluster.books.used, made.cluster.books.failed) == (8, 8)
 
 
-def test_defragmentation_makes_a_leaf(solver: CpSat) -> None:
+def test_defragmentation_makes_a_leaf(solver: CpSatPolicy) -> None:
     """Two single gangs stand in two leaves of two; one joins the other, and the pair fits."""
-    told = Options(defragmentation=Defragmentation(every=1, moves=1))
+    told = ReplayOptions(defragmentation=DefragmentationOptions(every=1, moves=1))
     standing = {job("x", 0, 1000): ["leaf-0-0"], job("y", 0, 1000): ["leaf-1-0"]}
     made = world(leaves(2, 2), told, standing)
     made.submit(job("pair", 0, 50, pods=2))
@@ -131,13 +131,13 @@ def test_defragmentation_makes_a_leaf(solver: CpSat) -> None:
     assert (made.record.counts.moves, dict(made.record.counts.breaches)) == (1, {})
 
 
-def test_each_name_gives_its_way(solver: CpSat) -> None:
+def test_each_name_gives_its_way(solver: CpSatPolicy) -> None:
     """A baseline is repaired by a solver as well, and not without one."""
-    assert isinstance(rescuer(Recovery.RESTART, FirstFit(), None), Restart)
-    assert isinstance(rescuer(Recovery.PATCH, FirstFit(), None), Patch)
-    assert isinstance(rescuer(Recovery.REPAIR, FirstFit(), solver), Repair)
+    assert isinstance(rescuer(Recovery.RESTART, FirstFitPolicy(), None), Restart)
+    assert isinstance(rescuer(Recovery.PATCH, FirstFitPolicy(), None), Patch)
+    assert isinstance(rescuer(Recovery.REPAIR, FirstFitPolicy(), solver), SolverRepair)
     with pytest.raises(ValueError, match="needs a solver"):
-        rescuer(Recovery.REPAIR, FirstFit(), None)
+        rescuer(Recovery.REPAIR, FirstFitPolicy(), None)
 
 
 def test_spread_patches_where_the_leaf_rule_would_not() -> None:
@@ -158,7 +158,7 @@ def test_spread_patches_where_the_leaf_rule_would_not() -> None:
 
 
 def test_what_a_repair_or_a_move_breaks_is_shown(
-    solver: CpSat, monkeypatch: pytest.MonkeyPatch
+    solver: CpSatPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A validator that finds three faults in whatever it sees: two of a, one of nobody."""
     faults = (
@@ -167,8 +167,8 @@ def test_what_a_repair_or_a_move_breaks_is_shown(
         Breach(Law.LOCATION, None, "", "made up"),
     )
     monkeypatch.setattr(repair, "repair_breaches", lambda *_: faults)
-    monkeypatch.setattr(relocating, "defrag_breaches", lambda *_: faults)
-    made = failed(world(leaves(3), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), Repair(solver))
+    monkeypatch.setattr(defragmentation, "defrag_breaches", lambda *_: faults)
+    made = failed(world(leaves(3), COSTS, {PAIR: ["leaf-0-0", "leaf-0-1"]}), SolverRepair(solver))
     found = summarise(made.record)
     assert (found.broken, found.breaches) == (2, 3)
     defragment(made, solver)

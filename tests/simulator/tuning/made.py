@@ -8,11 +8,11 @@ from optuna.storages import InMemoryStorage
 from fourleaf.simulator.tuning.evaluate import Evaluation
 from fourleaf.simulator.tuning.knobs import Settings
 from fourleaf.simulator.tuning.study import open_study
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
 from fourleaf.simulator.tuning.worker import run
 
 WEIGHT = "fragmentation.weight"
-TASK = Task(knobs=(WEIGHT,), objectives=("allocation", "leaves"))
+TASK = TuningTask(knobs=(WEIGHT,), objectives=("allocation", "leaves"))
 
 
 def formula(settings: Settings) -> Evaluation:
@@ -21,7 +21,7 @@ def formula(settings: Settings) -> Evaluation:
     return Evaluation(((0.4 + weight / 10, 1.2), (0.5 + weight / 10, 1.4)))
 
 
-def study_of(trials: int, task: Task = TASK, storage: InMemoryStorage | None = None) -> Study:
+def study_of(trials: int, task: TuningTask = TASK, storage: InMemoryStorage | None = None) -> Study:
     """Run a study of formulas in memory."""
     study = open_study(storage or InMemoryStorage(), "made", task)
     run(study, task, trials, 0, formula)

@@ -6,7 +6,7 @@ import pytest
 
 from fourleaf.simulator.readers import philly
 from fourleaf.simulator.tuning.cases import TooLittle, parted, split_of
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
 from tests.simulator.made import job, trace
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -32,7 +32,7 @@ def test_every_deal_offers_the_load(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     text = "\n".join(["timestamp,duration,num_gpus,gpu_time,cluster", *rows])
     (tmp_path / philly.FILE).write_text(text)
     monkeypatch.setenv("TOPOLOGY_DATA_DIR", str(tmp_path))
-    split = split_of(Task(trace="philly", fabric="regular:8", load=50, deals=3))
+    split = split_of(TuningTask(trace="philly", fabric="regular:8", load=50, deals=3))
     assert [len(part) for part in (split.train, split.held_out)] == [3, 3]
     for part in (split.train, split.held_out):
         names = [sorted(one.name for one in case.trace.jobs) for case in part]
@@ -50,8 +50,8 @@ def test_the_last_snapshots_are_held_out(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.yaml").write_text(text)
     paths = tuple(str(tmp_path / f"{name}.yaml") for name in ("a", "b", "c"))
-    split = split_of(Task(snapshots=paths))
+    split = split_of(TuningTask(snapshots=paths))
     assert (len(split.train), len(split.held_out)) == (2, 1)
     assert split.held_out_window == paths[2]
     with pytest.raises(TooLittle, match="one snapshot"):
-        split_of(Task(snapshots=paths[:1]))
+        split_of(TuningTask(snapshots=paths[:1]))

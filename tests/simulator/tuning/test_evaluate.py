@@ -2,21 +2,21 @@
 
 import pytest
 
-from fourleaf.simulator.options import Options
-from fourleaf.simulator.record import Record
+from fourleaf.simulator.options import ReplayOptions
+from fourleaf.simulator.record import ReplayRecord
 from fourleaf.simulator.replay import replay
 from fourleaf.simulator.trace import Trace
 from fourleaf.simulator.tuning import evaluate as module
 from fourleaf.simulator.tuning.cases import Case
 from fourleaf.simulator.tuning.evaluate import SolverFailed, evaluate, options_of
-from fourleaf.simulator.tuning.task import Task
+from fourleaf.simulator.tuning.task import TuningTask
 from tests.simulator.made import job, leaves, options, trace
 
 CASE = Case(trace(job("a", 0, 100), job("b", 50, 50, pods=2)), leaves(2))
-TASK = Task(objectives=("allocation", "wait"), period=1)
+TASK = TuningTask(objectives=("allocation", "wait"), period=1)
 
 
-def _first_fit(jobs: Trace, fabric: object, told: Options) -> Record:
+def _first_fit(jobs: Trace, fabric: object, told: ReplayOptions) -> ReplayRecord:
     return replay(jobs, CASE.fabric, options())
 
 
@@ -31,7 +31,7 @@ def test_values_are_means_of_the_replays(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_answers_of_the_fallback_are_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     """One cycle of many that the solver did not answer."""
 
-    def failing(jobs: Trace, fabric: object, told: Options) -> Record:
+    def failing(jobs: Trace, fabric: object, told: ReplayOptions) -> ReplayRecord:
         record = _first_fit(jobs, fabric, told)
         record.counts.greedy = 1
         return record
@@ -46,5 +46,5 @@ def test_settings_reach_the_replay() -> None:
     told = options_of(TASK, {"fragmentation.weight": 2.5, "backfill.afterSeconds": 90})
     assert float(told.config.spec.fragmentation.weight) == 2.5
     assert (told.backfill.enabled, told.backfill.after) == (True, 90)
-    patience = Options().config.spec.solver.time_limit_seconds
+    patience = ReplayOptions().config.spec.solver.time_limit_seconds
     assert told.config.spec.solver.time_limit_seconds == patience

@@ -4,7 +4,7 @@ import pytest
 from optuna.trial import FixedTrial
 from pydantic import ValidationError
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.simulator.tuning.knobs import KNOBS, USUAL, applied, settings_of, suggested
 
 

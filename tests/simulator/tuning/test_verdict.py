@@ -6,7 +6,7 @@ import pytest
 from optuna.storages import InMemoryStorage
 
 from fourleaf.simulator.tuning.cases import Case, Split
-from fourleaf.simulator.tuning.choice import Candidate, chosen
+from fourleaf.simulator.tuning.choice import TrialResult, chosen
 from fourleaf.simulator.tuning.evaluate import Evaluation
 from fourleaf.simulator.tuning.knobs import Settings
 from fourleaf.simulator.tuning.study import open_study
@@ -19,9 +19,9 @@ CASE = Case(trace(job("a", 0, 1), job("b", 1, 1)), leaves(1))
 SPLIT = Split((CASE, CASE), (CASE, CASE), "first", "last")
 
 
-def candidate(number: int, allocation: float, leaves: float) -> Candidate:
+def candidate(number: int, allocation: float, leaves: float) -> TrialResult:
     """Make a trial of one case."""
-    return Candidate(number, {WEIGHT: number / 10}, Evaluation(((allocation, leaves),)))
+    return TrialResult(number, {WEIGHT: number / 10}, Evaluation(((allocation, leaves),)))
 
 
 def test_the_choice_gains_most_without_a_loss_elsewhere() -> None:

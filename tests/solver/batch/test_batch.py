@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from fourleaf.model.config import Batch, SchedulerConfig, Solver, Spec
+from fourleaf.model.config.spec import Batch, SchedulerConfig, Solver, Spec
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
 from fourleaf.model.plan import PlanStatus
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import validate, who_values

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
-from fourleaf.model.mix import likely_gangs
+from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.plan import Plan
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import who_values
 from fourleaf.solver.batch.solve import solve

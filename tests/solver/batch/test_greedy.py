@@ -5,8 +5,8 @@ import pytest
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
-from fourleaf.model.reasons import ReasonKind
-from fourleaf.model.reasons_text import cause
+from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.text import cause
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.model.validator import validate, who_values

@@ -16,7 +16,7 @@ from fourleaf.model.gang import Role
 from fourleaf.model.node import Node
 from fourleaf.model.plan import Plan
 from fourleaf.model.readers import open_paths
-from fourleaf.model.readers.sources import documents
+from fourleaf.model.readers.text.sources import documents
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import who_values
 from fourleaf.solver.batch.solve import solve

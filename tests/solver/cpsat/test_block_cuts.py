@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from fourleaf.model.config import Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
+from fourleaf.model.config.spec import Fragmentation, MixEntry, SchedulerConfig, Solver, Spec
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node

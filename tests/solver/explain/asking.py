@@ -8,7 +8,7 @@ from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import GangKey
 from fourleaf.model.node import Node
-from fourleaf.model.reasons import Reason
+from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.batch.greedy import greedy_plan

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.gang import TopologyPolicy
-from fourleaf.model.reasons import ReasonKind
-from fourleaf.model.reasons_text import sentence
+from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.text import sentence
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.batch.greedy import greedy_plan
 from fourleaf.solver.explain.explain import explain

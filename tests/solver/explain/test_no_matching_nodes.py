@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from fourleaf.model.constraint import NodeConstraint, Operator, Requirement, Toleration
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node, Taint
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement, Toleration
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
 from tests.small import GIB, config, fabric, gang, node, snapshot
 from tests.solver.explain.asking import of_nodes, starts, why

@@ -8,8 +8,8 @@ import pytest
 
 from fourleaf.model.gang import GangKey, Role, TopologyPolicy
 from fourleaf.model.plan import Move, Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
-from fourleaf.model.reasons_text import sentence
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
+from fourleaf.model.reasons.text import sentence
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
 from fourleaf.solver.batch.greedy import greedy_plan

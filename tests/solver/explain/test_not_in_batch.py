@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from fourleaf.model.gang import Hold
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests.small import config, fabric, gang, snapshot
 from tests.solver.explain.asking import reasons, starts, why
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fourleaf.model.reasons import NearMiss, ReasonKind
+from fourleaf.model.reasons.kinds import NearMiss, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
 from tests.small import config, fabric, gang, snapshot

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fourleaf.model.constraint import NodeConstraint
 from fourleaf.model.gang import GangKey, Role, TopologyPolicy
 from fourleaf.model.node import Taint
-from fourleaf.model.reasons import ReasonKind
-from fourleaf.model.reasons_text import sentence
+from fourleaf.model.node_constraint import NodeConstraint
+from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.text import sentence
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
 from tests.small import config, fabric, gang, node, snapshot

@@ -11,9 +11,9 @@ import pytest
 
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey, Hold
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import StandingGang
-from fourleaf.model.starts import Start
+from fourleaf.model.start import Start
 from fourleaf.model.validator import validate
 from fourleaf.solver.forecast.ask import ask_starts, asking_client, fits_alone
 from fourleaf.solver.process.client import SolverClient

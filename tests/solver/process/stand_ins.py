@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fourleaf.model.config import SchedulerConfig
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
 from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
-from fourleaf.model.reasons import Reason, ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import Breach, Law

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.plan import Plan, PlanStatus, Stage
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import validate
 from fourleaf.solver.process.client import SolverClient, plan_batch

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
-from fourleaf.model.reasons import NearMiss, Reason, ReasonKind
-from fourleaf.model.relocation import DefragPlan, FreeRoom, PreemptionPlan, RepairPlan, Victim
+from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
+from fourleaf.model.relocation import DefragPlan, FreeLeaves, PreemptionPlan, RepairPlan, Victim
 from fourleaf.solver.process.framing import HEADER, Inbox, Size, WireError
 from fourleaf.solver.process.messages import (
     BatchTask,
@@ -91,8 +91,8 @@ OUTCOMES: list[Outcome] = [
     ),
     PreemptionPlan(PlanStatus.OPTIMAL, A, reason=PLAN.waiting[0].reason),
     DefragPlan(
-        PlanStatus.FEASIBLE, MOVES, PLAN.placements, PLAN.waiting, FreeRoom(3, 1, 0),
-        FreeRoom(4, 2, 1), 1, 2, 3, **FOUND,
+        PlanStatus.FEASIBLE, MOVES, PLAN.placements, PLAN.waiting, FreeLeaves(3, 1, 0),
+        FreeLeaves(4, 2, 1), 1, 2, 3, **FOUND,
     ),
 ]  # fmt: skip
 

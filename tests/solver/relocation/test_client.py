@@ -9,10 +9,10 @@ import pytest
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import PlanStatus
-from fourleaf.model.reasons import Reason, ReasonKind
-from fourleaf.model.relocation import Budget, FreeRoom, RepairPlan
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from fourleaf.model.relocation import Budget, FreeLeaves, RepairPlan
+from fourleaf.model.running_gang import RepairPolicy
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import RepairPolicy
 from fourleaf.model.validator import defrag_breaches, preemption_breaches, repair_breaches
 from fourleaf.solver.process.client import SolverClient
 from fourleaf.solver.relocation.repair import repair
@@ -115,7 +115,7 @@ def test_defragmentation_through_the_process(client: SolverClient) -> None:
     assert plan.proven
     assert len(plan.moves) == 1
     assert [placement.gang for placement in plan.placements] == [W]
-    assert plan.after == FreeRoom(1, 0, 0)
+    assert plan.after == FreeLeaves(1, 0, 0)
     assert [entry.reason.kind for entry in plan.waiting] != [ReasonKind.NOT_PROVEN]
     assert defrag_breaches(snapshot, plan, Budget(1)) == ()
 

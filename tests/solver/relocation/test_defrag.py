@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fourleaf.model.relocation import Budget, DefragPlan, FreeRoom
+from fourleaf.model.relocation import Budget, DefragPlan, FreeLeaves
+from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import StandingGang
 from fourleaf.model.validator import defrag_breaches
 from fourleaf.solver.relocation.defragment import defragment
 from tests.small import fabric, gang
@@ -62,8 +62,8 @@ def test_room_for_likely_gangs(budget: int, leaves: int) -> None:
     """Nobody waits, pairs are likely: one move makes a leaf whole, and the plan says so."""
     mix = {"weight": "0.5", "mix": [{"nodes": 2, "share": "0.5"}]}
     plan = defragmented(outage(fabric([[2, 2]]), *scattered(), fragmentation=mix), Budget(budget))
-    assert plan.before == FreeRoom(0, 0, 0)
-    assert plan.after == FreeRoom(leaves, 0, 0)
+    assert plan.before == FreeLeaves(0, 0, 0)
+    assert plan.after == FreeLeaves(leaves, 0, 0)
     assert len(plan.moves) == leaves
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.model.standing import RepairPolicy, StandingGang
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.relocations import standing_snapshot

@@ -6,7 +6,7 @@ import pytest
 
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import preemption_breaches

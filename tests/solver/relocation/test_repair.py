@@ -8,8 +8,8 @@ import pytest
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.relocation import RepairPlan
+from fourleaf.model.running_gang import RepairPolicy
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.standing import RepairPolicy
 from fourleaf.model.validator import repair_breaches
 from fourleaf.solver.relocation import repair as module
 from fourleaf.solver.relocation.repair import repair

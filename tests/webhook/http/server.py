@@ -12,15 +12,17 @@ from typing import Any
 
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.webhook.http.app import application
-from fourleaf.webhook.http.limits import Limits
+from fourleaf.webhook.http.limits import ServerLimits
 from fourleaf.webhook.http.listener import Listener
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.state import State
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.issue import Authority, issued, new_authority
 from tests.webhook.made import pod, review
 
-LIMITS = Limits(body=2**20, head=8 * 2**10, request=1.5, handshake=3.0, drain=5.0, connections=16)
+LIMITS = ServerLimits(
+    body=2**20, head=8 * 2**10, request=1.5, handshake=3.0, drain=5.0, connections=16
+)
 GOOD = json.dumps(review(pod())).encode()
 
 
@@ -30,7 +32,7 @@ class Running:
 
     port: int
     state: State
-    metrics: Metrics
+    metrics: WebhookMetrics
     certificate: Certificate
     authority: Authority
     listener: Listener
@@ -100,10 +102,10 @@ async def answer_of(reader: asyncio.StreamReader) -> Answer:
 
 
 @asynccontextmanager
-async def running(limits: Limits = LIMITS) -> AsyncIterator[Running]:
+async def running(limits: ServerLimits = LIMITS) -> AsyncIterator[Running]:
     """A server on a free port, with a certificate for 127.0.0.1."""
     clock = SystemClock()
-    metrics, state = Metrics(), State()
+    metrics, state = WebhookMetrics(), State()
     certificate = Certificate(clock, metrics)
     authority = new_authority(clock.wall(), 3600)
     assert certificate.offer(issued(authority, ["127.0.0.1"], clock.wall(), 3600))

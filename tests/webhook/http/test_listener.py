@@ -12,7 +12,7 @@ import pytest
 
 from fourleaf.webhook.http.listener import Listener
 from fourleaf.webhook.http.probes import side_application
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.state import State
 from tests.webhook.http.server import GOOD, answer_of, request, running
 
@@ -65,14 +65,14 @@ async def test_a_taken_port_is_said() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        listener = Listener(side_application(State(), Metrics()), *taken.getsockname())
+        listener = Listener(side_application(State(), WebhookMetrics()), *taken.getsockname())
         with pytest.raises(OSError, match="in use"):
             await listener.__aenter__()
 
 
 async def test_metrics_and_probes_on_a_port_of_their_own() -> None:
     """Plain HTTP, and nothing else there."""
-    state, metrics = State(stale={"certificate"}), Metrics(("/validate",))
+    state, metrics = State(stale={"certificate"}), WebhookMetrics(("/validate",))
     metrics.answered("/validate", "refused", 0.002)
     async with (
         Listener(side_application(state, metrics), "127.0.0.1", 0) as listener,

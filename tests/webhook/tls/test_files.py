@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.files import CertificateFiles
 from fourleaf.webhook.tls.issue import issued, new_authority
@@ -45,9 +45,9 @@ def project(folder: Path, pair: Pair) -> None:
 
 
 @asynccontextmanager
-async def followed(folder: Path) -> AsyncIterator[tuple[Certificate, Metrics]]:
+async def followed(folder: Path) -> AsyncIterator[tuple[Certificate, WebhookMetrics]]:
     """A certificate that follows the files in `folder`."""
-    metrics, clock = Metrics(), SystemClock()
+    metrics, clock = WebhookMetrics(), SystemClock()
     certificate = Certificate(clock, metrics)
     files = CertificateFiles(folder, certificate, clock, metrics)
     await files.take()

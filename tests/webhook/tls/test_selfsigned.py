@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.webhook.configurations import Deployment, configurations
-from fourleaf.webhook.metrics import Metrics
+from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.names import NAME
 from fourleaf.webhook.names import SECRET as KEPT
 from fourleaf.webhook.serve import STALE_AFTER
@@ -23,13 +23,13 @@ from fourleaf.webhook.tls.bundles import GENERATION
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.issue import is_issued_by
 from fourleaf.webhook.tls.pair import Pair
-from fourleaf.webhook.tls.selfsigned import Place, SelfSigned
+from fourleaf.webhook.tls.selfsigned import SecretPlace, SelfSigned
 from fourleaf.webhook.tls.vault import Lifetimes
 from tests.webhook.tls.made import DAY, HOSTS, SetClock
 
 KINDS = {one.name: one for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)}
 LIVES = Lifetimes(authority=30 * DAY, serving=3 * DAY, settle=60, overlap=3600)
-PLACE = Place("kube-system", KEPT, NAME, HOSTS)
+PLACE = SecretPlace("kube-system", KEPT, NAME, HOSTS)
 END = "-----END CERTIFICATE-----\n"
 
 
@@ -78,9 +78,11 @@ class Replica:
 
     def __init__(self, world: World, number: int) -> None:
         self._world = world
-        self.certificate = Certificate(world.clock, Metrics())
+        self.certificate = Certificate(world.clock, WebhookMetrics())
         self.client = world.cluster.client(f"replica-{number}", self)
-        self.own = SelfSigned(self.client, PLACE, self.certificate, world.clock, Metrics(), LIVES)
+        self.own = SelfSigned(
+            self.client, PLACE, self.certificate, world.clock, WebhookMetrics(), LIVES
+        )
 
     @property
     def pair(self) -> Pair:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.model.config import Spec
+from fourleaf.model.config.spec import Spec
 from fourleaf.webhook.settings import Settings
 from tests.webhook.made import OURS, causes, decided, pod, review
 

@@ -25,7 +25,7 @@ from fourleaf.k8s_bridge.reporting.cycle_facts import (
 )
 from fourleaf.k8s_bridge.reporting.recorder.outgoing import Outgoing, StatusPatch, target_of
 from fourleaf.model.gang import GangKey
-from fourleaf.model.readers.groups import Dialect
+from fourleaf.model.readers.gangs.dialects import Dialect
 
 DIALECTS: Mapping[Kind, Dialect] = {
     NATIVE_POD_GROUPS: Dialect.NATIVE,

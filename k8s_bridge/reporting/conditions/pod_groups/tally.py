@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.model.readers.groups import COSCHEDULING_LABELS, VOLCANO_GROUP, Dialect
+from fourleaf.model.readers.gangs.dialects import COSCHEDULING_LABELS, VOLCANO_GROUP, Dialect
 
 GroupName = tuple[Dialect, str, str]
 """Dialect, namespace and name of a PodGroup."""

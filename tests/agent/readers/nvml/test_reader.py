@@ -13,7 +13,7 @@ import fourleaf.agent.readers.nvml
 from fourleaf.agent.cgroups import Pods
 from fourleaf.agent.node import own_boot_id, placeholder
 from fourleaf.agent.readers.nvml import NvmlReader
-from fourleaf.agent.reading import Reading
+from fourleaf.agent.readings import Reading
 from tests.agent.readers.nvml.fake import LOST, SWITCH, FakeGpu, FakeNvml
 
 FIRST = "00000000:1B:00.0"

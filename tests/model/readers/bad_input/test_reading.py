@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.model.problems import BadInput
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.bad_input.made import annotated, member, ray
 from tests.model.readers.objects import job, node, owned, pod, reading
 

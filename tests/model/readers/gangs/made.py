@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fourleaf.model.gang import Gang
-from fourleaf.model.readers import Reading
+from fourleaf.model.readers import InputReading
 from tests.model.readers.objects import Body, pod, reading
 
 NATIVE = "scheduling.k8s.io/v1alpha2"
 OLD_LABEL = "pod-group.scheduling.sigs.k8s.io"
 
 
-def gangs(found: Reading) -> dict[str, list[str]]:
+def gangs(found: InputReading) -> dict[str, list[str]]:
     """Gang -> names of the pods to place, in rank order."""
     return {
         str(gang.key): [name for role in gang.roles for name in role.pods]

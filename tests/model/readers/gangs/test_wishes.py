@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from fourleaf.model.gang import Strategy, TopologyPolicy
-from fourleaf.model.readers import Reading
-from fourleaf.model.reasons import ReasonKind
+from fourleaf.model.readers import InputReading
+from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.gangs.made import gangs, only
 from tests.model.readers.objects import Body, group, job, node, owned, pod, reading
 
@@ -175,7 +175,7 @@ def test_a_flood_of_unknown_annotations_is_looked_at_in_part() -> None:
     assert found.snapshot.gangs[0].hold is not None
 
 
-def in_volcano(**group_spec: Any) -> Reading:
+def in_volcano(**group_spec: Any) -> InputReading:
     """Read a pod of the Volcano group g with these fields besides its size."""
     volcano = group("g", "scheduling.volcano.sh/v1beta1", minMember=1, **group_spec)
     return reading(pod("a", annotations={"scheduling.k8s.io/group-name": "g"}), volcano)

@@ -1,0 +1,111 @@
+"""What the verbs that plan have in common: their input, and the limits of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from fourleaf.cli.inputs import need_nodes, need_terms, open_files
+from fourleaf.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from fourleaf.cli.live import ClusterAccess, Live
+    from fourleaf.model.config.spec import SchedulerConfig
+    from fourleaf.model.plan import Plan
+    from fourleaf.model.readers import InputReading, Source
+    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.solver.process.client import SolverClient
+
+
+LOADING_GRACE = 5.0
+"""Seconds for loading the solver before the time limit runs; it takes one on an idle machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What is to be planned: the files of `-f`, the cluster, or with `live` both.
+
+    `now` in seconds since the epoch, where the command line states it; `time_limit` in seconds
+    and `seed` stand in place of the config's.
+    """
+
+    reach: ClusterAccess
+    files: Sequence[str] = ()
+    live: bool = False
+    now: float | None = None
+    time_limit: float | None = None
+    seed: int | None = None
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return ", ".join(self.files) if self.files and not self.live else self.reach.name
+
+    def read(self) -> InputReading:
+        """Read it once. Raises `BadInput`, also where the config weighs unknown terms."""
+        return self.gather().reading()
+
+    def gather(self) -> GatheredInput:
+        """Take everything in, to be read under one config or several. Raises `BadInput`."""
+        given = open_files(self.files)
+        if self.files and not self.live:
+            return GatheredInput(self, None, given)
+        from fourleaf.cli.live import observe
+        from fourleaf.model.problems import BadInput
+
+        try:
+            live = observe(self.reach)
+        except BadInput as bad:
+            if self.files:
+                raise
+            advice = "Or plan manifests, with -f."
+            problems = [replace(one, advice=f"{one.advice} {advice}") for one in bad.problems]
+            raise BadInput(problems) from bad
+        return GatheredInput(self, live if self.now is None else replace(live, now=self.now), given)
+
+    def limited(self, config: SchedulerConfig) -> SchedulerConfig:
+        """`config` with the solver's limits replaced by those of the command line."""
+        changes: dict[str, Any] = {}
+        if self.time_limit is not None:
+            changes["time_limit_seconds"] = self.time_limit
+        if self.seed is not None:
+            changes["seed"] = self.seed
+        if not changes:
+            return config
+        solver = config.spec.solver.model_copy(update=changes)
+        return config.model_copy(update={"spec": config.spec.model_copy(update={"solver": solver})})
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredInput:
+    """An `Input` of one moment: files, or a cluster with files on top."""
+
+    of: Input
+    live: Live | None
+    given: Sequence[Source]
+
+    def reading(self, config: SchedulerConfig | None = None) -> InputReading:
+        """What it says, under its own config or under `config`. Raises `BadInput`."""
+        from fourleaf.model.extensions import load
+        from fourleaf.model.readers import read
+
+        if self.live is None:
+            reading = read(self.given, self.of.now, config=config)
+            need_nodes(reading.snapshot, self.of.files)
+        else:
+            reading = self.live.reading(self.given, config)
+        need_terms(reading.snapshot.config, reading.config_source, load())
+        limited = self.of.limited(reading.snapshot.config)
+        if limited is reading.snapshot.config:
+            return reading
+        return replace(reading, snapshot=replace(reading.snapshot, config=limited))
+
+
+def planned(client: SolverClient, snapshot: Snapshot) -> Plan:
+    """The plan for `snapshot`, with a word on the terminal where it takes long."""
+    with Progress("loading the solver, then solving") as progress:
+        # The time limit is for solving: on a busy machine, loading must not use it up. A child
+        # that hangs on loading must not keep anybody waiting either: then the limit runs.
+        client.wait_until_ready(LOADING_GRACE)
+        return client.plan(snapshot, on_stage=progress.stage)

@@ -1,0 +1,205 @@
+"""`fourleaf agent`: the devices of a node, published for the scheduler."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.options import Context, Kubeconfig
+
+if TYPE_CHECKING:
+    from fourleaf.agent.agent import Agent
+    from fourleaf.agent.metrics import AgentMetrics
+    from fourleaf.agent.readings import DeviceReader
+    from fourleaf.agent.timed_reader import PatientReader
+    from fourleaf.k8s_bridge.cluster.live import LiveCluster
+
+EXIT_NOT_READY = 1
+EXIT_NOT_PUBLISHED = 2
+
+
+class From(StrEnum):
+    """Where the devices are read from."""
+
+    AUTO = "auto"
+    NVML = "nvml"
+    AMDSMI = "amdsmi"
+    FILE = "file"
+
+
+class InventoryFormat(StrEnum):
+    """How the inventory is printed."""
+
+    JSON = "json"
+    YAML = "yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """Which node is looked after, how often, and where the agent connects and listens."""
+
+    node: str
+    interval: float
+    kubeconfig: str | None
+    context: str | None
+    host: str
+    port: int
+
+
+def agent(
+    node_name: Annotated[
+        str | None, typer.Option(envvar="NODE_NAME", metavar="NODE", help="The node it runs on.")
+    ] = None,
+    source: Annotated[
+        From, typer.Option(help="Where to read devices; auto: from whichever driver has any.")
+    ] = From.AUTO,
+    from_file: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Read this inventory, in YAML or JSON, instead."),
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Read and publish once, then end.")] = False,
+    output: Annotated[
+        InventoryFormat | None,
+        typer.Option("-o", "--output", help="With --once: print the inventory, publish nothing."),
+    ] = None,
+    interval: Annotated[
+        float, typer.Option(min=1.0, max=60.0, metavar="SECONDS", help="Between two readings.")
+    ] = 15.0,
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where probes and metrics are served.")
+    ] = "127.0.0.1:8082",
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """Publish the devices of this node and how they are, until stopped.
+
+    It writes only what has changed, and compares what runs with what was granted. To see the
+    processes of pods it has to see those of the host. LOG_LEVEL is DEBUG, INFO, WARNING or
+    ERROR.
+
+    Exit code: 0 stopped, or published with --once; 1 with --once: the inventory cannot be
+    relied on, or a pod uses what it was not granted; 2 bad options, or not published.
+    """
+    from fourleaf.agent.readers.choice import SourceName, reader_for
+    from fourleaf.agent.timed_reader import PatientReader
+    from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+
+    chosen = _source(source, from_file)
+    if output is not None and not once:
+        raise typer.BadParameter("prints one reading: add --once", param_hint="-o")
+    set_up_logs()
+    reader = reader_for(SourceName(chosen.value), from_file)
+    if output is not None:
+        raise typer.Exit(_print(reader, node_name or "", output))
+    if not node_name:
+        raise typer.BadParameter(
+            "names no node: give it, or set NODE_NAME", param_hint="--node-name"
+        )
+    setting = AgentOptions(node_name, interval, kubeconfig, context, *address(listen))
+    patient = PatientReader(reader)
+    try:
+        run = _once(setting, patient) if once else _until_stopped(setting, patient)
+        code = asyncio.run(run)
+    finally:
+        patient.close()
+    if code:
+        raise typer.Exit(code)
+
+
+def _source(source: From, file: Path | None) -> From:
+    if file is None and source is From.FILE:
+        raise typer.BadParameter("is needed for --source file", param_hint="--from-file")
+    if file is not None and source not in (From.AUTO, From.FILE):
+        raise typer.BadParameter(
+            f"is not read with --source {source.value}: leave one of them out",
+            param_hint="--from-file",
+        )
+    return From.FILE if file is not None else source
+
+
+def _print(reader: DeviceReader, node: str, output: InventoryFormat) -> int:
+    """Print one reading as the object that would be published; the exit code."""
+    import time
+
+    from fourleaf.agent.contradictions import examined
+    from fourleaf.agent.inventory import inventory
+    from fourleaf.agent.node import NodeIdentity, own_boot_id
+    from fourleaf.cli.console import EXIT_OK, write
+    from fourleaf.cli.text import json_text, yaml_text
+
+    looked_at = examined(reader.read())
+    reader.close()
+    identity = NodeIdentity(node, "", own_boot_id())
+    devices = inventory(identity, looked_at, None, None, time.time())
+    document = {
+        "apiVersion": "gpu.scheduling/v1",
+        "kind": "GpuNodeStatus",
+        "metadata": {"name": node} if node else {},
+        "status": devices.model_dump(mode="json", by_alias=True, exclude_none=True),
+    }
+    write(yaml_text(document) if output is InventoryFormat.YAML else json_text(document))
+    return EXIT_NOT_READY if looked_at.faults else EXIT_OK
+
+
+async def _once(setting: AgentOptions, patient: PatientReader) -> int:
+    from fourleaf.cli.console import EXIT_OK
+
+    async with _agent(setting, patient) as (agent, _, _):
+        done = await agent.once()
+    if done.error is not None:
+        return EXIT_NOT_PUBLISHED
+    return EXIT_OK if done.ready and not done.mismatches else EXIT_NOT_READY
+
+
+async def _until_stopped(setting: AgentOptions, patient: PatientReader) -> int:
+    from fourleaf.agent.http import AgentServer
+    from fourleaf.cli.console import EXIT_OK
+    from fourleaf.k8s_bridge.runtime.http_server import Address
+
+    async with _agent(setting, patient) as (agent, metrics, cluster):
+        server = AgentServer(
+            agent.beat_age,
+            lambda: agent.ready,
+            metrics.registry,
+            Address(setting.host, setting.port),
+            lambda: metrics.requests(cluster.traffic.requests),
+        )
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(server)
+            except OSError as error:
+                raise taken(error, f"{setting.host}:{setting.port}") from error
+            work = asyncio.create_task(agent.run())
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, work.cancel)
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+    return EXIT_OK
+
+
+@asynccontextmanager
+async def _agent(
+    setting: AgentOptions, patient: PatientReader
+) -> AsyncIterator[tuple[Agent, AgentMetrics, LiveCluster]]:
+    from fourleaf.agent import agent as room
+    from fourleaf.agent.metrics import AgentMetrics
+    from fourleaf.agent.node import own_boot_id
+    from fourleaf.cli.clusters import connected
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
+
+    clock = SystemClock()
+    metrics = AgentMetrics(clock)
+    async with connected(setting.kubeconfig, setting.context) as cluster:
+        of_node = room.AgentSettings(setting.node, setting.interval, own_boot_id())
+        yield room.Agent(cluster, clock, patient.read, of_node, metrics), metrics, cluster

@@ -1,0 +1,180 @@
+"""`fourleaf dashboard`: pages that show a cluster, and change nothing in it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from ipaddress import ip_network
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.inputs import moment, open_files
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace, Now
+
+if TYPE_CHECKING:
+    from fourleaf.dashboard.serve import DashboardOptions
+    from fourleaf.dashboard.web.access import Access
+    from fourleaf.dashboard.world.sight import World
+
+TRUSTED = ("127.0.0.0/8", "::1/128")
+
+
+def dashboard(
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    namespace: Namespace = None,
+    snapshot: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Show what `fourleaf snapshot` wrote, without a cluster. Repeatable.",
+        ),
+    ] = None,
+    now: Now = None,
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where pages are served.")
+    ] = "127.0.0.1:8090",
+    server: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="FOURLEAF_SERVER",
+            metavar="URL",
+            help="Where a replica of the scheduler tells of its cycles. Repeatable.",
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            exists=True,
+            dir_okay=False,
+            help="Ask for the token in this file; it is read again whenever it is asked for.",
+        ),
+    ] = None,
+    auth_header: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Believe whom a trusted proxy names in this header, such as X-Forwarded-User.",
+        ),
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CIDR",
+            help="Where such proxies are. Repeatable; without it, only on this machine.",
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host",
+            metavar="NAME",
+            help="A further name by which browsers ask for it, as a proxy on this machine passes "
+            "it on. Repeatable.",
+        ),
+    ] = None,
+) -> None:
+    """Show fabric, queue, gangs, cycles and what-ifs in a browser, until stopped.
+
+    Nothing in the cluster is changed. Other machines are served only with --token-file or
+    --auth-header. LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
+
+    Exit code: 0 stopped by a signal, 2 bad options, or the cluster or file cannot be read.
+    """
+    host, port = address(listen)
+    access = _access(token_file, auth_header, trusted_proxy or ())
+    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.dashboard.serve import DashboardOptions, is_loopback
+    from fourleaf.dashboard.web.access import Anybody
+    from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+
+    if isinstance(access, Anybody) and not is_loopback(host):
+        raise typer.BadParameter(
+            f"'{host}' can be reached from elsewhere: give --token-file or --auth-header too",
+            param_hint="--listen",
+        )
+    if snapshot and (context or namespace):
+        raise typer.BadParameter("goes with no --snapshot", param_hint="--context or --namespace")
+    set_up_logs()
+    names = tuple(one.lower() for one in name or ())
+    options = DashboardOptions(host, port, access, tuple(server or ()), names)
+    if snapshot:
+        asyncio.run(_files(snapshot, moment(now), options))
+    else:
+        reach = kubeconfig, context, namespace or own_namespace(), config_namespace
+        asyncio.run(_live(*reach, options))
+
+
+def _access(token_file: Path | None, header: str | None, proxies: list[str] | tuple[()]) -> Access:
+    from fourleaf.dashboard.web.access import SHORTEST, Anybody, Proxied, Token
+
+    if token_file and header:
+        raise typer.BadParameter("give one of the two", param_hint="--token-file or --auth-header")
+    if proxies and not header:
+        raise typer.BadParameter("goes with --auth-header", param_hint="--trusted-proxy")
+    if token_file:
+        if len(token_file.read_text(errors="replace").strip()) < SHORTEST:
+            raise typer.BadParameter(
+                f"'{token_file}' holds fewer than {SHORTEST} characters; "
+                "make a token with: openssl rand -hex 32",
+                param_hint="--token-file",
+            )
+        return Token(token_file)
+    if not header:
+        return Anybody()
+    try:
+        networks = [ip_network(one) for one in proxies or TRUSTED]
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--trusted-proxy") from error
+    return Proxied(header, networks)
+
+
+async def _files(paths: list[str], now: float | None, options: DashboardOptions) -> None:
+    from fourleaf.dashboard.world.files import FileWorld
+
+    await _until_stopped(FileWorld(", ".join(paths), open_files(paths), now), options)
+
+
+async def _live(
+    kubeconfig: str | None,
+    context: str | None,
+    namespace: str,
+    config_namespace: str,
+    options: DashboardOptions,
+) -> None:
+    from fourleaf.cli.clusters import connected, named
+    from fourleaf.dashboard.world.live import LiveWorld
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
+
+    async with connected(kubeconfig, context) as cluster:
+        name = context or named(kubeconfig)
+        world = LiveWorld(name, cluster, SystemClock(), namespace, config_namespace)
+        await _until_stopped(world, options)
+
+
+async def _until_stopped(world: World, options: DashboardOptions) -> None:
+    from fourleaf.dashboard.serve import serve
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await serve(world, SystemClock(), options, stop, _say)
+    except OSError as error:
+        raise taken(error, f"{options.host}:{options.port}") from error
+
+
+def _say(url: str) -> None:
+    """Print where pages are served, at once: whoever reads a pipe waits for it."""
+    from fourleaf.cli.console import write
+
+    write(url)
+    sys.stdout.flush()

@@ -1,0 +1,164 @@
+"""`fourleaf drain`: nodes are emptied, and no gang dies of it that could live elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fourleaf.cli import completion
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
+from fourleaf.cli.inputs import need_terms, reading_of
+from fourleaf.cli.options import (
+    Answer,
+    Apply,
+    ConfigNamespace,
+    Context,
+    DryRun,
+    Kubeconfig,
+    OutputFormat,
+    PlanFiles,
+)
+from fourleaf.cli.plan_input import LOADING_GRACE
+from fourleaf.cli.solver_process import solver
+
+if TYPE_CHECKING:
+    from fourleaf.cli.live import ClusterAccess, Live
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+    from fourleaf.model.previews.drain import Drained
+    from fourleaf.model.snapshot import Snapshot
+
+
+def drain(
+    places: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NODE|LEAF...",
+            help="Nodes, or leaves or spines whole.",
+            autocompletion=completion.places,
+        ),
+    ],
+    files: PlanFiles = None,
+    dry_run: DryRun = False,
+    apply: Apply = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Let the nodes be used again, where they were drained.")
+    ] = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Answer = OutputFormat.TABLE,
+) -> None:
+    """Empty nodes, with the fewest moves.
+
+    A dry run, which is the default, says which pods would go where, and which gangs would not
+    survive it. With --apply the nodes are cordoned and marked, and the scheduler moves the
+    gangs, as fast as their disruption budgets allow. Pods of other schedulers stay.
+
+    Exit code: 0 fine, 2 bad input, 3 some gang would find no place.
+    """
+    from fourleaf.cli.live import ClusterAccess
+
+    if dry_run + apply + undo > 1:
+        raise typer.BadParameter(
+            "only one of them at a time", param_hint="--dry-run/--apply/--undo"
+        )
+    if files and (apply or undo):
+        raise typer.BadParameter("nothing can be changed in files", param_hint="-f")
+    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    if apply or undo:
+        changed = asyncio.run(_changed(reach, places, undo))
+        _show_changed(changed, undo, output)
+        return
+    answer, snapshot = _dry_run(reach, files, places)
+    _show(answer, snapshot, output)
+    raise typer.Exit(EXIT_PENDING if answer.plan.lost else EXIT_OK)
+
+
+def _dry_run(
+    reach: ClusterAccess, files: Sequence[str] | None, places: Sequence[str]
+) -> tuple[Drained, Snapshot]:
+    with solver() as client:
+        from fourleaf.cli.logs import log_to_stderr
+        from fourleaf.cli.progress import Progress
+        from fourleaf.model.extensions import load
+        from fourleaf.model.previews.drain import drained, emptied
+        from fourleaf.model.previews.places import nodes_of
+
+        log_to_stderr()
+        reading = reading_of(reach, files)
+        need_terms(reading.snapshot.config, reading.config_source, load())
+        nodes = nodes_of(reading.snapshot.fabric, places, "the input" if files else reach.name)
+        print_problems(one for one in reading.problems if one.is_error)
+        snapshot = emptied(reading, nodes)
+        with Progress("looking for other places") as progress:
+            client.wait_until_ready(LOADING_GRACE)
+            plan = client.repair(snapshot, on_stage=progress.stage)
+    return drained(reading, nodes, snapshot, plan), snapshot
+
+
+async def _changed(reach: ClusterAccess, places: Sequence[str], undo: bool) -> tuple[str, ...]:
+    from fourleaf.cli.clusters import connected
+    from fourleaf.cli.live import read_live
+
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        live = await read_live(cluster, reach)
+        return await mark(cluster, reach, live, places, undo)
+
+
+async def mark(
+    cluster: Cluster, reach: ClusterAccess, live: Live, places: Sequence[str], undo: bool
+) -> tuple[str, ...]:
+    """Cordon and mark the nodes; or let those that were marked be used again. Which they are."""
+    from fourleaf.cli.patches import patch_all
+    from fourleaf.k8s_bridge.cluster.kinds import NODES
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.k8s_bridge.relocation.repair import DRAIN
+    from fourleaf.model.previews.places import nodes_of
+
+    nodes = nodes_of(live.reading().snapshot.fabric, places, reach.name)
+    bodies = {
+        body["metadata"]["name"]: body["metadata"]
+        for body in live.objects
+        if body["kind"] == "Node"
+    }
+    if undo:
+        nodes = tuple(name for name in nodes if DRAIN in (bodies[name].get("annotations") or {}))
+    targets = [Target("", name, bodies[name].get("uid", "")) for name in nodes]
+    said: Body = {"metadata": {"annotations": {DRAIN: None if undo else "true"}}}
+    patch = {**said, "spec": {"unschedulable": None if undo else True}}
+    await patch_all(cluster, reach, NODES, targets, patch)
+    return nodes
+
+
+def _show_changed(nodes: tuple[str, ...], undo: bool, output: OutputFormat) -> None:
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        count = f"{len(nodes)} node" + ("" if len(nodes) == 1 else "s")
+        if undo:
+            said = f"{count} may be used again" if nodes else "none of them was being drained"
+        else:
+            said = f"{count} cordoned and marked; the scheduler empties them now"
+        write(said + (f": {', '.join(nodes)}" if nodes else ""))
+        return
+    _write({"kind": "Drain", "nodes": list(nodes), "drained": not undo}, output)
+
+
+def _show(answer: Drained, snapshot: Snapshot, output: OutputFormat) -> None:
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        from fourleaf.cli.render.relocations import drain_view
+
+        show(drain_view(answer, snapshot.fabric, glyphs()))
+        return
+    from fourleaf.model.documents.relocation import drain_document
+
+    _write(drain_document(answer), output)
+
+
+def _write(document: dict[str, Any], output: OutputFormat) -> None:
+    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.model.config.spec import API_VERSION
+
+    whole = {"apiVersion": API_VERSION, **document}
+    write(json_text(whole) if output is OutputFormat.JSON else yaml_text(whole))

@@ -1,0 +1,106 @@
+"""`fourleaf lint`: what is wrong with an input, and what was understood of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+from fourleaf.cli.console import EXIT_BAD_INPUT, EXIT_OK, print_problems, show
+from fourleaf.cli.documents import Document, for_people, problem_document, write_document
+from fourleaf.cli.inputs import moment, open_files
+from fourleaf.cli.options import Answer, Files, Now, OutputFormat
+
+if TYPE_CHECKING:
+    from fourleaf.model.readers import InputReading, Source
+
+
+def lint(files: Files, now: Now = None, output: Answer = OutputFormat.TABLE) -> None:
+    """Check manifests.
+
+    Prints every problem, warnings included, and what was understood.
+
+    Exit code: 0 everything can be used, 2 something cannot.
+    """
+    at = moment(now)
+    from fourleaf.model.readers import read
+
+    sources = open_files(files)
+    reading = read(sources, at, strict=False)
+    errors = sum(problem.is_error for problem in reading.problems)
+    if for_people(output):
+        _show(reading, sources, errors)
+    else:
+        write_document(_document(reading, sources, errors), output)
+    raise typer.Exit(EXIT_BAD_INPUT if errors else EXIT_OK)
+
+
+def _show(reading: InputReading, sources: Sequence[Source], errors: int) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    print_problems(reading.problems, to_stdout=True)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for name, facts in understood(reading, sources):
+        table.add_row(Text(name, style="bold"), Text(facts))
+    warnings = len(reading.problems) - errors
+    verdict = Text(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}")
+    show([*([Text()] if reading.problems else []), table, Text(), verdict])
+
+
+def _document(reading: InputReading, sources: Sequence[Source], errors: int) -> Document:
+    from fourleaf.model.config.spec import API_VERSION
+
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Lint",
+        "errors": errors,
+        "warnings": len(reading.problems) - errors,
+        "problems": [problem_document(problem) for problem in reading.problems],
+        "understood": dict(understood(reading, sources)),
+    }
+
+
+def understood(reading: InputReading, sources: Sequence[Source]) -> list[tuple[str, str]]:
+    """What the input says, as pairs of a word and the facts."""
+    from fourleaf.cli.dialects import gangs_by_dialect, topology_source
+
+    snapshot = reading.snapshot
+    nodes = snapshot.fabric.nodes.values()
+    down = sum(not node.schedulable for node in nodes)
+    sizes = Counter(len(leaf.nodes) for leaf in snapshot.fabric.leaves)
+    held = sum(gang.hold is not None for gang in snapshot.gangs)
+    dialects = gangs_by_dialect(sources, snapshot.config.spec)
+    ours = sum(pod.ours for pod in snapshot.running)
+    facts = [
+        (
+            "nodes",
+            f"{len(nodes):,} with {sum(n.allocatable.gpus for n in nodes):,} GPUs; "
+            f"{down:,} cordoned or not ready",
+        ),
+        (
+            "leaves",
+            f"{len(snapshot.fabric.leaves):,}"
+            + "".join(f"; {times:,} of {_count(size, 'node')}" for size, times in _sorted(sizes)),
+        ),
+        ("spines", f"{len(snapshot.fabric.spines):,}"),
+        ("topology", topology_source(snapshot)),
+        ("running", f"{_count(len(snapshot.running), 'pod')}, {ours:,} of them ours"),
+        ("waiting", f"{_count(len(snapshot.gangs), 'gang')}, {held:,} of them held back"),
+        ("dialects", ", ".join(f"{name} {times:,}" for name, times in dialects) or "none"),
+        ("config", reading.config_source),
+    ]
+    if reading.ignored:
+        ignored = ", ".join(f"{kind} {times:,}" for kind, times in sorted(reading.ignored.items()))
+        facts.append(("ignored", ignored))
+    return facts
+
+
+def _sorted(sizes: Counter[int]) -> list[tuple[int, int]]:
+    return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

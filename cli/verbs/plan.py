@@ -1,0 +1,142 @@
+"""`fourleaf plan`: where every waiting gang would go, and why the others must wait."""
+
+from __future__ import annotations
+
+import gc
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourleaf.cli import completion
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems
+from fourleaf.cli.documents import tell
+from fourleaf.cli.inputs import moment
+from fourleaf.cli.options import (
+    ConfigNamespace,
+    Context,
+    Interval,
+    Kubeconfig,
+    Live,
+    Now,
+    Output,
+    OutputFormat,
+    PlanFiles,
+    Seed,
+    TimeLimit,
+    Watch,
+)
+from fourleaf.cli.plan_input import Input, planned
+from fourleaf.cli.solver_process import solver
+from fourleaf.cli.watch import WatchedAnswer, need_anew, present
+
+if TYPE_CHECKING:
+    from fourleaf.model.documents.plan import Timings
+    from fourleaf.model.plan import Plan
+    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.solver.process.client import SolverClient
+
+
+def plan(
+    files: PlanFiles = None,
+    live: Live = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Output = OutputFormat.TABLE,
+    now: Now = None,
+    time_limit: TimeLimit = None,
+    seed: Seed = None,
+    what_if: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH|TERM=WEIGHT,...",
+            help="Compare with the plan under another config, under a part of one, or other "
+            "weights.",
+            autocompletion=completion.weights,
+        ),
+    ] = None,
+    watch: Watch = False,
+    interval: Interval = 5.0,
+    timings: Annotated[
+        bool, typer.Option(help="Measurements in JSON and YAML; without them they are 0.")
+    ] = True,
+) -> None:
+    """Plan the gangs that wait.
+
+    Takes what runs and what waits from files; without any, from the cluster of the
+    kubeconfig. Changes nothing anywhere.
+
+    --what-if makes a second plan and shows what would be otherwise, and why. A SchedulerConfig
+    counts in place of the config; a file without kind holds what changes of it: fields of its
+    spec, or bare weights.
+
+    Exit code: 0 all gangs are placed, 2 bad input, 3 some gang has to wait.
+    """
+    need_anew(files, watch)
+    if watch and what_if:
+        raise typer.BadParameter("goes not with --what-if", param_hint="--watch")
+    at = moment(now)
+    # One answer and out: looking for garbage among a million live objects only takes time.
+    gc.disable()
+    with solver() as client:
+        from fourleaf.cli.live import ClusterAccess
+        from fourleaf.cli.logs import log_to_stderr
+
+        log_to_stderr()
+        reach = ClusterAccess(kubeconfig, context, config_namespace)
+        given = Input(reach, files or (), live, at, time_limit, seed)
+        if what_if:
+            from fourleaf.cli.verbs.what_if import compared, tell_comparison
+
+            comparison = compared(client, given, what_if)
+            tell_comparison(comparison, output)
+            waits = comparison.after.plan.waiting
+            raise typer.Exit(EXIT_PENDING if waits else EXIT_OK)
+        view = WatchedAnswer(
+            lambda: _planned(client, given, timings and not watch),
+            lambda answer: _tell(answer, output),
+            lambda answer: EXIT_PENDING if answer.plan.waiting else EXIT_OK,
+            _matters,
+        )
+        present(view, output, watch, interval)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAnswer:
+    """A plan, what it is for, and how long it took where that is to be told."""
+
+    snapshot: Snapshot
+    plan: Plan
+    timings: Timings | None
+
+
+def _planned(client: SolverClient, given: Input, timings: bool) -> PlanAnswer:
+    from fourleaf.model.documents.plan import Timings
+
+    began = time.perf_counter()
+    reading = given.read()
+    print_problems(reading.problems)
+    read = time.perf_counter() - began
+    plan = planned(client, reading.snapshot)
+    total = time.perf_counter() - began
+    return PlanAnswer(reading.snapshot, plan, Timings(read, total) if timings else None)
+
+
+def _tell(answer: PlanAnswer, output: OutputFormat) -> None:
+    from fourleaf.cli.render.plan_view import plan_view
+    from fourleaf.model.documents.plan import to_document
+
+    snapshot, plan, wide = answer.snapshot, answer.plan, output is OutputFormat.WIDE
+    tell(
+        lambda: to_document(snapshot, plan, answer.timings),
+        lambda: plan_view(snapshot, plan, out().width, glyphs(), wide),
+        output,
+    )
+
+
+def _matters(answer: PlanAnswer) -> object:
+    """Who goes where, and who waits why."""
+    plan = answer.plan
+    return {(one.gang, one.pods) for one in plan.placements}, set(plan.waiting)

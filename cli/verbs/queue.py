@@ -1,0 +1,160 @@
+"""`fourleaf queue`: the gangs that wait, in the order of planning, why, and until when."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourleaf.cli.console import EXIT_OK
+from fourleaf.cli.documents import Document, tell
+from fourleaf.cli.inputs import moment, need_terms, reading_of
+from fourleaf.cli.options import (
+    Answer,
+    ConfigNamespace,
+    Context,
+    GangNamespace,
+    Interval,
+    Kubeconfig,
+    Now,
+    OutputFormat,
+    PlanFiles,
+    Server,
+    Watch,
+)
+from fourleaf.cli.watch import WatchedAnswer, need_anew, present
+
+if TYPE_CHECKING:
+    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.model.gang import GangKey
+    from fourleaf.model.readers import InputReading
+    from fourleaf.model.start import Start
+    from fourleaf.solver.process.client import SolverClient
+
+Look = tuple[list[Document], float]
+"""What waits, and the moment that it is from."""
+
+
+def queue(
+    files: PlanFiles = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    namespace: GangNamespace = None,
+    server: Server = None,
+    output: Answer = OutputFormat.TABLE,
+    start: Annotated[
+        bool, typer.Option("--start", help="Say when each could start, if nobody new came.")
+    ] = False,
+    now: Now = None,
+    watch: Watch = False,
+    interval: Interval = 5.0,
+) -> None:
+    """List the gangs that wait: higher priority first, then older.
+
+    Why each waits is what the scheduler has written into the conditions of its pods. When it
+    could start follows from how long the pods that run are expected to: their annotation
+    topology.scheduler/expected-duration, else their activeDeadlineSeconds.
+
+    Exit code: 0 the queue was read, 2 it cannot be.
+    """
+    from fourleaf.cli.live import ClusterAccess
+
+    if server and (start or files):
+        raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
+    need_anew(files, watch)
+    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    with _Looks(reach, files, moment(now), start) as looks:
+
+        def look() -> Look:
+            entries, at = (_from_server(server), time.time()) if server else looks.look()
+            return [one for one in entries if namespace in (None, one["namespace"])], at
+
+        view = WatchedAnswer(
+            look, lambda seen: _tell(*seen, output), lambda _: EXIT_OK, itemgetter(0)
+        )
+        present(view, output, watch, interval)
+
+
+def _from_server(server: str) -> list[Document]:
+    from fourleaf.cli.server import fetch_status
+
+    entries: list[Document] = fetch_status(server)["queue"]
+    return sorted(entries, key=lambda e: (-e["priority"], e["since"], e["namespace"], e["name"]))
+
+
+class _Looks:
+    """Looks at the queue of a cluster, or of files, with one solver process for all of them."""
+
+    def __init__(
+        self, reach: ClusterAccess, files: list[str] | None, now: float | None, start: bool
+    ) -> None:
+        self._reach = reach
+        self._files = files
+        self._now = now
+        self._client: SolverClient | None = None
+        if start:
+            from fourleaf.cli.logs import log_to_stderr
+            from fourleaf.solver.forecast.ask import asking_client
+
+            log_to_stderr()
+            self._client = asking_client()
+
+    def __enter__(self) -> _Looks:
+        if self._client is not None:
+            self._client.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    def look(self) -> Look:
+        """What waits now."""
+        reading = reading_of(self._reach, self._files, self._now)
+        starts = None if self._client is None else _starts(self._client, reading)
+        return waiting(reading, starts), reading.snapshot.now
+
+
+def _starts(client: SolverClient, reading: InputReading) -> dict[GangKey, Start]:
+    from fourleaf.cli.progress import Progress
+    from fourleaf.solver.forecast.ask import ask_starts
+
+    need_terms(reading.snapshot.config, reading.config_source, client.extensions_in_force())
+    snapshot = replace(reading.snapshot, standing=reading.standing((), True))
+    with Progress("looking ahead"):
+        client.wait_until_ready()
+        return ask_starts(client, snapshot)
+
+
+def waiting(reading: InputReading, starts: Mapping[GangKey, Start] | None = None) -> list[Document]:
+    """The gangs that wait, each as `/status` tells of it, in the order of planning.
+
+    With its start where `starts` are given.
+    """
+    from fourleaf.model.documents.queue import queue_entry, start_document
+    from fourleaf.solver.instance.gang_classes import gang_order
+
+    pods, now = reading.pods, reading.snapshot.now
+    entries = []
+    for gang in sorted(reading.snapshot.gangs, key=gang_order):
+        entry = queue_entry(gang, pods)
+        if starts is not None:
+            entry["start"] = start_document(starts[gang.key], now)
+        entries.append(entry)
+    return entries
+
+
+def _tell(entries: list[Document], now: float, output: OutputFormat) -> None:
+    from fourleaf.cli.render.queue import queue_lines
+    from fourleaf.model.config.spec import API_VERSION
+
+    tell(
+        lambda: {"apiVersion": API_VERSION, "kind": "Queue", "gangs": entries},
+        lambda: queue_lines(entries, now, output is OutputFormat.WIDE),
+        output,
+    )

@@ -1,0 +1,143 @@
+"""`fourleaf run`: the scheduler of a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.options import Context, Kubeconfig, Namespace
+from fourleaf.cli.solver_process import solver
+
+if TYPE_CHECKING:
+    from fourleaf.k8s_bridge.reporting.http import StateServer
+    from fourleaf.k8s_bridge.scheduler import SchedulerOptions
+    from fourleaf.solver.process.client import SolverClient
+
+
+class DryRunMode(StrEnum):
+    """When a gang is tried out before it is decided."""
+
+    ALWAYS = "always"
+    NEVER = "never"
+    AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Where a scheduler connects, listens and keeps its audit lines."""
+
+    kubeconfig: str | None
+    context: str | None
+    host: str
+    port: int
+    audit: str | None
+
+
+def run(
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    scheduler_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="SCHEDULER_NAME",
+            metavar="NAME",
+            help="Pods with this schedulerName are ours. Repeatable; without it, as configured.",
+        ),
+    ] = None,
+    namespace: Namespace = None,
+    config_namespace: Annotated[
+        str, typer.Option(metavar="NAMESPACE", help="Where topology-scheduler-config is.")
+    ] = "kube-system",
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where probes, metrics and status are served.")
+    ] = "127.0.0.1:8080",
+    lease_seconds: Annotated[
+        int, typer.Option(min=3, max=60, help="How long the lead holds without a renewal.")
+    ] = 6,
+    dry_run: Annotated[
+        DryRunMode,
+        typer.Option(help="Try gangs out first; auto: where a webhook looks at bindings."),
+    ] = DryRunMode.AUTO,
+    audit: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Append a line for each decision; - for stdout."),
+    ] = None,
+) -> None:
+    """Schedule the gangs of a cluster, until stopped.
+
+    Several replicas elect a leader. LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
+
+    Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
+    """
+    setting = RunOptions(kubeconfig, context, *address(listen), audit)
+    with solver() as client:
+        from fourleaf.cli.clusters import own_namespace
+        from fourleaf.k8s_bridge.election.election import Timing
+        from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+        from fourleaf.k8s_bridge.scheduler import SchedulerOptions
+
+        set_up_logs()
+        options = SchedulerOptions(
+            namespace=namespace or own_namespace(),
+            config_namespace=config_namespace,
+            scheduler_names=tuple(scheduler_name or ()),
+            dry_run=dry_run.value,
+            timing=Timing(lease_seconds, lease_seconds / 4, lease_seconds / 4),
+        )
+        asyncio.run(_until_stopped(options, setting, client))
+
+
+async def _until_stopped(
+    options: SchedulerOptions, setting: RunOptions, client: SolverClient
+) -> None:
+    from fourleaf.cli.clusters import connected
+    from fourleaf.k8s_bridge.reporting.audit import Audit, audit_to
+    from fourleaf.k8s_bridge.reporting.http import StateServer
+    from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+    from fourleaf.k8s_bridge.reporting.reporter import Reporter
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
+    from fourleaf.k8s_bridge.runtime.http_server import Address
+    from fourleaf.k8s_bridge.scheduler import Scheduler
+    from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
+
+    clock = SystemClock()
+    metrics = SchedulerMetrics()
+    async with (
+        AsyncSolver(client) as solver,
+        connected(setting.kubeconfig, setting.context) as cluster,
+    ):
+        audit = Audit(audit_to(setting.audit), clock) if setting.audit else None
+
+        def reporter(scheduler: Scheduler) -> Reporter:
+            return Reporter(scheduler, metrics, audit, cluster.traffic.requests)
+
+        scheduler = Scheduler(cluster, clock, solver.plan, options, reporter, planner=solver)
+        address = Address(setting.host, setting.port)
+        server = StateServer(scheduler.reporter, metrics.registry, address)
+        async with _listening(server, setting):
+            work = asyncio.create_task(scheduler.run())
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, work.cancel)
+            with contextlib.suppress(asyncio.CancelledError):
+                await work
+
+
+@asynccontextmanager
+async def _listening(server: StateServer, setting: RunOptions) -> AsyncIterator[None]:
+    """The server, listening. Raises `BadInput` where the address cannot be had."""
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(server)
+        except OSError as error:
+            raise taken(error, f"{setting.host}:{setting.port}") from error
+        yield

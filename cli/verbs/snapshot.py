@@ -1,0 +1,69 @@
+"""`fourleaf snapshot`: a cluster in a file, from which it can be planned elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
+
+if TYPE_CHECKING:
+    from fourleaf.cli.live import Live
+
+STDOUT = "-"
+
+
+def snapshot(
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    namespace: Namespace = None,
+    file: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="Where to write it; - for stdout.")
+    ] = STDOUT,
+) -> None:
+    """Write everything that a plan depends on as one List in JSON.
+
+    `fourleaf plan -f FILE` plans it anywhere. It holds no Secret, and of containers neither
+    environment nor command nor image.
+
+    Exit code: 0 written, 2 the cluster cannot be read or the file not be written.
+    """
+    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.cli.live import ClusterAccess, observe
+    from fourleaf.cli.text import json_text
+    from fourleaf.model.problems import BadInput, Problem, Severity
+
+    reach = ClusterAccess(kubeconfig, context, config_namespace)
+    live = observe(reach, leases_in=namespace or own_namespace())
+    text = json_text(document(live)) + "\n"
+    if file == STDOUT:
+        sys.stdout.write(text)
+    else:
+        try:
+            with open(file, "w", encoding="utf-8") as stream:
+                stream.write(text)
+        except OSError as error:
+            advice = "Name a file that can be written."
+            message = f"cannot be written: {error.strerror}"
+            raise BadInput([Problem(Severity.ERROR, file, "", "", "", message, advice)]) from error
+    moment = datetime.fromtimestamp(live.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    name = "FILE" if file == STDOUT else file
+    sys.stderr.write(
+        f"{len(live.objects)} objects; plan them with the ages of that moment: "
+        f"fourleaf plan -f {name} --now {moment}\n"
+    )
+
+
+def document(live: Live) -> dict[str, Any]:
+    """The List: kind by kind, each by namespace and name."""
+    items = [*live.objects, *live.leases]
+    return {"apiVersion": "v1", "kind": "List", "items": sorted(items, key=_order)}
+
+
+def _order(body: dict[str, Any]) -> tuple[str, str, str, str]:
+    metadata = body["metadata"]
+    return body["kind"], body["apiVersion"], metadata.get("namespace", ""), metadata["name"]

@@ -1,0 +1,224 @@
+"""`fourleaf status`: who leads, what is recorded, how full the cluster is, and who waits."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING
+from fourleaf.cli.documents import Document, tell
+from fourleaf.cli.options import (
+    Answer,
+    ConfigNamespace,
+    Context,
+    Interval,
+    Kubeconfig,
+    Namespace,
+    OutputFormat,
+    Server,
+    Watch,
+)
+from fourleaf.cli.watch import WatchedAnswer, present
+
+if TYPE_CHECKING:
+    from fourleaf.cli.live import ClusterAccess, Live
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.k8s_bridge.election.lease import LeaderLease
+
+CLUSTER_STATUS = "ClusterStatus"
+GOES_ON = {"lastCycle", "cycles"}
+"""What a scheduler says anew after every cycle, also where nothing comes of it."""
+
+
+def status(
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    namespace: Namespace = None,
+    server: Server = None,
+    output: Answer = OutputFormat.TABLE,
+    watch: Watch = False,
+    interval: Interval = 5.0,
+) -> None:
+    """Show how scheduler and cluster are.
+
+    Exit code: 0 fine, 2 it cannot be read, 3 no scheduler leads.
+    """
+    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.server import fetch_status
+
+    reach = ClusterAccess(kubeconfig, context, config_namespace)
+
+    def look() -> Document:
+        if server:
+            return fetch_status(server)
+        return asyncio.run(_observed(reach, namespace or own_namespace()))
+
+    view = WatchedAnswer(look, lambda document: _tell(document, output), _code, _matters)
+    present(view, output, watch, interval)
+
+
+def _tell(document: Document, output: OutputFormat) -> None:
+    from fourleaf.cli.render.status import cluster_lines, server_lines
+
+    lines = cluster_lines if document["kind"] == CLUSTER_STATUS else server_lines
+    tell(lambda: document, lambda: lines(document, time.time()), output)
+
+
+def _code(document: Document) -> int:
+    leader = document["leader"]
+    of_cluster = document["kind"] == CLUSTER_STATUS
+    leads = leader["valid"] if of_cluster else bool(document["holder"])
+    return EXIT_OK if leads else EXIT_PENDING
+
+
+def _matters(document: Document) -> Document:
+    """All but the moments that go on while nothing happens."""
+    if document["kind"] != CLUSTER_STATUS:
+        return {name: document[name] for name in document.keys() - GOES_ON}
+    leader = {name: document["leader"][name] for name in ("holder", "epoch", "valid")}
+    return {**document, "leader": leader}
+
+
+async def _observed(reach: ClusterAccess, namespace: str) -> Document:
+    from fourleaf.cli.clusters import connected
+    from fourleaf.cli.live import read_live
+
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        live = await read_live(cluster, reach, namespace)
+        leader = await leader_of(cluster, reach, namespace)
+    return document_of(live, leader)
+
+
+async def leader_of(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:
+    """Who holds the leader's Lease in `namespace`. Raises `BadInput` where it cannot be read."""
+    from fourleaf.cli.clusters import refused
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import LEASES
+    from fourleaf.model.problems import BadInput
+
+    try:
+        lease = await _lease(cluster, namespace)
+        valid = lease is not None and await _is_valid(cluster, namespace, lease)
+    except ClusterError as error:
+        raise BadInput([refused(error, reach.name, "get", LEASES)]) from error
+    return {
+        "holder": lease.holder if lease else "",
+        "epoch": lease.transitions if lease else 0,
+        "renewed": lease.renewed if lease else "",
+        "seconds": lease.seconds if lease else 0.0,
+        "valid": valid,
+    }
+
+
+async def _lease(cluster: Cluster, namespace: str) -> LeaderLease | None:
+    from fourleaf.k8s_bridge.cluster.errors import NotFound
+    from fourleaf.k8s_bridge.cluster.kinds import LEASES
+    from fourleaf.k8s_bridge.cluster.protocol import Target
+    from fourleaf.k8s_bridge.election.lease import read_lease
+    from fourleaf.k8s_bridge.ledger.names import LEADER
+
+    try:
+        return read_lease(await cluster.get(LEASES, Target(namespace, LEADER)))
+    except NotFound:
+        return None
+
+
+async def _is_valid(cluster: Cluster, namespace: str, lease: LeaderLease) -> bool:
+    """Whether somebody holds the Lease.
+
+    Where its times say no, the clocks of two machines may differ: then it is watched for as
+    long as it holds, as candidates do, and is valid if it is renewed.
+    """
+    if not lease.holder:
+        return False
+    if 0 <= time.time() - _moment(lease.renewed) <= lease.seconds:
+        return True
+    until = time.monotonic() + lease.seconds
+    while time.monotonic() < until:
+        await asyncio.sleep(0.5)
+        now = await _lease(cluster, namespace)
+        if now is None or not now.holder:
+            return False
+        if now.version != lease.version:
+            return True
+    return False
+
+
+def _moment(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def document_of(live: Live, leader: Document) -> Document:
+    """What `live` shows, as a document."""
+    from fourleaf.cli.verbs.queue import waiting
+    from fourleaf.model.config.spec import API_VERSION
+
+    reading = live.reading()
+    snapshot = reading.snapshot
+    nodes = snapshot.fabric.nodes.values()
+    reasons = Counter(one["reason"] or "Unknown" for one in waiting(reading))
+    return {
+        "apiVersion": API_VERSION,
+        "kind": CLUSTER_STATUS,
+        "leader": leader,
+        "records": _records(live),
+        "nodes": {
+            "total": len(nodes),
+            "schedulable": sum(node.schedulable for node in nodes),
+            "leaves": len(snapshot.fabric.leaves),
+            "spines": len(snapshot.fabric.spines),
+        },
+        "gpus": {
+            "total": sum(node.allocatable.gpus for node in nodes),
+            "used": sum(held.gpus for held in snapshot.used.values()),
+            "free": sum(
+                max(0, snapshot.free[node.name].gpus) for node in nodes if node.schedulable
+            ),
+        },
+        "gangs": {
+            "running": len({pod.gang for pod in snapshot.running if pod.ours and pod.gang}),
+            "waiting": reasons.total(),
+            "reasons": dict(sorted(reasons.items())),
+        },
+    }
+
+
+def _records(live: Live) -> Document:
+    from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
+    from fourleaf.k8s_bridge.ledger.names import FORMAT, GANG, PAGE, RECORD
+    from fourleaf.k8s_bridge.ledger.sealed import BadRecord
+    from fourleaf.k8s_bridge.relocation.codec import read_relocation
+
+    sorts: Counter[str] = Counter()
+    entries, unreadable = 0, 0
+    phases: Counter[str] = Counter()
+    formats: Counter[str] = Counter()
+    for body in live.leases:
+        metadata = body["metadata"]
+        formats[(metadata.get("annotations") or {}).get(FORMAT, "1")] += 1
+        try:
+            if (sort := metadata["labels"][RECORD]) == PAGE:
+                entries += len(read_page(body).entries)
+            elif sort == GANG:
+                phases[read_gang(body).phase.value] += 1
+            else:
+                read_relocation(body)
+            sorts[sort] += 1
+        except BadRecord:
+            unreadable += 1
+    return {
+        "pages": sorts[PAGE],
+        "entries": entries,
+        "gangLeases": phases.total(),
+        "gangLeasePhases": dict(sorted(phases.items())),
+        "unreadable": unreadable,
+        "formats": dict(sorted(formats.items())),
+    }

@@ -1,0 +1,131 @@
+"""`fourleaf webhook`: the admission server of a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig
+
+if TYPE_CHECKING:
+    from fourleaf.webhook.serve import WebhookOptions
+
+
+def webhook(
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where reviews are answered, by TLS.")
+    ] = "127.0.0.1:8443",
+    metrics_listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Where metrics and probes are served.")
+    ] = "127.0.0.1:8081",
+    cert_dir: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            file_okay=False,
+            exists=True,
+            help="A folder with tls.crt and tls.key, as cert-manager keeps it; it is watched.",
+        ),
+    ] = None,
+    self_signed: Annotated[
+        bool,
+        typer.Option(
+            "--self-signed", help="Make and renew a certificate, kept in a Secret for all replicas."
+        ),
+    ] = False,
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A name or address of the self-signed certificate. Repeatable; without it, "
+            "those of the Service.",
+        ),
+    ] = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMESPACE",
+            help="Where the Secret and the Service are; without it the pod's own, or kube-system.",
+        ),
+    ] = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    scheduler_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="SCHEDULER_NAME",
+            metavar="NAME",
+            help="Pods with this schedulerName are ours. Repeatable; without it, as configured.",
+        ),
+    ] = None,
+    scheduler_user: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="USER",
+            help="Whom the API server sees as the scheduler. Repeatable; without it, its "
+            "ServiceAccount in kube-system.",
+        ),
+    ] = None,
+    drain_seconds: Annotated[
+        float,
+        typer.Option(min=0, max=60, help="How long to answer on after a signal to stop."),
+    ] = 5.0,
+) -> None:
+    """Complete and check pods and claims before they exist, until stopped.
+
+    LOG_LEVEL is DEBUG, INFO, WARNING or ERROR.
+
+    Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
+    """
+    if self_signed == (cert_dir is not None):
+        raise typer.BadParameter("give one of the two", param_hint="--cert-dir or --self-signed")
+    import uvloop
+
+    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+    from fourleaf.webhook.serve import WebhookOptions
+    from fourleaf.webhook.settings import SCHEDULER_USER
+
+    host, port = address(listen)
+    side_host, side_port = address(metrics_listen, "--metrics-listen")
+    set_up_logs()
+    options = WebhookOptions(
+        host=host,
+        port=port,
+        side_host=side_host,
+        side_port=side_port,
+        namespace=namespace or own_namespace(),
+        config_namespace=config_namespace,
+        scheduler_names=tuple(scheduler_name or ()),
+        scheduler_users=frozenset(scheduler_user or (SCHEDULER_USER,)),
+        certificates=cert_dir,
+        hosts=tuple(host_name or ()),
+        leave=drain_seconds,
+    )
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_until_stopped(options, kubeconfig, context))
+
+
+async def _until_stopped(
+    options: WebhookOptions, kubeconfig: str | None, context: str | None
+) -> None:
+    from fourleaf.cli.clusters import connected
+    from fourleaf.k8s_bridge.runtime.clock import SystemClock
+    from fourleaf.webhook.serve import serve
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with connected(kubeconfig, context) as cluster:
+        try:
+            await serve(cluster, SystemClock(), options, stop)
+        except OSError as error:
+            where = f"{options.host}:{options.port} or {options.side_host}:{options.side_port}"
+            raise taken(error, where, "--listen or --metrics-listen") from error

@@ -1,0 +1,173 @@
+"""`fourleaf why`: where a gang runs, or why it waits and what would let it start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fourleaf.cli import options
+from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
+from fourleaf.cli.documents import Document, tell
+from fourleaf.cli.gang_names import find_gang
+from fourleaf.cli.inputs import moment
+from fourleaf.cli.options import (
+    ConfigNamespace,
+    Context,
+    Gang,
+    GangNamespace,
+    Interval,
+    Kubeconfig,
+    Live,
+    Now,
+    OutputFormat,
+    PlanFiles,
+    Watch,
+)
+from fourleaf.cli.plan_input import Input
+from fourleaf.cli.solver_process import solver
+from fourleaf.cli.watch import WatchedAnswer, need_anew, present
+
+if TYPE_CHECKING:
+    from fourleaf.model import gang as gangs
+    from fourleaf.model.gang import GangKey
+    from fourleaf.model.plan import Placement, Plan, Waiting
+    from fourleaf.model.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class RunningMember:
+    """A pod of a gang and its place. `devices` are numbers as the scheduler wrote them."""
+
+    pod: str
+    node: str
+    leaf: str
+    devices: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WhyAnswer:
+    """All about one gang: what stands, and for the rest what planning right now comes to."""
+
+    key: GangKey
+    standing: tuple[RunningMember, ...]
+    gang: gangs.Gang | None = None
+    placement: Placement | None = None
+    waiting: Waiting | None = None
+
+
+Seen = tuple[WhyAnswer, "Snapshot"]
+
+
+def why(
+    gang: Gang,
+    files: PlanFiles = None,
+    live: Live = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    namespace: GangNamespace = None,
+    output: options.Answer = OutputFormat.TABLE,
+    watch: Watch = False,
+    interval: Interval = 5.0,
+    now: Now = None,
+) -> None:
+    """Tell where a gang runs, or why it waits and what would let it start.
+
+    Plans what is observed, which changes nothing.
+
+    Exit code: 0 it is placed or would be now, 2 there is no such gang, 3 it has to wait.
+    """
+    need_anew(files, watch)
+    at = moment(now)
+    with solver() as client:
+        from fourleaf.cli.live import ClusterAccess
+        from fourleaf.cli.logs import log_to_stderr
+
+        log_to_stderr()
+        given = Input(ClusterAccess(kubeconfig, context, config_namespace), files or (), live, at)
+
+        def look() -> Seen:
+            reading = given.read()
+            key = find_gang(reading.snapshot, gang, namespace, given.where)
+            wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
+            print_problems(wrong)
+            plan = _planned(client, reading.snapshot, key)
+            return explained(reading.snapshot, key, plan), reading.snapshot
+
+        view = WatchedAnswer(look, lambda seen: _tell(*seen, output), _code, lambda seen: seen[0])
+        present(view, output, watch, interval)
+
+
+def _code(seen: Seen) -> int:
+    return EXIT_PENDING if seen[0].waiting else EXIT_OK
+
+
+def _planned(client: Any, snapshot: Snapshot, key: GangKey) -> Plan | None:
+    """The plan of now, None where nothing of the gang waits."""
+    from fourleaf.cli.progress import Progress
+
+    if all(gang.key != key for gang in snapshot.gangs):
+        return None
+    with Progress("planning what is observed") as progress:
+        client.wait_until_ready()
+        plan: Plan = client.plan(snapshot, on_stage=progress.stage)
+    return plan
+
+
+def explained(snapshot: Snapshot, key: GangKey, plan: Plan | None) -> WhyAnswer:
+    """Put together where members of a gang run and what `plan` says of the others."""
+    running = [pod for pod in snapshot.running if pod.gang == key and pod.ours]
+    fabric = snapshot.fabric
+    standing = tuple(
+        RunningMember(
+            pod.name,
+            pod.node,
+            fabric.leaves[fabric.leaf_of[pod.node]].name if pod.node in fabric.leaf_of else "",
+            pod.devices,
+        )
+        for pod in running
+    )
+    gang = next((one for one in snapshot.gangs if one.key == key), None)
+    placements = plan.placements if plan else ()
+    waits = plan.waiting if plan else ()
+    return WhyAnswer(
+        key,
+        standing,
+        gang,
+        next((one for one in placements if one.gang == key), None),
+        next((one for one in waits if one.gang == key), None),
+    )
+
+
+def _tell(answer: WhyAnswer, snapshot: Snapshot, output: OutputFormat) -> None:
+    from fourleaf.cli.render.why import why_lines
+
+    tell(
+        lambda: document_of(answer),
+        lambda: why_lines(answer, snapshot, snapshot.now, glyphs()),
+        output,
+    )
+
+
+def document_of(answer: WhyAnswer) -> Document:
+    """The answer as a document; `state` is Placed, PlacedNow or Waiting."""
+    from fourleaf.model.config.spec import API_VERSION
+    from fourleaf.model.documents.plan import waiting_document
+
+    state = "Waiting" if answer.waiting else "PlacedNow" if answer.placement else "Placed"
+    document: Document = {
+        "apiVersion": API_VERSION,
+        "kind": "GangStatus",
+        "namespace": answer.key.namespace,
+        "name": answer.key.name,
+        "state": state,
+        "pods": [
+            {"name": one.pod, "node": one.node, "leaf": one.leaf, "devices": list(one.devices)}
+            for one in answer.standing
+        ],
+    }
+    if answer.placement:
+        document["wouldGoTo"] = [{"name": pod, "node": node} for pod, node in answer.placement.pods]
+    if answer.waiting:
+        document["why"] = waiting_document(answer.waiting)
+    return document

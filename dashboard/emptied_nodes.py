@@ -1,0 +1,75 @@
+"""Nodes emptied: where the repair would bring the gangs on them, and what there is to plan then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fourleaf.dashboard.solver_pool import Asker
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.previews.drain import Drained, drained, emptied
+from fourleaf.model.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """What comes of emptying nodes, and by key the gangs that start over, whole, in the queue."""
+
+    drained: Drained
+    restarts: dict[GangKey, Gang]
+
+
+async def emptying(sight: Sight, asker: Asker, nodes: Sequence[str]) -> Emptied:
+    """Let the repair empty `nodes`. Raises `BusyError`."""
+    snapshot = emptied(sight, nodes)
+    plan = await asker.repair(snapshot)
+    over = {one.gang.key: _whole(one.gang) for one in snapshot.standing}
+    restarts = {key: over[key] for key in plan.restarts}
+    return Emptied(drained(sight, nodes, snapshot, plan), restarts)
+
+
+def afterwards(snapshot: Snapshot, gone: Emptied) -> Snapshot:
+    """`snapshot` once whoever finds another place stands there, and who starts over waits.
+
+    Gangs without another place stay in it where they are, and so do all where repair is off. Which
+    devices a pod gets on its new node is not known.
+    """
+    if not gone.drained.enabled:
+        return snapshot
+    targets = {
+        (move.namespace, move.pod): move.target
+        for moves in gone.drained.moves.values()
+        for move in moves
+        if move.source
+    }
+    running = tuple(
+        replace(pod, node=targets[pod.namespace, pod.name], devices=())
+        if (pod.namespace, pod.name) in targets
+        else pod
+        for pod in snapshot.running
+        if pod.gang not in gone.restarts
+    )
+    waits = (_bound(one, targets) for one in snapshot.gangs if one.key not in gone.restarts)
+    return replace(snapshot, running=running, gangs=(*waits, *gone.restarts.values()))
+
+
+def _whole(gang: Gang) -> Gang:
+    """`gang` with all members to be placed."""
+    roles = (
+        replace(role, pods=(*(pod for pod, _ in role.bound), *role.pods), bound=())
+        for role in gang.roles
+    )
+    return replace(gang, roles=tuple(roles))
+
+
+def _bound(gang: Gang, targets: dict[tuple[str, str], str]) -> Gang:
+    """`gang` with the members that run already where they are now."""
+    space = gang.key.namespace
+    roles = (
+        replace(
+            role, bound=tuple((pod, targets.get((space, pod), node)) for pod, node in role.bound)
+        )
+        for role in gang.roles
+    )
+    return replace(gang, roles=tuple(roles))

@@ -1,0 +1,49 @@
+"""Dry runs of a drain and of a defragmentation, by the planner that the verbs ask too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from fourleaf.dashboard.emptied_nodes import emptying
+from fourleaf.dashboard.solver_pool import Asker
+from fourleaf.dashboard.views.view import View
+from fourleaf.dashboard.what_if import Name
+from fourleaf.dashboard.world.sight import Sight, World
+from fourleaf.model.documents.relocation import defrag_document, drain_document
+from fourleaf.model.previews.defrag import gathered, movers
+from fourleaf.model.previews.places import nodes_of
+
+Document = dict[str, Any]
+
+
+class DrainQuestion(View):
+    """What to empty: nodes, leaves or spines."""
+
+    places: Annotated[tuple[Name, ...], Field(min_length=1, max_length=1000)]
+
+
+class DefragQuestion(View):
+    """The most pods to move; None for what the config allows in an hour."""
+
+    moves: Annotated[int, Field(ge=0, le=100_000)] | None = None
+
+
+async def drain_preview(
+    world: World, sight: Sight, asker: Asker, question: DrainQuestion
+) -> Document:
+    """Say what `fourleaf drain --dry-run -o json` says. Raises `BadInput` and `BusyError`."""
+    nodes = nodes_of(sight.snapshot.fabric, question.places, world.name)
+    return drain_document((await emptying(sight, asker, nodes)).drained)
+
+
+async def defrag_preview(sight: Sight, asker: Asker, question: DefragQuestion) -> Document:
+    """Say what `fourleaf defrag --dry-run -o json` says. Raises `BusyError`."""
+    spec = sight.snapshot.config.spec.defragmentation
+    budget = spec.moves_per_hour if question.moves is None else question.moves
+    ready, young = movers(sight)
+    snapshot = replace(sight.snapshot, standing=ready)
+    plan = await asker.defragment(snapshot, budget)
+    return defrag_document(gathered(plan, ready, budget, young))

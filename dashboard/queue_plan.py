@@ -1,0 +1,53 @@
+"""The plan of all that wait, which several pages may want at once."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fourleaf.dashboard.solver_pool import Asker
+from fourleaf.dashboard.world.sight import Sight
+from fourleaf.model.plan import Plan
+
+
+class QueuePlans:
+    """Plans each version of the cluster once; whoever asks meanwhile waits for the same answer."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._version = 0
+        self._task: asyncio.Task[Plan] | None = None
+
+    def known(self, sight: Sight) -> Plan | None:
+        """The plan of `sight`, None where it was not made yet."""
+        task = self._of(sight)
+        return task.result() if task is not None and task.done() else None
+
+    async def plan(self, sight: Sight) -> Plan:
+        """The plan of `sight`. Raises `BusyError`; after a failure, the next one asks anew."""
+        task = self._of(sight)
+        if task is None:
+            task = self._task = asyncio.create_task(self._asker.plan(sight.snapshot))
+            task.add_done_callback(_heard)
+            self._version = sight.version
+        # Whoever goes away does not take the answer from the others.
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """End what is under way."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    def _of(self, sight: Sight) -> asyncio.Task[Plan] | None:
+        """The task for this version, unless it has failed."""
+        task = self._task
+        if task is None or self._version != sight.version:
+            return None
+        failed = task.done() and (task.cancelled() or task.exception() is not None)
+        return None if failed else task
+
+
+def _heard(task: asyncio.Task[Plan]) -> None:
+    """Take note of a failure of which nobody waits to hear any more."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,167 @@
+"""Everything that pages and the API ask for, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from fourleaf.dashboard.cycles import CyclesView, SchedulerCycles
+from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
+from fourleaf.dashboard.queue_plan import QueuePlans
+from fourleaf.dashboard.solver_pool import Asker
+from fourleaf.dashboard.start_times import MOST, Expecting
+from fourleaf.dashboard.views.fabric import FabricMap, FabricView
+from fourleaf.dashboard.views.gang import (
+    ElsewhereView,
+    GangView,
+    closed,
+    gang_view,
+    lifted,
+    place_view,
+    why_view,
+)
+from fourleaf.dashboard.views.gangs import GangsView, gangs_view
+from fourleaf.dashboard.views.history import HistoryView, history_view
+from fourleaf.dashboard.views.marks import Marks
+from fourleaf.dashboard.views.node import NodeView, node_view
+from fourleaf.dashboard.views.queue import QueueView, queue_view
+from fourleaf.dashboard.what_if import Question, TriedView, tried
+from fourleaf.dashboard.world.sight import World
+from fourleaf.model.extensions import ExtensionError, Extensions, load
+from fourleaf.model.gang import GangKey
+
+AGAIN = 5.0
+"""Seconds after which a plan that failed may be tried again."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Board:
+    """Answers about `world`, and nothing here changes it. `told` hears when more is known."""
+
+    def __init__(
+        self,
+        world: World,
+        asker: Asker,
+        expecting: Expecting,
+        cycles: SchedulerCycles,
+        told: Callable[[], None],
+    ) -> None:
+        self.world = world
+        self._told = told
+        self._planning: asyncio.Task[None] | None = None
+        self._asker = asker
+        self._expecting = expecting
+        self._cycles = cycles
+        self._marks = Marks()
+        self._extensions = _extensions()
+        self._map = FabricMap(world.name, self._marks)
+        self._fabric: FabricView | None = None
+        self._plans = QueuePlans(asker)
+
+    def fabric(self) -> FabricView:
+        """The map as it is now."""
+        sight = self.world.sight()
+        known = self._fabric
+        if known is None or known.version != sight.version or known.unsynced != sight.unsynced:
+            self._fabric = known = self._map.view(sight)
+        return known
+
+    def node(self, name: str) -> NodeView | None:
+        """A node, None where there is none."""
+        return node_view(self.world.sight(), name)
+
+    def queue(self) -> QueueView:
+        """The gangs that wait."""
+        sight = self.world.sight()
+        starts = self._expecting.starts(sight)
+        plan = self._plans.known(sight)
+        if plan is None and not self.world.live and self._planning is None:
+            self._planning = asyncio.create_task(self._plan_queue())
+        return queue_view(sight, starts, MOST, plan)
+
+    def gangs(self) -> GangsView:
+        """All gangs."""
+        return gangs_view(self.world.sight(), self._marks)
+
+    def gang(self, key: GangKey) -> GangView | None:
+        """A gang, None where there is none."""
+        return gang_view(self.world.sight(), key, self._extensions)
+
+    async def elsewhere(self, key: GangKey) -> ElsewhereView | None:
+        """Where a gang would go if it were planned now, None where there is no such gang."""
+        sight = self.world.sight()
+        if any(one.key == key for one in sight.snapshot.gangs):
+            snapshot, plan = sight.snapshot, await self._plans.plan(sight)
+        else:
+            alone = lifted(sight, key)
+            if alone is None:
+                return None
+            fabric = sight.snapshot.fabric
+            taken = (pod.node for pod in sight.snapshot.running if pod.gang == key)
+            here = {fabric.leaves[fabric.leaf_of[n]].name for n in taken if n in fabric.leaf_of}
+            snapshot = closed(alone[0], frozenset(here))
+            plan = await self._asker.plan(snapshot)
+        place = next((one for one in plan.placements if one.gang == key), None)
+        waits = next((one for one in plan.waiting if one.gang == key), None)
+        return ElsewhereView(
+            status=plan.status.value,
+            place=place_view(snapshot, place) if place else None,
+            why=why_view(waits) if waits else None,
+        )
+
+    async def history(self, key: GangKey) -> HistoryView | None:
+        """What is recorded of a gang, None where there is none."""
+        snapshot = self.world.sight().snapshot
+        pods = [pod.name for pod in snapshot.running if pod.gang == key]
+        for gang in snapshot.gangs:
+            if gang.key == key:
+                pods += [name for role in gang.roles for name in role.pods]
+        if not pods:
+            return None
+        return history_view(await self.world.history(key, pods))
+
+    async def cycles(self) -> CyclesView:
+        """The newest cycles of the scheduler."""
+        return await self._cycles.look()
+
+    async def tried(self, question: Question) -> TriedView:
+        """What would be, if. Raises `BadInput` and `BusyError`."""
+        sight = self.world.sight()
+        return await tried(self.world, sight, self._asker, question, self._extensions)
+
+    async def drain(self, question: DrainQuestion) -> dict[str, Any]:
+        """What would come of a drain. Raises `BadInput` and `BusyError`."""
+        return await drain_preview(self.world, self.world.sight(), self._asker, question)
+
+    async def defrag(self, question: DefragQuestion) -> dict[str, Any]:
+        """What would come of a defragmentation. Raises `BusyError`."""
+        return await defrag_preview(self.world.sight(), self._asker, question)
+
+    async def _plan_queue(self) -> None:
+        """Let the solver say why gangs wait that no scheduler looks at."""
+        try:
+            await self._plans.plan(self.world.sight())
+        except Exception:  # noqa: BLE001 - whatever it is, a later look may do better
+            _log.exception("queue_not_planned")
+            await asyncio.sleep(AGAIN)
+            self._planning = None
+        self._told()
+
+    async def close(self) -> None:
+        """End what is under way."""
+        if self._planning is not None:
+            self._planning.cancel()
+            await asyncio.wait({self._planning})
+        await self._plans.close()
+
+
+def _extensions() -> Extensions:
+    try:
+        return load()
+    except ExtensionError as error:
+        _log.error("extensions_unusable", why=str(error))
+        return Extensions()

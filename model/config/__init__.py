@@ -1,0 +1,1 @@
+"""The configuration: the shape of the `SchedulerConfig` manifest, its defaults, its values."""

@@ -1,0 +1,69 @@
+"""The sections of the config about what happens to gangs that already run."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from fourleaf.model.config.values import Section
+from fourleaf.model.running_gang import RepairPolicy
+
+
+class Failures(Section):
+    """When a node counts as dead, when as well again, and how long that is held against it.
+
+    Its kubelet silent for `silentSeconds` and its host not answering, it is dead; well for
+    `wellSeconds`, it may be used again. `conditions` are types of node conditions that mean a
+    failure where they are true. A failure counts half after `halfLifeHours`.
+    """
+
+    silent_seconds: float = Field(default=20.0, ge=11, le=3600)
+    well_seconds: float = Field(default=30.0, ge=0, le=86400)
+    conditions: tuple[str, ...] = ()
+    half_life_hours: float = Field(default=168.0, gt=0, le=87600)
+
+
+class Repair(Section):
+    """What happens to gangs that lose members.
+
+    `policy` holds where the gang says nothing. Places are kept for `placesSeconds` at most
+    for members that have yet to come back.
+    """
+
+    enabled: bool = True
+    policy: RepairPolicy = RepairPolicy.MOVE
+    places_seconds: float = Field(default=300.0, gt=0, le=86400)
+
+
+class Preemption(Section):
+    """Whether gangs may take the place of lower ones, and how often one gang may.
+
+    A gang that has waited for `afterSeconds` may; once it has, not again for `windowSeconds`.
+    """
+
+    enabled: bool = True
+    after_seconds: float = Field(default=5.0, ge=0, le=86400)
+    window_seconds: float = Field(default=300.0, gt=0, le=86400)
+
+
+class Defragmentation(Section):
+    """Moves of running gangs that make room: how often they are looked for, and how many.
+
+    `everySeconds` of 0 leaves it to whoever asks. A gang moves `minimumRuntimeSeconds` after
+    it started at the earliest, and at most `perGangPerDay` times a day.
+    """
+
+    every_seconds: float = Field(default=0.0, ge=0, le=604800)
+    moves_per_hour: int = Field(default=16, ge=0, le=100000)
+    per_gang_per_day: int = Field(default=2, ge=0, le=1000)
+    minimum_runtime_seconds: float = Field(default=1800.0, ge=0, le=31536000)
+
+
+class Backfill(Section):
+    """Room kept for gangs that have waited for long.
+
+    After `afterSeconds` the first gang of a tier that cannot start gets a window in time;
+    others may use its place if they are expected to have ended before.
+    """
+
+    enabled: bool = True
+    after_seconds: float = Field(default=600.0, ge=0, le=31536000)

@@ -1,0 +1,62 @@
+"""What all sections of the config have in common.
+
+Each value says what it may be, and what helps where it is something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from fourleaf.model.quantity import mbits
+
+
+class Section(BaseModel):
+    """A frozen part of the config that refuses unknown fields."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True
+    )
+
+
+_BANDWIDTH = r"^[0-9]+(\.[0-9]+)?(Mb|Gb|Tb)$"
+_DOMAIN = r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?"
+_LABEL = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+_CLASS = f"^{_DOMAIN}$"
+_RESOURCE = f"^{_DOMAIN}/{_LABEL}$"
+QUALIFIED = f"^({_DOMAIN}/)?{_LABEL}$"
+"""Names as Kubernetes gives them to resources: a domain may stand before."""
+
+ADVICE: Mapping[str, str] = {
+    _BANDWIDTH: 'Write a bandwidth like "100Gb", "400Gb" or "1Tb".',
+    _CLASS: 'Name a DeviceClass, like "gpu.nvidia.com".',
+    _RESOURCE: 'Name a resource with its domain, like "nvidia.com/gpu".',
+    QUALIFIED: 'Name a scheduler in letters, digits, -, _ and ., like "gpu-scheduler".',
+}
+"""Pattern -> what to write where a text does not match it."""
+
+
+class Misfit(ValueError):
+    """Parts of the config that do not go together. Its message says why; `advice` what helps."""
+
+    def __init__(self, message: str, advice: str) -> None:
+        self.advice = advice
+        super().__init__(message)
+
+
+def _countable(text: str) -> str:
+    mbits(text)
+    return text
+
+
+Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False)]
+DeviceClassName = Annotated[str, Field(pattern=_CLASS)]
+Bandwidth = Annotated[str, Field(pattern=_BANDWIDTH), AfterValidator(_countable)]
+"""A bandwidth that `mbits` can read, so that nobody who reads it later can fail."""
+ResourceName = Annotated[str, Field(pattern=_RESOURCE)]
+"""An extended resource, never one that Kubernetes itself counts, such as `cpu`."""
+SchedulerName = Annotated[str, Field(pattern=QUALIFIED)]

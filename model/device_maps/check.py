@@ -1,0 +1,85 @@
+"""Whether a device map can be used as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fourleaf.model.device_maps.nodes import MapNode, MapNodes
+from fourleaf.model.device_maps.stated import StatedMap
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.device_map import Pin
+
+FIX = "`fourleaf map fix` puts a ready node of its pool in its place."
+AGENT = "See what the agent of the node reports: kubectl describe gns."
+OTHER_DEVICE = "Name another device; no two pods share one."
+
+
+@dataclass(frozen=True, slots=True)
+class LineFault:
+    """What is wrong with a line: an error, or something that may pass (`passing`)."""
+
+    message: str
+    advice: str
+    passing: bool = False
+
+
+def check_map(stated: StatedMap, ground: MapNodes) -> tuple[Problem, ...]:
+    """All that is wrong with one map, line by line; errors first."""
+    report = Report()
+    manifest = stated.manifest.on(report)
+    for bad in stated.bad:
+        manifest.error(stated.field, bad.line, bad.message, bad.advice)
+    taken: dict[tuple[str, int], int] = {}
+    for index, pin in sorted(stated.pins.items()):
+        line = f"{index}={pin}"
+        for fault in _faults(stated, ground, taken, pin):
+            tell = manifest.warn if fault.passing else manifest.error
+            tell(stated.field, line, fault.message, fault.advice)
+        for device in pin.devices:
+            taken.setdefault((pin.node, device), index)
+    if stated.pods is not None and stated.pods > len(stated.pins):
+        message = f"has {len(stated.pins)} lines for {stated.pods} pods"
+        manifest.error(stated.field, None, message, "Add a line for each pod, or run fewer.")
+    return report.problems
+
+
+def _faults(
+    stated: StatedMap, ground: MapNodes, taken: dict[tuple[str, int], int], pin: Pin
+) -> Iterator[LineFault]:
+    for device in pin.devices:
+        before = taken.get((pin.node, device))
+        if before is not None:
+            yield LineFault(
+                f"names device {device} of {pin.node}, which line {before} names too", OTHER_DEVICE
+            )
+    node = ground.nodes.get(pin.node)
+    if node is None:
+        yield LineFault(f"names {pin.node}, which is no node of the cluster", FIX)
+    elif not node.open:
+        what = "is cordoned" if node.ready else "is not ready"
+        yield LineFault(f"names {pin.node}, which {what}", FIX)
+    elif node.held_back:
+        yield LineFault(f"names {pin.node}, which is held back: {node.held_back}", AGENT)
+    else:
+        yield from _device_faults(stated, node, pin)
+
+
+def _device_faults(stated: StatedMap, node: MapNode, pin: Pin) -> Iterator[LineFault]:
+    if not node.devices | node.unhealthy:
+        yield LineFault(f"names {pin.node}, which has no GPU", "Name a node that has.")
+        return
+    numbers = ", ".join(map(str, sorted(node.devices))) or "none"
+    for device in pin.devices:
+        named = f"names device {device} of {pin.node}"
+        if device in node.unhealthy:
+            yield LineFault(f"{named}, which is unhealthy", f"Healthy are: {numbers}.")
+        elif device not in node.devices:
+            yield LineFault(f"{named}, which has no such device", f"It has: {numbers}.")
+        elif holder := node.holder_of(device, stated.text):
+            yield LineFault(
+                f"{named}, which {holder} holds now",
+                "Its pod waits until that one has ended.",
+                passing=True,
+            )

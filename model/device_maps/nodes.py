@@ -1,0 +1,138 @@
+"""The nodes that a device map may name: what they offer, and what of it is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fourleaf.model.config.spec import Spec
+from fourleaf.model.device_maps.provider import Provider, cluster_provider, pool_in, pool_of
+from fourleaf.model.devices.layout import numbers
+from fourleaf.model.readers.config import read_config
+from fourleaf.model.readers.nodes.node_status import doubt_twins
+from fourleaf.model.readers.nodes.nodes import NodeRead, read_nodes, with_devices
+from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.owners import Owners
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods.pods import Requests, read_pod
+from fourleaf.model.topology import natural_key
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceHolder:
+    """A pod that runs, and what it holds: `devices`, or `count` GPUs of unknown numbers.
+
+    `map` is the text of its own device map, "" without one.
+    """
+
+    pod: str
+    devices: frozenset[int]
+    count: int
+    map: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapNode:
+    """A node and the numbers of its devices: those that can be given away, and the unhealthy.
+
+    `held_back` says why its devices are not known for sure, "" where they are.
+    """
+
+    name: str
+    devices: frozenset[int]
+    ready: bool
+    cordoned: bool
+    pool: str
+    unhealthy: frozenset[int] = frozenset()
+    held_back: str = ""
+    holders: tuple[DeviceHolder, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        """Whether the node takes pods at all."""
+        return self.ready and not self.cordoned
+
+    @property
+    def usable(self) -> bool:
+        """Whether pods may be given devices there."""
+        return self.open and not self.held_back and bool(self.devices)
+
+    def holder_of(self, device: int, lines: str) -> str:
+        """The pod that holds `device` and does not belong to the map `lines`, else ""."""
+        others = (one for one in self.holders if not lines or one.map != lines)
+        return next((one.pod for one in others if device in one.devices), "")
+
+    def free(self, lines: str) -> frozenset[int]:
+        """The devices that nobody holds but pods of the map `lines`.
+
+        None of them where somebody holds GPUs whose numbers nobody knows.
+        """
+        others = [one for one in self.holders if not lines or one.map != lines]
+        if any(one.count for one in others):
+            return frozenset()
+        return self.devices.difference(*(one.devices for one in others))
+
+
+@dataclass(frozen=True, slots=True)
+class MapNodes:
+    """All nodes by name, in natural order, and who runs them."""
+
+    nodes: Mapping[str, MapNode] = field(default_factory=dict)
+    provider: Provider = Provider.OTHER
+
+    def pool_of(self, name: str) -> str:
+        """The pool of a node, which may be gone: then that of nodes named like it, else ""."""
+        node = self.nodes.get(name)
+        if node is not None:
+            return node.pool
+        named = pool_in(name)
+        if not named:
+            return ""
+        alike = (one.pool for one in self.nodes.values() if pool_in(one.name) == named)
+        return next(alike, named)
+
+
+def ground_of(inventory: Inventory) -> MapNodes:
+    """The nodes of the input and the pods that run on them. Broken nodes are left out."""
+    config = read_config(inventory).config
+    holders: dict[str, list[DeviceHolder]] = {}
+    for node, holder in _holders(inventory, config.spec):
+        holders.setdefault(node, []).append(holder)
+    read = read_nodes(inventory, config)
+    doubt_twins((one.node.name, one.devices) for one in read)
+    nodes = {
+        one.node.name: _node(one, tuple(holders.get(one.node.name, ())))
+        for one in sorted(read, key=lambda one: natural_key(one.node.name))
+    }
+    return MapNodes(nodes, cluster_provider((one.node.name, one.node.labels) for one in read))
+
+
+def _node(read: NodeRead, holders: tuple[DeviceHolder, ...]) -> MapNode:
+    node = with_devices(read)
+    free = node.allocatable.devices
+    devices = frozenset(range(node.allocatable.gpus) if free is None else numbers(free.mask))
+    known = devices if free is None else frozenset(numbers(free.layout.everything))
+    return MapNode(
+        name=node.name,
+        devices=devices,
+        ready=node.ready,
+        cordoned=node.cordoned,
+        pool=pool_of(node.name, node.labels),
+        unhealthy=known - devices,
+        held_back=node.held_back,
+        holders=holders,
+    )
+
+
+def _holders(inventory: Inventory, spec: Spec) -> Iterator[tuple[str, DeviceHolder]]:
+    owners, requests = Owners(inventory), Requests(spec)
+    for manifest in inventory.of("", "Pod"):
+        pod = read_pod(manifest, manifest.name, owners)
+        if not pod.running:
+            continue
+        requests.read(pod)
+        devices = frozenset(pod.devices)
+        count = 0 if devices else pod.request.gpus
+        if devices or count:
+            title = f"{pod.namespace}/{pod.name}"
+            yield pod.node, DeviceHolder(title, devices, count, pod.annotation(DEVICE_MAP) or "")

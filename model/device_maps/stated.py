@@ -1,0 +1,100 @@
+"""Where device maps stand: on pods, and on what makes pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fourleaf.model.readers.objects.annotations import field_of
+from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.owners import Owners
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP, BadLine, Pin, parse_map
+
+CARRIERS = (
+    ("apps", "StatefulSet"),
+    ("apps", "Deployment"),
+    ("batch", "Job"),
+    ("", "Pod"),
+)
+"""The kinds that may carry a map, what makes pods first."""
+TEMPLATE = "spec.template."
+
+
+@dataclass(frozen=True, slots=True)
+class StatedMap:
+    """A map as it stands on an object.
+
+    `prefix` is where the metadata stands, `metadata` or that of the pod template. `pods` is
+    how many pods the map is for, and None where nobody says so.
+    """
+
+    manifest: Manifest
+    prefix: str
+    text: str
+    pins: Mapping[int, Pin]
+    bad: tuple[BadLine, ...]
+    pods: int | None
+
+    @property
+    def field(self) -> str:
+        """The path of the annotation."""
+        return self.prefix + field_of(DEVICE_MAP)
+
+
+def stated_maps(inventory: Inventory) -> list[StatedMap]:
+    """All maps of the input. Pods that have theirs from an owner in the input do not count."""
+    owners = Owners(inventory)
+    found = []
+    for group, kind in CARRIERS:
+        for manifest in inventory.of(group, kind):
+            for prefix, text in _texts(manifest):
+                if kind != "Pod" or not _is_copy(manifest, text, owners):
+                    found.append(_stated(manifest, prefix, text))
+                break
+    return found
+
+
+def _stated(manifest: Manifest, prefix: str, text: str) -> StatedMap:
+    pins, bad = parse_map(text)
+    return StatedMap(manifest, prefix, text, pins, bad, _pods(manifest))
+
+
+def _texts(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Where the object says a map, what reaches its pods first."""
+    if manifest.kind != "Pod":
+        template = _part(_part(manifest.body, "spec"), "template")
+        text = _annotation(template)
+        if text is not None:
+            yield TEMPLATE, text
+    text = _annotation(manifest.body)
+    if text is not None:
+        yield "", text
+
+
+def _annotation(body: Body) -> str | None:
+    value = _part(_part(body, "metadata"), "annotations").get(DEVICE_MAP)
+    return value if isinstance(value, str) else None
+
+
+def _part(body: Body, key: str) -> Body:
+    value = body.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _is_copy(manifest: Manifest, text: str, owners: Owners) -> bool:
+    """Whether an owner in the input says the same, so that one word about it is enough."""
+    chain = owners.of(manifest.namespace, _part(manifest.body, "metadata"))
+    return any(said == text for one in chain.manifests for _, said in _texts(one))
+
+
+def _pods(manifest: Manifest) -> int | None:
+    spec = _part(manifest.body, "spec")
+    match manifest.kind:
+        case "Pod":
+            return None
+        case "Job":
+            count = spec.get("completions", spec.get("parallelism", 1))
+        case _:
+            count = spec.get("replicas", 1)
+    return count if isinstance(count, int) else None

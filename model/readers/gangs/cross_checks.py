@@ -1,0 +1,91 @@
+"""What concerns several gangs, or a gang and the fabric, once each gang has been read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.gang import Hold
+from fourleaf.model.readers.gangs.dialects import Dialect
+from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.keep_apart import keep_apart
+from fourleaf.model.readers.objects.annotations import PREFERRED_DOMAIN, field_of, stated
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.anti_affinity import Neighbours
+from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.topology import NaturalKey, natural_key
+
+
+def side_by_side(
+    drafts: Iterable[Draft], running: Neighbours, fabric: Fabric, report: Report
+) -> list[Draft]:
+    """All drafts in natural order, with what others do to them; `drafts` stay as they are."""
+    found = sorted((replace(draft) for draft in drafts), key=_natural)
+    _refuse_split(found, report)
+    keep_apart(found, running)
+    _warn(found, fabric, report)
+    return found
+
+
+def _natural(draft: Draft) -> tuple[NaturalKey, NaturalKey]:
+    return natural_key(draft.gang.key.namespace), natural_key(draft.gang.key.name)
+
+
+def _refuse_split(drafts: Sequence[Draft], report: Report) -> None:
+    """Refuse gangs short of members whose missing ones stand in another namespace."""
+    short: dict[tuple[Dialect, str], list[Draft]] = {}
+    for draft in drafts:
+        _, dialect, name = draft.identity
+        hold = draft.gang.hold
+        if (
+            dialect in (Dialect.OURS, Dialect.KUEUE)
+            and hold is not None
+            and hold.kind == ReasonKind.MEMBERS_MISSING
+        ):
+            short.setdefault((dialect, name), []).append(draft)
+    for (_, name), parts in short.items():
+        if len(parts) < 2:
+            continue
+        spaces = ", ".join(draft.gang.key.namespace for draft in parts)
+        for draft in parts[1:]:
+            pod = (draft.waiting or draft.bound)[0]
+            pod.manifest.on(report).error(
+                "metadata.namespace",
+                pod.namespace,
+                f"holds only part of gang {name}, which is spread over {spaces}",
+                "Put all members into one namespace; a gang cannot span two.",
+            )
+        for draft in parts:
+            draft.gang = replace(draft.gang, hold=_split(name, spaces))
+
+
+def _split(name: str, spaces: str) -> Hold:
+    return Hold(
+        ReasonKind.INVALID,
+        f"gang {name} is spread over namespaces {spaces}",
+        (),
+        ("Put all members into one namespace.",),
+    )
+
+
+def _warn(drafts: Sequence[Draft], fabric: Fabric, report: Report) -> None:
+    """Say what is legal but probably not meant."""
+    for draft in drafts:
+        domain = draft.gang.preferred_domain
+        if (
+            domain is not None
+            and fabric.leaves
+            and domain not in fabric.leaf_index
+            and domain not in fabric.spines
+            and draft.waiting
+        ):
+            pod = draft.waiting[0]
+            found = stated(pod.layers, PREFERRED_DOMAIN)
+            manifest = found[0] if found else pod.manifest
+            manifest.on(report).warn(
+                field_of(PREFERRED_DOMAIN),
+                domain,
+                "is no leaf or spine of the fabric",
+                "Name a leaf or a spine, or leave it out; it counts for nothing now.",
+            )

@@ -1,0 +1,149 @@
+"""Which gang a pod belongs to: the dialects, tried in order, the first match wins."""
+
+from __future__ import annotations
+
+import hashlib
+from enum import StrEnum
+
+from fourleaf.model.readers.objects.annotations import GANG, field_of
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods.pod_index import JOB_INDEX
+from fourleaf.model.readers.pods.pods import Pod
+
+
+class Dialect(StrEnum):
+    """How a pod says which gang it belongs to, in the order in which that is looked for."""
+
+    NATIVE = "podgroup"
+    COSCHEDULING = "pod-group"
+    VOLCANO = "group-name"
+    KUEUE = "kueue"
+    JOB_SET = "jobset"
+    LEADER_WORKER_SET = "lws"
+    RAY = "ray"
+    JOB = "job"
+    OURS = "gang"
+    MAP = "map"
+    SINGLE = "pod"
+
+
+COSCHEDULING_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io")
+VOLCANO_GROUP = "scheduling.k8s.io/group-name"
+KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
+KUEUE_TOTAL = "kueue.x-k8s.io/pod-group-total-count"
+JOB_SET_NAME = "jobset.sigs.k8s.io/jobset-name"
+LWS_NAME = "leaderworkerset.sigs.k8s.io/name"
+LWS_GROUP = "leaderworkerset.sigs.k8s.io/group-index"
+LWS_SIZE = "leaderworkerset.sigs.k8s.io/size"
+RAY_CLUSTER = "ray.io/cluster"
+
+Membership = tuple[Dialect, str]
+
+LONGEST = 253
+"""Characters of a gang's name, as of any object's."""
+
+
+_NAMED_BY = {
+    Dialect.NATIVE: "spec.schedulingGroup.podGroupName",
+    Dialect.VOLCANO: field_of(VOLCANO_GROUP),
+    Dialect.OURS: field_of(GANG),
+    Dialect.COSCHEDULING: f"metadata.labels[{COSCHEDULING_LABELS[0]}]",
+    Dialect.KUEUE: f"metadata.labels[{KUEUE_GROUP}]",
+    Dialect.JOB_SET: f"metadata.labels[{JOB_SET_NAME}]",
+    Dialect.LEADER_WORKER_SET: f"metadata.labels[{LWS_NAME}]",
+    Dialect.RAY: f"metadata.labels[{RAY_CLUSTER}]",
+}
+"""Where the name of a gang most likely stands; elsewhere the owner has it."""
+
+
+def membership(pod: Pod) -> Membership:
+    """The dialect and name of the gang that `pod` belongs to.
+
+    A pod alone where the name has characters that no line of text can show.
+    """
+    dialect, name = _membership(pod)
+    if name.isprintable():
+        return dialect, name
+    advice = "Name the gang in letters, digits, -, _ and . alone."
+    field = _NAMED_BY.get(dialect, "metadata.ownerReferences")
+    pod.manifest.error(field, name, "has characters that cannot be shown", advice)
+    return Dialect.SINGLE, pod.name
+
+
+def _membership(pod: Pod) -> Membership:
+    group = pod.spec.get("schedulingGroup")
+    if group is not None:
+        field = "spec.schedulingGroup"
+        body = pod.manifest.mapping(group, field)
+        name = pod.manifest.text(body.get("podGroupName"), f"{field}.podGroupName")
+        if name:
+            return Dialect.NATIVE, name
+    labels = pod.labels
+    for key in COSCHEDULING_LABELS:
+        if labels.get(key):
+            return Dialect.COSCHEDULING, labels[key]
+    volcano = pod.annotation(VOLCANO_GROUP)
+    if volcano:
+        return _bounded(pod, VOLCANO_GROUP, Dialect.VOLCANO, volcano)
+    if labels.get(KUEUE_GROUP):
+        return Dialect.KUEUE, labels[KUEUE_GROUP]
+    return _by_owner(pod) or _by_annotation(pod)
+
+
+def _by_owner(pod: Pod) -> Membership | None:
+    labels, owners = pod.labels, pod.owners
+    name = labels.get(JOB_SET_NAME) or owners.named("jobset.x-k8s.io", "JobSet")
+    if name:
+        return Dialect.JOB_SET, name
+    name = labels.get(LWS_NAME) or owners.named("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+    if name:
+        return Dialect.LEADER_WORKER_SET, f"{name}-{labels.get(LWS_GROUP, '0')}"
+    name = labels.get(RAY_CLUSTER) or owners.named("ray.io", "RayCluster")
+    if name:
+        return Dialect.RAY, name
+    name = owners.named("batch", "Job")
+    return (Dialect.JOB, name) if name and _starts_together(pod) else None
+
+
+def _starts_together(pod: Pod) -> bool:
+    """Whether the pods of the pod's Job start together: it is Indexed, or runs several."""
+    job = pod.owners.find("Job")
+    if job is None:
+        return JOB_INDEX in pod.annotations or JOB_INDEX in pod.labels
+    spec = job.body.get("spec")
+    if not isinstance(spec, dict):
+        return False
+    parallelism = spec.get("parallelism")
+    return spec.get("completionMode") == "Indexed" or (
+        isinstance(parallelism, int) and parallelism > 1
+    )
+
+
+def _by_annotation(pod: Pod) -> Membership:
+    name = pod.annotation(GANG)
+    if name:
+        return _bounded(pod, GANG, Dialect.OURS, name)
+    lines = pod.annotation(DEVICE_MAP)
+    if lines is None or pod.index is not None:
+        return Dialect.SINGLE, pod.name
+    return Dialect.MAP, _sharers(pod, lines)
+
+
+def _bounded(pod: Pod, key: str, dialect: Dialect, name: str) -> Membership:
+    """The gang that an annotation names; a pod alone where the name is too long for any object."""
+    if len(name) <= LONGEST:
+        return dialect, name
+    advice = f"Give the gang a name of at most {LONGEST} characters."
+    pod.manifest.error(field_of(key), name, f"has {len(name):,} characters", advice)
+    return Dialect.SINGLE, pod.name
+
+
+def _sharers(pod: Pod, lines: str) -> str:
+    """The name of those that share out a device map: its pods say not which line is whose."""
+    owners = pod.owners
+    name = owners.named("apps", "Deployment") or owners.named("apps", "ReplicaSet")
+    if name:
+        return name
+    if owners.refs:
+        return owners.refs[-1].name
+    return f"map-{hashlib.sha256(lines.encode()).hexdigest()[:10]}"

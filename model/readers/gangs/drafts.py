@@ -1,0 +1,216 @@
+"""From pods to gangs: who starts together, in which roles, and what holds them back."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+
+from fourleaf.model.config.spec import Spec
+from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy
+from fourleaf.model.node_constraint import NodeConstraint
+from fourleaf.model.readers.gangs.durations import duration_of
+from fourleaf.model.readers.gangs.holds import (
+    hold_of,
+    invalid,
+    refuse_disagreement,
+    refuse_other_size,
+    refuse_strangers,
+    refuse_surplus,
+    share_gpus,
+)
+from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
+from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
+from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.pods.pods import Pod, Rank
+from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.resources import Resources
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A gang in the making: the gang and the pods behind it.
+
+    `holder` is the object that states its size, None where the pods themselves do.
+    """
+
+    gang: Gang
+    identity: Identity
+    waiting: tuple[Pod, ...]
+    bound: tuple[Pod, ...] = ()
+    holder: Manifest | None = None
+
+    @property
+    def undated(self) -> bool:
+        """Whether the gang counts as created now, because a member does not say when it was."""
+        return any(pod.created is None for pod in self.waiting or self.bound)
+
+
+class Gangs:
+    """Decides what each gang may start with. `mixed` marks a fabric of several GPU resources."""
+
+    def __init__(
+        self, spec: Spec, sizes: MinimumSizes, names: GangNames, mixed: bool, now: float
+    ) -> None:
+        self._spec = spec
+        self._sizes = sizes
+        self._names = names
+        self._mixed = mixed
+        self._now = now
+
+    def _is_ours(self, pod: Pod) -> bool:
+        return pod.scheduler in self._spec.scheduler_names
+
+    def drafts(self, identity: Identity, members: Sequence[Pod]) -> list[Draft]:
+        """What there is to place of one gang, or what misses members; `members` by rank."""
+        if not any(pod.waits or self._is_ours(pod) for pod in members if not pod.finished):
+            return []
+        namespace, dialect, name = identity
+        live = [pod for pod in members if not pod.finished and not pod.terminating]
+        waiting = [pod for pod in live if pod.waits and self._is_ours(pod)]
+        bound = [pod for pod in live if pod.node]
+        if not waiting and not any(self._is_ours(pod) for pod in bound):
+            return []
+        done = sum(1 for pod in members if pod.phase == "Succeeded")
+        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])
+        if waiting:
+            refuse_other_size(waiting, dialect, need)
+            strangers = refuse_strangers(waiting[0], live, self._spec.scheduler_names)
+            need = replace(need, hold=need.hold or strangers)
+        present = len(waiting) + len(bound) + done
+        share_gpus(waiting + bound, need.minimum or present)
+        if need.basic:
+            return [self._alone(identity, pod, need, None) for pod in waiting]
+        minimum = present if need.minimum is None else need.minimum
+        if need.exact and need.minimum is not None and present > minimum:
+            need = replace(need, hold=refuse_surplus(waiting or bound, present, minimum))
+        wanted = max(0, minimum - done - len(bound))
+        core, surplus = waiting[:wanted], waiting[wanted:]
+        if need.hold is not None and need.minimum is None:
+            core, surplus = waiting, []
+        key = self._names.key_of(identity)
+        drafts = []
+        if core or wanted:
+            hold = hold_of(core, bound, need, present, minimum)
+            drafts.append(self._draft(key, identity, core, bound, need, hold))
+        waits = Hold(
+            ReasonKind.WAITS_FOR_GANG,
+            f"gang {key} starts first",
+            (),
+            (f"It is planned once gang {key} is bound.",),
+        )
+        drafts += [self._alone(identity, pod, need, waits if wanted else None) for pod in surplus]
+        return drafts
+
+    def _alone(self, identity: Identity, pod: Pod, need: Need, hold: Hold | None) -> Draft:
+        key = key_of_one(self._names.key_of(identity), pod.name)
+        hold = hold_of([pod], (), replace(need, minimum=1), 1, 1) or hold
+        return self._draft(key, identity, [pod], [], need, hold)
+
+    def standing(
+        self, identity: Identity, members: Sequence[Pod], dead: Container[str]
+    ) -> list[StandingGang]:
+        """What stands of one gang if all on the nodes `dead` is lost; `members` by rank.
+
+        A gang that misses members is left out: nobody knows yet who will come in their place.
+        """
+        namespace, dialect, name = identity
+        live = [pod for pod in members if not pod.finished and not pod.terminating]
+        bound = [pod for pod in live if pod.node and pod.node not in dead]
+        lost = [pod for pod in live if pod.node in dead or (pod.waits and self._is_ours(pod))]
+        if not any(pod.node and self._is_ours(pod) for pod in live):
+            return []
+        done = sum(1 for pod in members if pod.phase == "Succeeded")
+        need = self._sizes.of(dialect, namespace, name, live)
+        share_gpus(live, need.minimum or len(live) + done)
+        key = self._names.key_of(identity)
+        if need.basic:
+            return [
+                self._stands(
+                    key_of_one(key, pod.name),
+                    identity,
+                    [pod] if pod in lost else [],
+                    [pod] if pod in bound else [],
+                    need,
+                )
+                for pod in live
+                if pod in lost or pod in bound
+            ]
+        if need.hold is not None or len(live) + done < (need.minimum or 0):
+            return []
+        return [self._stands(key, identity, lost, bound, need)]
+
+    def _stands(
+        self, key: GangKey, identity: Identity, lost: list[Pod], bound: list[Pod], need: Need
+    ) -> StandingGang:
+        draft = self._draft(key, identity, lost, bound, need, None)
+        first = (lost or bound)[0]
+        wishes = first.wishes
+        # Nobody makes up for a pod without an owner: what is evicted of it never comes back.
+        usual = self._spec.repair.policy if first.owners.refs else RepairPolicy.PATCH
+        return StandingGang(
+            gang=draft.gang,
+            movable=wishes.movable,
+            move_cost=wishes.move_cost,
+            policy=usual if wishes.repair is None else wishes.repair,
+            started=max((pod.created or 0.0 for pod in bound), default=0.0),
+        )
+
+    def _draft(
+        self,
+        key: GangKey,
+        identity: Identity,
+        waiting: list[Pod],
+        bound: list[Pod],
+        need: Need,
+        hold: Hold | None,
+    ) -> Draft:
+        members = waiting or bound
+        first = members[0]
+        refuse_disagreement(first, members)
+        wishes = first.wishes
+        roles = self._roles(waiting, bound)
+        spread = any(
+            term.selector.picks(pod.labels) for pod in waiting for term in pod.wants.spread
+        )
+        gang = Gang(
+            key=key,
+            roles=roles,
+            priority=first.priority if need.priority is None else need.priority,
+            created=min(self._now if p.created is None else p.created for p in members),
+            strategy=wishes.strategy,
+            policy=wishes.policy,
+            preferred_domain=wishes.preferred_domain,
+            latency_sensitive=wishes.latency_sensitive,
+            bandwidth=wishes.bandwidth,
+            one_per_node=wishes.strategy is Strategy.DISTRIBUTED or spread,
+            hold=invalid([*waiting, *bound], need) or hold,
+            preempts=first.preempts,
+            duration=duration_of(first),
+        )
+        return Draft(gang, identity, tuple(waiting), tuple(bound), need.holder)
+
+    def _roles(self, waiting: Sequence[Pod], bound: Sequence[Pod]) -> tuple[Role, ...]:
+        pods: dict[tuple[Resources, NodeConstraint], list[str]] = {}
+        held: dict[tuple[Resources, NodeConstraint], list[tuple[str, str]]] = {}
+        for pod in waiting:
+            kind = (pod.request, pod.constraint(self._mixed))
+            pods.setdefault(kind, []).append(pod.name)
+        for pod in bound:
+            kind = (pod.request, pod.constraint(self._mixed))
+            pods.setdefault(kind, [])
+            held.setdefault(kind, []).append((pod.name, pod.node))
+        roles = [
+            Role(tuple(names), request, constraint, tuple(held.get((request, constraint), ())))
+            for (request, constraint), names in pods.items()
+        ]
+        return tuple(sorted(roles, key=lambda role: -role.request.gpus))
+
+
+def by_rank(pods: Sequence[Pod]) -> Sequence[Pod]:
+    """`pods` in the order of their ranks."""
+    return sorted(pods, key=_rank) if len(pods) > 1 else pods
+
+
+def _rank(pod: Pod) -> Rank:
+    return pod.rank

@@ -1,0 +1,180 @@
+"""What holds a gang back, and what its members may not disagree in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fourleaf.model.gang import Hold
+from fourleaf.model.readers.gangs.dialects import Dialect
+from fourleaf.model.readers.gangs.minimum_size import Need, unsupported
+from fourleaf.model.readers.objects.annotations import (
+    GANG,
+    GANG_SIZE,
+    GPU_COUNT,
+    Wishes,
+    field_of,
+    stated,
+)
+from fourleaf.model.readers.pods.pods import Pod
+from fourleaf.model.reasons.kinds import ReasonKind
+
+REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
+"""Asks for one domain of a level that the pods name, where here the rules of the config count."""
+_COMPARED = (
+    ("preferred_domain", "preferred-domain"),
+    ("bandwidth", "network-bandwidth"),
+    ("latency_sensitive", "latency-sensitive"),
+    ("strategy", "placement-strategy"),
+    ("policy", "topology-policy"),
+)
+
+
+def hold_of(
+    waiting: Sequence[Pod], bound: Sequence[Pod], need: Need, present: int, minimum: int
+) -> Hold | None:
+    """What keeps a gang back: first what cannot be honoured, then missing members, then gates."""
+    for pod in waiting:
+        if field := pod.wants.unsupported or pod.unsupported:
+            return Hold(
+                ReasonKind.UNSUPPORTED,
+                f"{pod.manifest.title}: {field} cannot be honoured",
+                (),
+                (f"Remove {field}.",),
+            )
+        if pod.annotation(REQUIRED_TOPOLOGY) is not None:
+            return unsupported(pod.manifest, field_of(REQUIRED_TOPOLOGY))
+    if need.hold is not None:
+        return need.hold
+    if present < minimum:
+        missing = minimum - present
+        return Hold(
+            ReasonKind.MEMBERS_MISSING,
+            f"{present} of {minimum} members exist",
+            (("present", present), ("needed", minimum), ("bound", len(bound))),
+            (f"Create the {missing} missing pods.",),
+        )
+    gated = [pod for pod in waiting if pod.gated]
+    if gated:
+        what = "is suspended" if gated[0].suspended else "has scheduling gates"
+        return Hold(
+            ReasonKind.GATED,
+            f"{gated[0].name} {what}",
+            (("gated", len(gated)),),
+            ("Resume it." if gated[0].suspended else "Remove the scheduling gates.",),
+        )
+    return None
+
+
+def invalid(members: Sequence[Pod], need: Need) -> Hold | None:
+    """What is wrong with a member, an owner, or the object that states the size."""
+    faults = [pod.fault for pod in members if pod.fault]
+    if need.holder is not None and need.holder.broken:
+        faults.append(need.holder.fault)
+    return Hold(ReasonKind.INVALID, faults[0]) if faults else None
+
+
+def refuse_strangers(first: Pod, live: Sequence[Pod], ours: tuple[str, ...]) -> Hold | None:
+    """Report members that another scheduler would place; they hold the gang back."""
+    advice = "Give all members of a gang the same schedulerName."
+    hold = None
+    for pod in live:
+        if pod.waits and pod.scheduler not in ours:
+            named = pod.spec.get("schedulerName")
+            what = "differs from" if named else "is not set, unlike"
+            message = f"{what} {first.scheduler} of {first.name}, a member of the same gang"
+            pod.manifest.error("spec.schedulerName", named or None, message, advice)
+            hold = hold or Hold(ReasonKind.INVALID, pod.fault, (), (advice,))
+    return hold
+
+
+def refuse_surplus(members: Sequence[Pod], present: int, minimum: int) -> Hold:
+    """Report that there are more members than the gang is to have."""
+    pod = members[-1]
+    advice = "Correct the stated size, or take the surplus pods out of the gang."
+    message = f"is one of {present} members of a gang of {minimum}"
+    pod.manifest.error("metadata", None, message, advice)
+    return Hold(ReasonKind.INVALID, f"{present} members of a gang of {minimum}", (), (advice,))
+
+
+def refuse_other_size(waiting: Sequence[Pod], dialect: Dialect, need: Need) -> None:
+    """Report a `gang-size` that does not count, unless it says what counts anyway."""
+    if dialect is Dialect.OURS:
+        return
+    for pod in waiting:
+        size = pod.wishes.gang_size
+        if size is not None:
+            break
+    else:
+        return
+    counts = {1} if need.basic or dialect is Dialect.SINGLE else need.sizes
+    found = stated(pod.layers, GANG_SIZE)
+    if found is None or not counts or size in counts:
+        return
+    if dialect is Dialect.SINGLE:
+        message = "is the size of a gang that has no name"
+        advice = f"Name the gang by {GANG}, or leave its size out."
+    else:
+        whose = need.holder.title if need.holder else f"its {dialect}"
+        message = f"differs from {max(counts)} of {whose}, which decides how large the gang is"
+        advice = f"Leave {GANG} and {GANG_SIZE} out: they count for pods that nothing else groups."
+    found[0].error(field_of(GANG_SIZE), found[1], message, advice)
+
+
+def refuse_disagreement(first: Pod, members: Sequence[Pod]) -> None:
+    """Report members whose priority or wishes differ from those of the first."""
+    for pod in members[1:]:
+        if pod.priority != first.priority:
+            pod.manifest.error(
+                "spec.priority",
+                pod.priority,
+                f"differs from {first.priority} of {first.name}, a member of the same gang",
+                "Give all members of a gang the same priority.",
+            )
+        if pod.wishes is not first.wishes and pod.wishes != first.wishes:
+            _refuse_other_wishes(first, pod, first.wishes, pod.wishes)
+
+
+def _refuse_other_wishes(first: Pod, pod: Pod, ours: Wishes, theirs: Wishes) -> None:
+    for attribute, name in _COMPARED:
+        if getattr(ours, attribute) != getattr(theirs, attribute):
+            pod.manifest.error(
+                field_of(f"topology.scheduler/{name}"),
+                getattr(theirs, attribute),
+                f"differs from that of {first.name}, a member of the same gang",
+                "Give all members of a gang the same annotation.",
+            )
+
+
+def share_gpus(pods: Sequence[Pod], size: int) -> None:
+    """Apply `gpu-count`: divide it where no pod states GPUs, else check that it agrees."""
+    first = pods[0]
+    total = first.wishes.gpu_count
+    found = stated(first.layers, GPU_COUNT)
+    if total is None or found is None:
+        return
+    manifest, value = found
+    each = [pod.request.gpus for pod in pods]
+    if not any(each):
+        if total % size:
+            manifest.error(
+                field_of(GPU_COUNT),
+                value,
+                f"cannot be divided evenly over {size} pods",
+                f"Give a multiple of {size}, or state the GPUs of every pod.",
+            )
+            return
+        for pod in pods:
+            pod.request = replace(pod.request, gpus=total // size)
+        return
+    some = [gpus for gpus in each if gpus]
+    allowed = {sum(each)}
+    if len(set(some)) == 1:
+        allowed |= {some[0], some[0] * size}
+    if total not in allowed:
+        manifest.error(
+            field_of(GPU_COUNT),
+            value,
+            f"disagrees with the {some[0]} GPUs that a pod asks for (gang of {size} pods)",
+            f"Give the total of the gang ({max(allowed)}), or leave the annotation out.",
+        )

@@ -1,0 +1,227 @@
+"""One gang at a time: what its pods ask for, what is to be placed of it, what runs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from fourleaf.model.config.spec import Spec
+from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.readers.gangs.dialects import Dialect, membership
+from fourleaf.model.readers.gangs.drafts import Draft, Gangs, by_rank
+from fourleaf.model.readers.gangs.durations import ends_of
+from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
+from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
+from fourleaf.model.readers.objects.lookup import Objects
+from fourleaf.model.readers.objects.priority_classes import Priorities
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.claiming_pods import Claimables, apply_claims, refuse_shared_claims
+from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_maps
+from fourleaf.model.readers.pods.gpu_claims import apply_claim
+from fourleaf.model.readers.pods.node_constraints import warn_about_volumes
+from fourleaf.model.readers.pods.pods import Pod, Requests
+from fourleaf.model.resources import counted
+from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.snapshot import RunningPod
+
+_CLAIMS = "spec.resourceClaims"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the reading of every gang depends on; `now` in seconds since the epoch.
+
+    `objects` knows the GpuClaims and the ResourceClaims, `claimables` what the latter are read
+    against.
+    """
+
+    spec: Spec
+    priorities: Priorities
+    requests: Requests
+    names: GangNames
+    mixed: bool
+    now: float
+    objects: Objects
+    claimables: Claimables
+
+
+@dataclass(frozen=True, slots=True)
+class GangRead:
+    """What the pods of one gang come to: drafts of what is to be placed, and what runs."""
+
+    drafts: tuple[Draft, ...] = ()
+    running: tuple[tuple[Pod, RunningPod], ...] = ()
+
+
+def identity_of(pod: Pod) -> Identity:
+    """Which gang a pod belongs to."""
+    dialect, name = membership(pod)
+    return pod.namespace, dialect, name
+
+
+def grouped(pods: Iterable[Pod]) -> dict[Identity, list[Pod]]:
+    """The pods of every gang."""
+    found: dict[Identity, list[Pod]] = {}
+    for pod in pods:
+        found.setdefault(identity_of(pod), []).append(pod)
+    return found
+
+
+def read_gang(
+    identity: Identity, pods: Sequence[Pod], sizes: MinimumSizes, situation: Situation
+) -> GangRead:
+    """Read one gang from all of its pods, which depends on no other gang.
+
+    The owners of the pods and the object that states the size are marked as broken where
+    that is so for this gang, so no other gang may share them.
+    """
+    members = by_rank(pods)
+    for pod in members:
+        _fill(pod, situation)
+    if situation.spec.devices.mode == "dra":
+        _claim_devices(members, situation)
+    else:
+        _ask_for_devices(members, situation)
+    gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
+    drafts = gangs.drafts(identity, members)
+    singly = _starts_singly(identity, members, sizes)
+    return GangRead(tuple(drafts), tuple(_running(identity, members, situation, singly)))
+
+
+def stand_of(
+    identity: Identity,
+    pods: Sequence[Pod],
+    sizes: MinimumSizes,
+    situation: Situation,
+    dead: Container[str],
+) -> list[StandingGang]:
+    """What stands of one gang, whose pods `read_gang` has read, if all on `dead` nodes is lost.
+
+    Nobody hears of what is wrong with the pods for that alone.
+    """
+    gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
+    report = Report()
+    before = [
+        (one, one.fault, one.report)
+        for pod in pods
+        for one in (pod.manifest, *pod.owners.manifests)
+    ]
+    for one, _, _ in before:
+        one.report = report
+    found = gangs.standing(identity, by_rank(pods), dead)
+    for one, fault, heard in before:
+        one.fault, one.report = fault, heard
+    if report.problems:
+        for pod in pods:
+            pod.stale = True
+    return found
+
+
+def all_that_stand(
+    gangs: Iterable[tuple[Identity, Sequence[Pod]]],
+    sizes: MinimumSizes,
+    situation: Situation,
+    dead: Container[str],
+    everyone: bool,
+) -> Iterator[StandingGang]:
+    """What stands of all `gangs`, whose pods `read_gang` has read.
+
+    Unless `everyone` is wanted, only gangs that lose members if all on the nodes `dead` is
+    lost, that lack some which wait, or that may be moved.
+    """
+    ours = situation.spec.scheduler_names
+    for identity, pods in gangs:
+        stand = [pod for pod in pods if pod.running and pod.scheduler in ours]
+        if not stand:
+            continue
+        some = (
+            everyone
+            or any(pod.wishes.movable for pod in stand)
+            or any(pod.node in dead or pod.waits for pod in pods)
+        )
+        for one in stand_of(identity, pods, sizes, situation, dead) if some else ():
+            if everyone or one.hit or one.movable:
+                yield one
+
+
+def _fill(pod: Pod, situation: Situation) -> None:
+    """Set what depends on more than the pod's own object."""
+    ours = pod.scheduler in situation.spec.scheduler_names
+    if pod.finished or not (pod.node or ours):
+        return
+    if pod.asked is None:
+        situation.requests.read(pod)
+        pod.priority = situation.priorities.of(pod.manifest, pod.spec)
+        pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
+    if ours and pod.waits:
+        warn_about_volumes(pod.manifest, pod.spec)
+
+
+def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
+    """Let members ask for what their device map or their claim says."""
+    chooses = situation.spec.devices.mode != "count"
+    ours = _live(members, situation)
+    for pod in ours:
+        if pod.waits and pod.manifest.listing(pod.spec.get("resourceClaims"), _CLAIMS):
+            pod.unsupported = pod.manifest.prefix + _CLAIMS
+    mapped = [pod for pod in ours if pod.annotation(DEVICE_MAP) is not None]
+    if mapped:
+        apply_maps(mapped, chooses)
+    for pod in ours:
+        if pod.annotation(CLAIM) is not None:
+            apply_claim(pod, situation.objects, chooses)
+
+
+def _claim_devices(members: Sequence[Pod], situation: Situation) -> None:
+    """Let members ask for what their ResourceClaims are for."""
+    ours = _live(members, situation)
+    for pod in ours:
+        apply_claims(pod, situation.objects, situation.claimables)
+    refuse_shared_claims(ours)
+
+
+def _live(members: Sequence[Pod], situation: Situation) -> list[Pod]:
+    """The members of ours that have not ended."""
+    names = situation.spec.scheduler_names
+    return [pod for pod in members if pod.scheduler in names and not pod.finished]
+
+
+def _starts_singly(identity: Identity, members: Sequence[Pod], sizes: MinimumSizes) -> bool:
+    """Whether each pod of a group is a gang of its own."""
+    namespace, dialect, name = identity
+    if dialect is Dialect.NATIVE:
+        return sizes.of(dialect, namespace, name, members).basic
+    return dialect is Dialect.MAP
+
+
+def _running(
+    identity: Identity, members: Iterable[Pod], situation: Situation, singly: bool
+) -> Iterator[tuple[Pod, RunningPod]]:
+    for pod in members:
+        if not pod.running:
+            continue
+        ours = pod.scheduler in situation.spec.scheduler_names
+        key = situation.names.key_of(identity)
+        alone = identity[1] in (Dialect.SINGLE, Dialect.MAP)
+        if singly:
+            key = key_of_one(key, pod.name)
+        if pod.has_anti_affinity:
+            # Read here, so that what is wrong with it is told whether or not a gang minds.
+            _ = pod.wants
+        yield (
+            pod,
+            RunningPod(
+                namespace=pod.namespace,
+                name=pod.name,
+                node=pod.node,
+                request=counted(pod.request),
+                gang=None if alone and not ours else key,
+                priority=pod.priority,
+                bandwidth=pod.wishes.bandwidth if ours else None,
+                ours=ours,
+                ends=ends_of(pod, ours),
+                devices=pod.devices,
+                claim=(pod.annotation(CLAIM) or "") if ours else "",
+                resource_claims=tuple(one.name for one in pod.resource_claims),
+            ),
+        )

@@ -1,0 +1,301 @@
+"""Nodes as they change, and the fabric, which stays one object while nothing of it changes.
+
+Where only who may use nodes has changed, the fabric need not be built anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fourleaf.model.config.spec import SchedulerConfig
+from fourleaf.model.devices.names import DeviceName
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.node import Node
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.config import in_force
+from fourleaf.model.readers.dra.holders import Places
+from fourleaf.model.readers.dra.published import Published
+from fourleaf.model.readers.live.object_cache import SOURCE
+from fourleaf.model.readers.nodes.fabric import read_fabric
+from fourleaf.model.readers.nodes.node_status import STATUS
+from fourleaf.model.readers.nodes.nodes import NodeRead, mixed_gpu_names, read_node
+from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.claiming_pods import Claimables
+
+
+@dataclass(slots=True, eq=False)
+class _Known:
+    read: NodeRead
+    problems: tuple[Problem, ...]
+
+    @property
+    def device_names(self) -> tuple[DeviceName, ...]:
+        return () if self.read.manifest.broken else self.read.node.device_names
+
+    def says_the_same_as(self, other: _Known) -> bool:
+        return (
+            self.read.node == other.read.node
+            and self.read.gpu_name == other.read.gpu_name
+            and self.read.devices.says_the_same_as(other.read.devices)
+            and self.problems == other.problems
+        )
+
+    def stands_like(self, other: _Known) -> bool:
+        """Whether the fabric looks the same with either, but for who may use the node."""
+        return (
+            same_but_for_use(self.read.node, other.read.node)
+            and self.read.gpu_name == other.read.gpu_name
+            and self.read.devices.says_the_same_as(other.read.devices)
+            and self.problems == other.problems
+        )
+
+
+class FabricCache:
+    """All nodes. `fabric`, `mixed` and `problems` are as of the last `settle`.
+
+    `renewed` is set where devices that can be claimed have come, gone or got other numbers, or
+    belong to other classes: what pods hold and ask for is to be read again.
+    """
+
+    def __init__(self, config: SchedulerConfig) -> None:
+        self.fabric = Fabric(())
+        self.mixed = False
+        self.renewed = False
+        self.problems: tuple[Problem, ...] = ()
+        self._config = config
+        self._nodes: dict[str, _Known] = {}
+        self._inventories: dict[str, Body] = {}
+        self._published = Published(config.spec)
+        self._device_names: dict[str, tuple[DeviceName, ...]] = {}
+        self._places: Places | None = None
+        self._withheld: frozenset[str] = frozenset()
+        self._failures: Mapping[str, int] = {}
+        self._stale = True
+        self._touched: set[str] = set()
+        """Nodes of which only who may use them has changed, where the rest is not stale."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all nodes."""
+        return list(self._nodes)
+
+    def put(self, name: str, body: Body) -> bool:
+        """Take a node as it is now; whether that says anything new."""
+        known, new = self._nodes.get(name), self._read(name, body)
+        self._nodes[name] = new
+        self._name_devices(name, new.device_names)
+        if known is not None and new.says_the_same_as(known):
+            return False
+        if known is not None and new.stands_like(known):
+            self._touched.add(name)
+        else:
+            self._stale = True
+        return True
+
+    def remove(self, name: str) -> bool:
+        """Forget a node; whether it was known."""
+        known = self._nodes.pop(name, None) is not None
+        self._name_devices(name, ())
+        self._stale = self._stale or known
+        return known
+
+    @property
+    def inventories(self) -> list[str]:
+        """The names of all inventories."""
+        return list(self._inventories)
+
+    def put_inventory(self, name: str, body: Body) -> bool:
+        """Take the inventory of a node as it is now; whether that says anything new."""
+        self._inventories[name] = body
+        return self._read_again(name)
+
+    def remove_inventory(self, name: str) -> bool:
+        """Forget the inventory of a node; whether that says anything new."""
+        return self._inventories.pop(name, None) is not None and self._read_again(name)
+
+    @property
+    def slices(self) -> list[str]:
+        """The names of all ResourceSlices."""
+        return self._published.pools.names
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of all DeviceClasses."""
+        return self._published.class_names
+
+    def put_slice(self, name: str, body: Body) -> bool:
+        """Take a ResourceSlice as it is now; whether that says anything new."""
+        return self._publish(self._published.pools.put(name, body))
+
+    def remove_slice(self, name: str) -> bool:
+        """Forget a ResourceSlice; whether that says anything new."""
+        return self._publish(self._published.pools.remove(name))
+
+    def put_class(self, name: str, body: Body) -> bool:
+        """Take a DeviceClass as it is now; whether that says anything new."""
+        return self._published.put_class(name, body) and self._read_all()
+
+    def remove_class(self, name: str) -> bool:
+        """Forget a DeviceClass; whether that says anything new."""
+        return self._published.remove_class(name) and self._read_all()
+
+    @property
+    def claimables(self) -> Claimables:
+        """What ResourceClaims are to be read against."""
+        names = self._config.spec.devices.device_classes
+        return Claimables(names, self._published.classes, self._device_names)
+
+    @property
+    def places(self) -> Places:
+        """Where devices are that can be claimed."""
+        if self._places is None:
+            self._places = Places(self._device_names)
+        return self._places
+
+    def device_names(self, node: str) -> tuple[DeviceName, ...]:
+        """The devices of a node that can be claimed, by their numbers."""
+        return self._device_names.get(node, ())
+
+    def lacks(self, node: str, names: Iterable[DeviceName]) -> str:
+        """The first of `names` that is not listed, "" where all are or a list is incomplete."""
+        pools = list(self._published.pools.on(node))
+        if any(pool.fault for pool in pools):
+            return ""
+        there = {name for pool in pools for name, _ in pool.devices}
+        return next((str(name) for name in names if name not in there), "")
+
+    def _name_devices(self, node: str, names: tuple[DeviceName, ...]) -> None:
+        if self._device_names.get(node, ()) == names:
+            return
+        self._device_names.pop(node, None)
+        if names:
+            self._device_names[node] = names
+        self.renewed, self._places = True, None
+
+    def _publish(self, nodes: set[str]) -> bool:
+        changed = [self._read_again(name) for name in sorted(nodes)]
+        return any(changed)
+
+    def _read_all(self) -> bool:
+        self.renewed = True
+        for name in list(self._nodes):
+            self._read_again(name)
+        return True
+
+    def _read_again(self, name: str) -> bool:
+        known = self._nodes.get(name)
+        return known is not None and self.put(name, known.read.manifest.body)
+
+    def configure(self, config: SchedulerConfig) -> None:
+        """Read all nodes by another config."""
+        self._config, self._stale = config, True
+        self._published.configure(config.spec)
+        self._nodes = {
+            name: self._read(name, one.read.manifest.body) for name, one in self._nodes.items()
+        }
+        for name, one in self._nodes.items():
+            self._name_devices(name, one.device_names)
+
+    def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
+        """Let nobody use the nodes `withheld`, whatever they say; whether that says anything new.
+
+        `failures` are thousandths by node, and count where a node says less of itself.
+        """
+        changed = self._withheld ^ withheld
+        changed |= {name for name, _ in self._failures.items() ^ failures.items()}
+        self._withheld, self._failures = withheld, dict(failures)
+        self._touched |= changed
+        return bool(changed)
+
+    def settle(self) -> bool:
+        """Bring the fabric up to date; whether something changed."""
+        touched, self._touched = self._touched, set()
+        if self._stale:
+            self._stale = False
+            self._read_fabric()
+            return True
+        known = [self._nodes[name] for name in touched if name in self._nodes]
+        self.fabric = used_like(self.fabric, [self._judged(one.read.node) for one in known])
+        return bool(touched)
+
+    def _read_fabric(self) -> None:
+        report = Report()
+        for one in self._nodes.values():
+            for problem in one.problems:
+                report.add(problem)
+        sound = [
+            replace(
+                one.read,
+                node=self._judged(one.read.node),
+                manifest=one.read.manifest.on(report),
+                devices=one.read.devices.on(report),
+            )
+            for one in self._nodes.values()
+            if not one.read.manifest.broken
+        ]
+        fabric = read_fabric(report, sound, in_force(self._config))
+        # Whoever solves knows the fabric by its identity.
+        if fabric != self.fabric:
+            self.fabric = fabric
+        self.mixed = mixed_gpu_names(sound)
+        self.problems = report.problems
+
+    def _judged(self, node: Node) -> Node:
+        failures = max(node.failure_permille, self._failures.get(node.name, 0))
+        ready = node.ready and node.name not in self._withheld
+        if (ready, failures) == (node.ready, node.failure_permille):
+            return node
+        return replace(node, ready=ready, failure_permille=failures)
+
+    def _read(self, name: str, body: Body) -> _Known:
+        report = Report()
+        manifest = Manifest(report, SOURCE, "", "Node", "", name, body)
+        status = self._inventories.get(name)
+        inventory = status and Manifest(report, SOURCE, *STATUS, "", name, status)
+        published = self._published.on(name)
+        read = read_node(manifest, self._config.spec, inventory or None, published)
+        return _Known(read, report.problems)
+
+
+def same_but_for_use(one: Node, other: Node) -> bool:
+    """Whether two nodes differ in nothing but who may use them, and how often they failed."""
+    return _used_like(one, other) == other
+
+
+def used_like(fabric: Fabric, nodes: Sequence[Node]) -> Fabric:
+    """`fabric` with its nodes as usable as those of the same name in `nodes` say.
+
+    Whoever is not in it is left out, and it stays the same object where nothing is different.
+    """
+    different: dict[int, dict[str, Node]] = {}
+    for node in nodes:
+        leaf = fabric.leaf_of.get(node.name)
+        if leaf is not None and not _same_use(fabric.nodes[node.name], node):
+            different.setdefault(leaf, {})[node.name] = node
+    if not different:
+        return fabric
+    leaves = list(fabric.leaves)
+    for leaf, some in different.items():
+        new = (
+            _used_like(old, some[old.name]) if old.name in some else old
+            for old in leaves[leaf].nodes
+        )
+        leaves[leaf] = replace(leaves[leaf], nodes=tuple(new))
+    return replace(fabric, leaves=tuple(leaves))
+
+
+def _same_use(one: Node, other: Node) -> bool:
+    """Whether the same may use two nodes, and they failed as often."""
+    return _used_like(one, other) == one
+
+
+def _used_like(node: Node, other: Node) -> Node:
+    return replace(
+        node,
+        ready=other.ready,
+        cordoned=other.cordoned,
+        taints=other.taints,
+        failure_permille=other.failure_permille,
+    )

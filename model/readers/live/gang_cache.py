@@ -1,0 +1,105 @@
+"""What has been read of every gang, kept until something of it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from fourleaf.model.problems import Problem
+from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.names import Identity
+from fourleaf.model.readers.gangs.read_gang import GangRead
+from fourleaf.model.readers.live.object_cache import Address
+from fourleaf.model.readers.pods.anti_affinity import Neighbours
+from fourleaf.model.readers.pods.pods import Pod
+from fourleaf.model.snapshot import RunningPod
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was read of one gang, and what was found wrong on the way."""
+
+    read: GangRead
+    problems: tuple[Problem, ...] = ()
+
+
+NOTHING = Kept(GangRead())
+"""What there is of a gang that is gone."""
+
+
+class GangCache:
+    """The gangs as they were read last, and what all of them come to.
+
+    `running` are the running pods, `uids` theirs. `drafted` are the gangs with something to
+    place, `undated` those whose age depends on the time of the reading. `problems` are by
+    gang, for gangs that have any.
+    """
+
+    def __init__(self) -> None:
+        self.running: dict[Address, RunningPod] = {}
+        self.uids: dict[Address, str] = {}
+        self.drafted: dict[Identity, tuple[Draft, ...]] = {}
+        self.undated: set[Identity] = set()
+        self.problems: dict[Identity, tuple[Problem, ...]] = {}
+        self.neighbours = Neighbours()
+        self._there: dict[Identity, tuple[Pod, ...]] = {}
+
+    def keep(self, gangs: Mapping[Identity, Kept]) -> bool:
+        """Keep `gangs` in place of what was read of them; whether other pods run now."""
+        changed = self._run(gangs)
+        for identity, kept in gangs.items():
+            drafts, running = kept.read.drafts, kept.read.running
+            there = tuple(pod for pod, _ in running)
+            for pod in self._there.get(identity, ()):
+                self.neighbours.discard(pod)
+            for pod in there:
+                self.neighbours.add(pod)
+            _note(self._there, identity, there)
+            _note(self.drafted, identity, drafts)
+            _note(self.problems, identity, kept.problems)
+            _mark(self.undated, identity, any(draft.undated for draft in drafts))
+        return changed
+
+    def _run(self, gangs: Mapping[Identity, Kept]) -> bool:
+        """Take over what runs; a pod that runs as before stays the same object."""
+        changed = False
+        # All gangs at once: a pod may have moved from one of them to another.
+        before = {_at(pod) for identity in gangs for pod in self._there.get(identity, ())}
+        now = {_at(both[0]): both for kept in gangs.values() for both in kept.read.running}
+        for at in before - now.keys():
+            del self.running[at], self.uids[at]
+            changed = True
+        for at, (pod, running) in now.items():
+            uid = uid_of(pod)
+            if self.running.get(at) != running or self.uids[at] != uid:
+                self.running[at], self.uids[at] = running, uid
+                changed = True
+        return changed
+
+
+def uid_of(pod: Pod) -> str:
+    """The UID of a pod, "" where it has none."""
+    uid = pod.manifest.body["metadata"].get("uid")
+    return uid if isinstance(uid, str) else ""
+
+
+def _at(pod: Pod) -> Address:
+    return pod.namespace, pod.name
+
+
+def _note(where: dict[_Key, tuple[_Value, ...]], key: _Key, values: tuple[_Value, ...]) -> None:
+    if values:
+        where[key] = values
+    else:
+        where.pop(key, None)
+
+
+def _mark(where: set[_Key], key: _Key, yes: bool) -> None:
+    if yes:
+        where.add(key)
+    else:
+        where.discard(key)

@@ -1,0 +1,229 @@
+"""Pods as they change: who belongs to which gang, and which gangs have to be read again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from fourleaf.model.readers.gangs.dialects import Dialect
+from fourleaf.model.readers.gangs.names import GangNames, Identity
+from fourleaf.model.readers.gangs.read_gang import identity_of
+from fourleaf.model.readers.live.object_cache import (
+    SOURCE,
+    Address,
+    ObjectCache,
+    ObjectView,
+    is_owner,
+    what_counts,
+)
+from fourleaf.model.readers.objects.dra_kinds import CLAIM
+from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.owners import OwnerRef, Owners
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.claiming_pods import claims_named
+from fourleaf.model.readers.pods.pods import Pod, read_pod
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
+
+    `asked` are the owners and claims that its gang depends on; `pod` is None where it must be
+    read anew.
+    """
+
+    body: Body
+    uid: str
+    identity: Identity | None = None
+    asked: tuple[OwnerRef, ...] = ()
+    pod: Pod | None = None
+
+
+def _claims_of(pod: Pod) -> Iterable[OwnerRef]:
+    """The ResourceClaims that a pod depends on, each once."""
+    if not pod.spec.get("resourceClaims"):
+        return ()
+    named = claims_named(pod.manifest.on(Report()))
+    return dict.fromkeys(OwnerRef(*CLAIM, one.name) for one in named)
+
+
+def _is_followed(ref: OwnerRef) -> bool:
+    return is_owner(ref.group, ref.kind) or (ref.group, ref.kind) == CLAIM
+
+
+class PodCache:
+    """All pods. `dirty` are the gangs that must be read again, `names` those of all gangs.
+
+    `renewed` is set where something is new of which no gang knows, such as a resource version.
+    """
+
+    def __init__(self, bodies: ObjectCache) -> None:
+        self.dirty: set[Identity] = set()
+        self.names = GangNames()
+        self.renewed = False
+        self._bodies = bodies
+        self._pods: dict[Address, Known] = {}
+        self._by_uid: dict[str, Address] = {}
+        self._assumed: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._stale: set[Address] = set()
+        self._members: dict[Identity, dict[Address, None]] = {}
+        self._spaces: dict[tuple[Dialect, str], set[str]] = {}
+        self._dependents: dict[tuple[str, OwnerRef], set[Address]] = {}
+
+    @property
+    def addresses(self) -> list[Address]:
+        """Where all pods are."""
+        return list(self._pods)
+
+    @property
+    def identities(self) -> list[Identity]:
+        """All gangs."""
+        return list(self._members)
+
+    def read_all_anew(self) -> None:
+        """Mark all gangs, and forget how their pods were read."""
+        self.dirty.update(self._members)
+        for known in self._pods.values():
+            known.pod = None
+
+    def read_anew(self, namespace: str) -> None:
+        """Mark the gangs of one namespace, and forget how their pods were read."""
+        for identity, members in self._members.items():
+            if identity[0] == namespace:
+                self.dirty.add(identity)
+                for at in members:
+                    self._pods[at].pod = None
+
+    def members(self, identity: Identity) -> Collection[Address]:
+        """The pods of a gang, none where there is no such gang."""
+        return self._members.get(identity, ())
+
+    def namesakes(self, dialect: Dialect, name: str) -> list[Identity]:
+        """The gangs of that dialect and name, in all namespaces."""
+        return [(space, dialect, name) for space in self._spaces.get((dialect, name), ())]
+
+    def known(self, at: Address) -> Known:
+        """The pod, which must be there."""
+        return self._pods[at]
+
+    def put(self, at: Address, body: Body) -> bool:
+        """Take a pod as it is now; whether that says anything new."""
+        uid = body["metadata"].get("uid")
+        uid = uid if isinstance(uid, str) else ""
+        known = self._pods.get(at)
+        spec = body.get("spec")
+        if isinstance(spec, dict) and spec.get("nodeName"):
+            self._assumed.pop(uid, None)
+        if known is None:
+            self._pods[at] = Known(body, uid)
+        elif what_counts("Pod", known.body) == what_counts("Pod", body):
+            known.body = body
+            if known.pod is not None:
+                known.pod.adopt(body)
+            self.renewed = True
+            return False
+        else:
+            if known.uid != uid:
+                self._forget_uid(known.uid)
+            known.body, known.uid = body, uid
+        if uid:
+            self._by_uid[uid] = at
+        self._stale.add(at)
+        return True
+
+    def remove(self, at: Address) -> bool:
+        """Forget a pod; whether it was known."""
+        known = self._pods.pop(at, None)
+        if known is None:
+            return False
+        self._forget_uid(known.uid)
+        self._stale.discard(at)
+        self._watch(at, known, ())
+        self._leave(at, known)
+        return True
+
+    def assume(self, uid: str, node: str, devices: tuple[int, ...]) -> None:
+        """Let a pod count as bound to `node`; nothing where it is gone or bound already."""
+        at = self._by_uid.get(uid)
+        if at is None or self._assumed.get(uid) == (node, devices):
+            return
+        spec = self._pods[at].body.get("spec")
+        if isinstance(spec, dict) and spec.get("nodeName"):
+            return
+        self._assumed[uid] = node, devices
+        self._stale.add(at)
+
+    def release(self, uid: str) -> None:
+        """Let a pod count as what its body says again."""
+        if self._assumed.pop(uid, None) is not None:
+            self._stale.add(self._by_uid[uid])
+
+    def owner_changed(self, at: Address, ref: OwnerRef) -> None:
+        """An owner or a ResourceClaim came, went or says something new."""
+        self._stale |= self._dependents.get((at[0], ref), set())
+
+    def settle(self) -> None:
+        """Find the gangs of all pods that changed, and mark those gangs."""
+        owners = Owners(ObjectView(self._bodies, Report()))
+        for at in self._stale:
+            known = self._pods[at]
+            known.pod = None
+            pod = self.read(at, Report(), owners)
+            self._watch(at, known, (*pod.owners.asked, *_claims_of(pod)))
+            identity = identity_of(pod)
+            if identity != known.identity:
+                self._leave(at, known)
+                self._join(at, known, identity)
+            self.dirty.add(identity)
+        self._stale.clear()
+
+    def read(self, at: Address, report: Report, owners: Owners) -> Pod:
+        """The pod as it counts now."""
+        known = self._pods[at]
+        manifest = Manifest(report, SOURCE, "", "Pod", *at, known.body)
+        pod = read_pod(manifest, at[1], owners)
+        if not pod.node:
+            pod.node, pod.devices = self._assumed.get(known.uid, ("", ()))
+        return pod
+
+    def _forget_uid(self, uid: str) -> None:
+        self._by_uid.pop(uid, None)
+        self._assumed.pop(uid, None)
+
+    def _watch(self, at: Address, known: Known, asked: tuple[OwnerRef, ...]) -> None:
+        """Note which owners the pod depends on."""
+        if asked == known.asked:
+            return
+        for ref in known.asked:
+            if _is_followed(ref):
+                key = (at[0], ref)
+                self._dependents[key].discard(at)
+                if not self._dependents[key]:
+                    del self._dependents[key]
+        for ref in asked:
+            if _is_followed(ref):
+                self._dependents.setdefault((at[0], ref), set()).add(at)
+        known.asked = asked
+
+    def _join(self, at: Address, known: Known, identity: Identity) -> None:
+        known.identity = identity
+        if identity not in self._members:
+            self._members[identity] = {}
+            self._spaces.setdefault(identity[1:], set()).add(identity[0])
+            self.dirty.update(self.names.add(identity))
+        self._members[identity][at] = None
+
+    def _leave(self, at: Address, known: Known) -> None:
+        identity = known.identity
+        if identity is None:
+            return
+        known.identity = None
+        self.dirty.add(identity)
+        del self._members[identity][at]
+        if not self._members[identity]:
+            del self._members[identity]
+            spaces = self._spaces[identity[1:]]
+            spaces.remove(identity[0])
+            if not spaces:
+                del self._spaces[identity[1:]]
+            self.dirty.update(self.names.drop(identity))

@@ -1,0 +1,152 @@
+"""The fabric that the nodes of the input form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fourleaf.model.config.spec import Spec
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.node import Node
+from fourleaf.model.quantity import mbits
+from fourleaf.model.readers.config import ConfigRead
+from fourleaf.model.readers.nodes.node_status import doubt_twins
+from fourleaf.model.readers.nodes.nodes import (
+    GPU_RESOURCE_LABEL,
+    NodeRead,
+    mixed_gpu_names,
+    with_devices,
+)
+from fourleaf.model.readers.objects.lookup import LABEL_ADVICE, is_label
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.topology import (
+    PRESETS,
+    Levels,
+    Place,
+    TopologyError,
+    build_fabric,
+    choose_levels,
+    place_of,
+    placed,
+    unique_names,
+)
+
+
+def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> Fabric:
+    """The fabric of `nodes`; nodes without GPUs and without a leaf are left out."""
+    topology = read.config.spec.topology
+    doubt_twins((one.node.name, one.devices) for one in nodes)
+    nodes = [replace(one, node=with_devices(one)) for one in nodes]
+    on_gpus = [one for one in nodes if one.node.allocatable.gpus > 0]
+    levels: Levels | None = None
+    try:
+        levels = choose_levels(topology, [one.node.labels for one in on_gpus or nodes])
+    except TopologyError as error:
+        read.error(report, error.field, error.value, str(error), error.advice)
+    else:
+        if levels is None and on_gpus and topology.unlabelled == "refuse":
+            read.error(
+                report,
+                "spec.topology",
+                None,
+                f"is not configured, and none of {len(on_gpus)} GPU nodes has a known label",
+                f"Label the nodes with {' and '.join(PRESETS['plain'][0])}, list the labels in "
+                "spec.topology.levels, or set spec.topology.unlabelled to isolate.",
+            )
+            return Fabric(())
+    if levels is None and (topology.unlabelled == "refuse" or not on_gpus):
+        return Fabric(())
+    mixed = mixed_gpu_names(nodes)
+    standing = _standing(nodes, levels, topology.unlabelled == "isolate")
+    names = unique_names(place for _, place in standing if place is not None)
+    taken = {name for pair in names.values() for name in pair}
+    final = []
+    for one, place in standing:
+        node = placed(one.node, names[place] if place else _isolated(one.node.name, taken))
+        if mixed and one.gpu_name:
+            node = _named(node, one.gpu_name)
+        final.append(node)
+    fabric = build_fabric(final, topology, *_uplinks(read.config.spec))
+    _check_names(report, fabric, read)
+    return fabric
+
+
+def _standing(
+    nodes: Sequence[NodeRead], levels: Levels | None, isolate: bool
+) -> list[tuple[NodeRead, Place | None]]:
+    """Nodes with where they stand; None for nodes to be isolated."""
+    spines = levels is not None and any(one.node.labels.get(levels.spine or "") for one in nodes)
+    if levels is not None and not spines:
+        levels = Levels(levels.leaf)
+    found: list[tuple[NodeRead, Place | None]] = []
+    for one in nodes:
+        place = place_of(levels, one.node.labels) if levels else None
+        if place is not None and place.leaf and place.spine:
+            if not _refused(one, place, levels):
+                found.append((one, place))
+        elif one.node.allocatable.gpus <= 0 and not (place and place.leaf):
+            continue
+        elif isolate:
+            found.append((one, None))
+        elif levels is not None:
+            missing = levels.leaf if not (place and place.leaf) else levels.spine
+            one.manifest.error(
+                f"metadata.labels[{missing}]",
+                None,
+                "is missing, so the node has no place in the fabric",
+                "Label the node, or set spec.topology.unlabelled to isolate.",
+            )
+    return found
+
+
+def _refused(one: NodeRead, place: Place, levels: Levels | None) -> bool:
+    """Report labels that could name no leaf or spine: Kubernetes takes no such value."""
+    if levels is None or "".join((*place.coarser, place.spine, place.leaf)).isprintable():
+        return False
+    for label in (levels.leaf, levels.spine or "", *levels.coarser):
+        value = one.node.labels.get(label, "")
+        if value and not is_label(value):
+            field = f"metadata.labels[{label}]"
+            one.manifest.error(field, value, "is no value of a label", LABEL_ADVICE)
+    return True
+
+
+def _isolated(name: str, taken: set[str]) -> tuple[str, str]:
+    unique = name
+    while unique in taken:
+        unique = f"node/{unique}"
+    taken.add(unique)
+    return unique, unique
+
+
+def _named(node: Node, gpu_name: str) -> Node:
+    return replace(node, labels={**node.labels, GPU_RESOURCE_LABEL: gpu_name})
+
+
+def _uplinks(spec: Spec) -> tuple[dict[str, int], int | None]:
+    network = spec.network
+    everywhere = network.uplink_bandwidth
+    return (
+        {leaf: mbits(value) for leaf, value in network.uplinks.items()},
+        None if everywhere is None else mbits(everywhere),
+    )
+
+
+def _check_names(report: Report, fabric: Fabric, read: ConfigRead) -> None:
+    """Refuse leaves and spines that the config names and the fabric does not have."""
+    if not fabric.leaves:
+        return
+    leaves, spines = fabric.leaf_index.keys(), fabric.spines.keys()
+    spec = read.config.spec
+    named = [(f"spec.network.uplinks[{leaf}]", leaf, False) for leaf in spec.network.uplinks]
+    for i, edge in enumerate(spec.topology.adjacency.edges):
+        named.extend((f"spec.topology.adjacency.edges[{i}]", leaf, False) for leaf in edge)
+    for name, policy in spec.namespaces.items():
+        field = f"spec.namespaces[{name}].domains"
+        named.extend((field, domain, True) for domain in policy.domains or ())
+    for field, name, or_spine in named:
+        if name not in leaves and not (or_spine and name in spines):
+            some = ", ".join(list(leaves)[:5])
+            what = "no leaf or spine" if or_spine else "no leaf"
+            advice = f"Use names of the fabric, such as: {some}."
+            read.error(report, field, name, f"is {what} of the fabric", advice)

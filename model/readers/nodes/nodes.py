@@ -1,0 +1,175 @@
+"""Nodes of the input: what each offers, and in what state it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal, InvalidOperation
+
+from fourleaf.model.config.spec import SchedulerConfig, Spec
+from fourleaf.model.node import Node, Taint
+from fourleaf.model.quantity import BadQuantity, mbits
+from fourleaf.model.readers.dra.devices import Claimable
+from fourleaf.model.readers.dra.published import Published, published
+from fourleaf.model.readers.nodes.node_status import STATUS, DevicesRead, Host, read_devices
+from fourleaf.model.readers.objects.amounts import amounts, as_offer, gpu_resource
+from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFIX, field_of
+from fourleaf.model.readers.objects.lookup import Objects
+from fourleaf.model.readers.objects.manifest import Body, Manifest
+
+FAILURE_RATE = PREFIX + "failure-rate"
+GPU_RESOURCE_LABEL = PREFIX + "gpu-resource"
+"""Set on every node, and asked for by every GPU pod, where a fabric mixes GPU resources."""
+_PRODUCT_LABELS = (
+    "nvidia.com/gpu.product",
+    "amd.com/gpu.product-name",
+    "beta.amd.com/gpu.product-name",
+    "cloud.google.com/gke-accelerator",
+)
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+@dataclass(slots=True)
+class NodeRead:
+    """A node decoded but not yet under its leaf."""
+
+    manifest: Manifest
+    node: Node
+    gpu_name: str
+    devices: DevicesRead = field(default_factory=DevicesRead)
+
+
+def read_nodes(
+    objects: Objects, config: SchedulerConfig, drivers: Published | None = None
+) -> list[NodeRead]:
+    """All nodes whose manifests are sound, with what `drivers` publish where that is known."""
+    drivers = drivers or published(config.spec, objects)
+    found = []
+    for manifest in objects.of("", "Node"):
+        status = objects.get(*STATUS, "", manifest.name)
+        node = read_node(manifest, config.spec, status, drivers.on(manifest.name))
+        if not manifest.broken:
+            found.append(node)
+    return found
+
+
+def read_node(
+    manifest: Manifest,
+    spec: Spec,
+    inventory: Manifest | None = None,
+    claimable: Claimable | None = None,
+) -> NodeRead:
+    """One node with its inventory; its manifest is marked as broken where it cannot be used.
+
+    Where devices are `claimable`, those are what it has.
+    """
+    body = manifest.body
+    metadata = manifest.mapping(body.get("metadata"), "metadata")
+    labels = manifest.strings(metadata.get("labels"), "metadata.labels")
+    annotations = manifest.strings(metadata.get("annotations"), "metadata.annotations")
+    node_spec = manifest.mapping(body.get("spec"), "spec")
+    status = manifest.mapping(body.get("status"), "status")
+    key = "allocatable" if status.get("allocatable") is not None else "capacity"
+    offered = amounts(manifest, status.get(key), f"status.{key}")
+    gpu_name = gpu_resource(manifest, offered, spec.gpu_resources, f"status.{key}")
+    cordoned = manifest.flag(node_spec.get("unschedulable"), "spec.unschedulable")
+    node = Node(
+        name=manifest.name,
+        leaf="",
+        spine="",
+        allocatable=as_offer(offered, spec.gpu_resources),
+        product=next((labels[name] for name in _PRODUCT_LABELS if labels.get(name)), ""),
+        bandwidth=_bandwidth(manifest, labels, annotations),
+        failure_permille=_failure(manifest, annotations),
+        labels=labels,
+        taints=_taints(manifest, node_spec),
+        ready=_ready(manifest, status),
+        cordoned=cordoned or metadata.get("deletionTimestamp") is not None,
+    )
+    if claimable is not None:
+        return _with_claimable(manifest, node, claimable)
+    if inventory is None or spec.devices.mode == "count":
+        return NodeRead(manifest, node, gpu_name)
+    info = manifest.mapping(status.get("nodeInfo"), "status.nodeInfo")
+    host = Host(
+        manifest.text(metadata.get("uid"), "metadata.uid"),
+        manifest.text(info.get("bootID"), "status.nodeInfo.bootID"),
+        node.allocatable.gpus,
+    )
+    return NodeRead(manifest, node, gpu_name, read_devices(inventory, host))
+
+
+def _with_claimable(manifest: Manifest, node: Node, claimable: Claimable) -> NodeRead:
+    devices = DevicesRead(claimable.free, manifest=manifest)
+    if claimable.fault:
+        devices.free, devices.fault = None, claimable.fault
+        advice = "See what the driver on the node publishes; it may be about to do so anew."
+        manifest.warn("metadata.name", None, f"takes nobody: {claimable.fault}", advice)
+    offered = replace(node.allocatable, gpus=len(claimable.names))
+    node = replace(node, allocatable=offered, device_names=claimable.names)
+    return NodeRead(manifest, node, "", devices)
+
+
+def with_devices(read: NodeRead) -> Node:
+    """The node with the devices of its inventory, held back where that is not believed."""
+    node, devices = read.node, read.devices
+    if devices.fault:
+        return replace(node, held_back=devices.fault)
+    if devices.free is None:
+        return node
+    gpus = min(node.allocatable.gpus, devices.free.mask.bit_count())
+    return replace(node, allocatable=replace(node.allocatable, gpus=gpus, devices=devices.free))
+
+
+def _ready(manifest: Manifest, status: Body) -> bool:
+    for path, body in manifest.mappings(status.get("conditions"), "status.conditions"):
+        if body.get("type") == "Ready":
+            value = manifest.text(body.get("status"), f"{path}.status")
+            manifest.choice(value, f"{path}.status", ("True", "False", "Unknown"))
+            return value == "True"
+    return True
+
+
+def _taints(manifest: Manifest, spec: Body) -> tuple[Taint, ...]:
+    if not spec.get("taints"):
+        return ()
+    found = []
+    for path, body in manifest.mappings(spec["taints"], "spec.taints"):
+        effect = manifest.text(body.get("effect"), f"{path}.effect")
+        manifest.choice(effect, f"{path}.effect", _EFFECTS)
+        key = manifest.text(body.get("key"), f"{path}.key")
+        found.append(Taint(key, manifest.text(body.get("value"), f"{path}.value"), effect))
+    return tuple(found)
+
+
+def _bandwidth(
+    manifest: Manifest, labels: dict[str, str], annotations: dict[str, str]
+) -> int | None:
+    for where, values in (("annotations", annotations), ("labels", labels)):
+        value = values.get(BANDWIDTH)
+        if value is not None:
+            try:
+                return mbits(value)
+            except BadQuantity as bad:
+                manifest.error(f"metadata.{where}[{BANDWIDTH}]", value, str(bad), bad.advice)
+    return None
+
+
+def _failure(manifest: Manifest, annotations: dict[str, str]) -> int:
+    value = annotations.get(FAILURE_RATE)
+    if value is None:
+        return 0
+    try:
+        rate = Decimal(value) if value.isascii() and len(value) < 40 else Decimal("NaN")
+    except InvalidOperation:
+        rate = Decimal("NaN")
+    if not (rate.is_finite() and 0 <= rate <= 1):
+        advice = 'Write a share from 0 to 1, like "0.125".'
+        manifest.error(field_of(FAILURE_RATE), value, "is not a share", advice)
+        return 0
+    return int(rate * 1000)
+
+
+def mixed_gpu_names(nodes: Sequence[NodeRead]) -> bool:
+    """Whether the nodes offer GPUs under more than one resource name."""
+    return len({read.gpu_name for read in nodes if read.gpu_name}) > 1

@@ -1,0 +1,1 @@
+"""What readers of every kind share: typed access to fields, problems, owners, annotations."""

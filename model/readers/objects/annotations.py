@@ -1,0 +1,177 @@
+"""The `topology.scheduler/*` annotations: what a gang wishes of the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from fourleaf.model.gang import Strategy, TopologyPolicy
+from fourleaf.model.quantity import BadQuantity, mbits, seconds
+from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.running_gang import RepairPolicy
+
+PREFIX = "topology.scheduler/"
+GPU_COUNT = PREFIX + "gpu-count"
+PREFERRED_DOMAIN = PREFIX + "preferred-domain"
+BANDWIDTH = PREFIX + "network-bandwidth"
+LATENCY = PREFIX + "latency-sensitive"
+STRATEGY = PREFIX + "placement-strategy"
+POLICY = PREFIX + "topology-policy"
+GANG = PREFIX + "gang"
+GANG_SIZE = PREFIX + "gang-size"
+MOVABLE = PREFIX + "movable"
+MOVE_COST = PREFIX + "move-cost"
+REPAIR_POLICY = PREFIX + "repair-policy"
+DURATION = PREFIX + "expected-duration"
+MOST_UNKNOWN = 16
+"""After so many annotations that nobody knows, the rest of a pod's is not looked at."""
+KNOWN = frozenset(
+    {
+        GPU_COUNT,
+        PREFERRED_DOMAIN,
+        BANDWIDTH,
+        LATENCY,
+        STRATEGY,
+        POLICY,
+        GANG,
+        GANG_SIZE,
+        MOVABLE,
+        MOVE_COST,
+        REPAIR_POLICY,
+        DURATION,
+    }
+)
+
+MAX_COUNT = 1_000_000
+
+Layer = tuple[Manifest, Mapping[str, str]]
+"""An object and its annotations; a pod's own layer stands before those of its owners."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the annotations ask for; `gpu_count` is the total of the gang (or per pod).
+
+    `movable`, `move_cost` and `repair` say on which terms running pods may go elsewhere;
+    `repair` is None where the config decides. `duration` is in seconds.
+    """
+
+    gpu_count: int | None = None
+    preferred_domain: str | None = None
+    bandwidth: int | None = None
+    latency_sensitive: bool = False
+    strategy: Strategy = Strategy.BALANCED
+    policy: TopologyPolicy = TopologyPolicy.REQUIRED
+    gang_size: int | None = None
+    movable: bool = False
+    move_cost: int = 1
+    repair: RepairPolicy | None = None
+    duration: float | None = None
+
+
+NO_WISHES = Wishes()
+
+
+def stated(layers: Sequence[Layer], key: str) -> tuple[Manifest, str] | None:
+    """The nearest object that states the annotation `key`, and its value."""
+    for manifest, of_it in layers:
+        value = of_it.get(key)
+        if value is not None:
+            return manifest, value
+    return None
+
+
+def field_of(key: str) -> str:
+    """The field path of annotation `key`."""
+    return f"metadata.annotations[{key}]"
+
+
+def read_wishes(layers: Sequence[Layer]) -> Wishes:
+    """Decode the annotations of one pod and its owners, and refuse unknown names."""
+    present, unknown = False, 0
+    for manifest, of_it in layers:
+        for key in of_it:
+            if key.startswith(PREFIX):
+                present = True
+                if key not in KNOWN:
+                    _refuse_unknown(manifest, key, of_it[key])
+                    unknown += 1
+                    if unknown == MOST_UNKNOWN:
+                        return NO_WISHES
+    if not present:
+        return NO_WISHES
+    domain = stated(layers, PREFERRED_DOMAIN)
+    if domain is not None and not domain[1]:
+        domain[0].error(
+            field_of(PREFERRED_DOMAIN), "", "is empty", "Name a leaf or a spine, or leave it out."
+        )
+    strategy = _choice(layers, STRATEGY, tuple(map(str, Strategy)))
+    policy = _choice(layers, POLICY, tuple(map(str, TopologyPolicy)))
+    repair = _choice(layers, REPAIR_POLICY, tuple(map(str, RepairPolicy)))
+    return Wishes(
+        gpu_count=_whole(layers, GPU_COUNT),
+        preferred_domain=domain[1] or None if domain else None,
+        bandwidth=_bandwidth(layers),
+        latency_sensitive=_choice(layers, LATENCY, ("true", "false")) == "true",
+        strategy=Strategy(strategy) if strategy else Strategy.BALANCED,
+        policy=TopologyPolicy(policy) if policy else TopologyPolicy.REQUIRED,
+        gang_size=_whole(layers, GANG_SIZE),
+        movable=_choice(layers, MOVABLE, ("true", "false")) == "true",
+        move_cost=_whole(layers, MOVE_COST) or 1,
+        repair=RepairPolicy(repair) if repair else None,
+        duration=_duration(layers),
+    )
+
+
+def _refuse_unknown(manifest: Manifest, key: str, value: str) -> None:
+    close = get_close_matches(key[:100], sorted(KNOWN), 1, 0.75)
+    advice = f"Did you mean {close[0]}?" if close else f"Known are: {', '.join(sorted(KNOWN))}."
+    manifest.error(field_of(key), value, "is no known annotation", advice)
+
+
+def _choice(layers: Sequence[Layer], key: str, allowed: Sequence[str]) -> str | None:
+    found = stated(layers, key)
+    return found[0].choice(found[1], field_of(key), allowed) if found else None
+
+
+def whole_number(manifest: Manifest, text: str, field: str) -> int | None:
+    """A count from 1 up that stands in a text, None (and an error) where it is none."""
+    if not (text.isascii() and text.isdigit()):
+        manifest.error(field, text, "is not a whole number", 'Write a whole number, like "8".')
+        return None
+    digits = text.lstrip("0")
+    if not digits:
+        manifest.error(field, text, "is zero", "Give a number from 1 up, or leave it out.")
+        return None
+    if len(digits) > 7 or int(digits) > MAX_COUNT:
+        manifest.error(field, text, f"is above {MAX_COUNT}", "Give a smaller number.")
+        return None
+    return int(digits)
+
+
+def _whole(layers: Sequence[Layer], key: str) -> int | None:
+    found = stated(layers, key)
+    return whole_number(found[0], found[1], field_of(key)) if found else None
+
+
+def _bandwidth(layers: Sequence[Layer]) -> int | None:
+    found = stated(layers, BANDWIDTH)
+    if found is None:
+        return None
+    try:
+        return mbits(found[1])
+    except BadQuantity as bad:
+        found[0].error(field_of(BANDWIDTH), found[1], str(bad), bad.advice)
+        return None
+
+
+def _duration(layers: Sequence[Layer]) -> float | None:
+    found = stated(layers, DURATION)
+    if found is None:
+        return None
+    try:
+        return seconds(found[1])
+    except BadQuantity as bad:
+        found[0].error(field_of(DURATION), found[1], str(bad), bad.advice)
+        return None

@@ -1,0 +1,43 @@
+"""Timestamps of the Kubernetes API as seconds since the epoch."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from fourleaf.model.readers.objects.manifest import Manifest
+
+
+@lru_cache(maxsize=4096)
+def _seconds(text: str) -> float | None:
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def created_at(manifest: Manifest) -> float | None:
+    """When the object was created, None where it has not been submitted yet."""
+    return _moment(manifest, "metadata", "creationTimestamp")
+
+
+def started_at(manifest: Manifest) -> float | None:
+    """When the kubelet took the pod, None where it has not."""
+    return _moment(manifest, "status", "startTime")
+
+
+def _moment(manifest: Manifest, section: str, key: str) -> float | None:
+    body = manifest.body.get(section)
+    value = body.get(key) if isinstance(body, dict) else None
+    if value is None:
+        return None
+    seconds = _seconds(value) if isinstance(value, str) else None
+    if seconds is None:
+        manifest.error(
+            f"{section}.{key}",
+            value,
+            "is not a timestamp",
+            'Write it like "2026-01-31T12:00:00Z", or leave it out.',
+        )
+    return seconds

@@ -1,0 +1,1 @@
+"""Pods of the input: where each may go, and which devices it asks for."""

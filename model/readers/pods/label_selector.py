@@ -1,0 +1,62 @@
+"""Label selectors: which pods they pick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fourleaf.model.readers.objects.manifest import Manifest
+
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelector:
+    """`labels` must all match, and every expression (key, operator, values) must hold.
+
+    `picks_nothing` marks an absent selector, which by the Kubernetes API picks no pod; an
+    empty one picks all.
+    """
+
+    labels: tuple[tuple[str, str], ...] = ()
+    expressions: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    picks_nothing: bool = False
+
+    def picks(self, labels: Mapping[str, str]) -> bool:
+        """Whether a pod with `labels` is selected."""
+        if self.picks_nothing:
+            return False
+        if any(labels.get(key) != value for key, value in self.labels):
+            return False
+        for key, operator, values in self.expressions:
+            value = labels.get(key)
+            match operator:
+                case "In":
+                    holds = value in values
+                case "NotIn":
+                    holds = value not in values
+                case "Exists":
+                    holds = value is not None
+                case _:
+                    holds = value is None
+            if not holds:
+                return False
+        return True
+
+
+def read_selector(manifest: Manifest, value: object, field: str) -> LabelSelector:
+    """Decode a label selector."""
+    if value is None:
+        return LabelSelector(picks_nothing=True)
+    body = manifest.mapping(value, field)
+    expressions = []
+    for path, item in manifest.mappings(body.get("matchExpressions"), f"{field}.matchExpressions"):
+        operator = manifest.text(item.get("operator"), f"{path}.operator")
+        manifest.choice(operator, f"{path}.operator", _OPERATORS)
+        values = tuple(
+            manifest.text(one, f"{path}.values[{i}]")
+            for i, one in enumerate(manifest.listing(item.get("values"), f"{path}.values"))
+        )
+        expressions.append((manifest.text(item.get("key"), f"{path}.key"), operator, values))
+    labels = manifest.strings(body.get("matchLabels"), f"{field}.matchLabels")
+    return LabelSelector(tuple(sorted(labels.items())), tuple(expressions))

@@ -1,0 +1,187 @@
+"""From sources to a snapshot, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fourleaf.model.config.spec import SchedulerConfig
+from fourleaf.model.problems import BadInput, Problem
+from fourleaf.model.readers.config import in_force, read_config
+from fourleaf.model.readers.dra.holders import Places, holders
+from fourleaf.model.readers.dra.published import published
+from fourleaf.model.readers.gangs.cross_checks import side_by_side
+from fourleaf.model.readers.gangs.expansion import Expansion
+from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
+from fourleaf.model.readers.gangs.names import GangNames, Identity
+from fourleaf.model.readers.gangs.read_gang import (
+    GangRead,
+    Situation,
+    all_that_stand,
+    grouped,
+    read_gang,
+)
+from fourleaf.model.readers.nodes.fabric import read_fabric
+from fourleaf.model.readers.nodes.nodes import mixed_gpu_names, read_nodes
+from fourleaf.model.readers.objects.dra_kinds import CLAIM
+from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.manifest import Body
+from fourleaf.model.readers.objects.owners import Owners
+from fourleaf.model.readers.objects.priority_classes import Priorities
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.timestamps import created_at
+from fourleaf.model.readers.objects.unread_kinds import warn_of
+from fourleaf.model.readers.pods.anti_affinity import Neighbours
+from fourleaf.model.readers.pods.claiming_pods import Claimables
+from fourleaf.model.readers.pods.pods import Pod, Requests, own_owners, read_pod
+from fourleaf.model.readers.text.sources import Source, without_collection
+from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The pods of every gang as they were read, and what their reading depended on."""
+
+    gangs: Mapping[Identity, Sequence[Pod]]
+    sizes: MinimumSizes
+    situation: Situation
+
+
+@dataclass(frozen=True, slots=True)
+class InputReading:
+    """What came out of the sources.
+
+    `problems` are all that was found, errors first. `ignored` counts objects by kind
+    that a plan does not need. `config_source` names the file of the config. `members` is what
+    `standing` looks at.
+    """
+
+    snapshot: Snapshot
+    problems: tuple[Problem, ...]
+    ignored: Mapping[str, int]
+    config_source: str
+    members: Members = field(repr=False, compare=False)
+
+    def standing(self, leaving: Container[str], everyone: bool) -> tuple[StandingGang, ...]:
+        """The gangs that run, as they would stand if all on the nodes `leaving` were lost.
+
+        All of them where `everyone` is wanted; else those that lose members, lack some that
+        wait, or may be moved.
+        """
+        one = self.members
+        gangs = one.gangs.items()
+        return tuple(all_that_stand(gangs, one.sizes, one.situation, leaving, everyone))
+
+    @property
+    def pods(self) -> Mapping[tuple[str, str], Body]:
+        """Namespace and name -> the pod as it was given."""
+        return {
+            (pod.namespace, pod.name): pod.manifest.body
+            for pods in self.members.gangs.values()
+            for pod in pods
+            if pod.manifest.kind == "Pod"
+        }
+
+
+def read(
+    sources: Sequence[Source],
+    now: float | None = None,
+    strict: bool = True,
+    *,
+    expand: bool = True,
+    config: SchedulerConfig | None = None,
+) -> InputReading:
+    """Everything that `sources` hold, as a snapshot.
+
+    `now` in seconds since the epoch; None takes the newest creationTimestamp of the
+    input. With `strict`, any error raises `BadInput` with all problems; without, a broken
+    node is left out, a broken gang is held as `Invalid`, and the problems are returned.
+    With `expand`, owners without pods get those that their controllers would make.
+    `config` counts in place of what the sources say.
+    """
+    report = Report()
+    with without_collection():
+        inventory = Inventory(report)
+        inventory.take(sources)
+        reading = _decoded(inventory, now, expand, config)
+    if strict and report.errors:
+        raise BadInput(report.problems)
+    return reading
+
+
+def _decoded(
+    inventory: Inventory, now: float | None, expand: bool, given: SchedulerConfig | None
+) -> InputReading:
+    report = inventory.report
+    config = read_config(inventory) if given is None else in_force(given)
+    spec = config.config.spec
+    drivers = published(spec, inventory)
+    nodes = read_nodes(inventory, config.config, drivers)
+    fabric = read_fabric(report, nodes, config)
+    owners = Owners(inventory)
+    pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
+    if inventory.strangers:
+        known = {(pod.namespace, ref) for pod in pods for ref in pod.owners.refs}
+        warn_of(inventory.strangers, spec.scheduler_names, known, report)
+    if expand:
+        pods.extend(Expansion(owners, spec).pods(pods))
+    moment = _newest(inventory, pods) if now is None else now
+    gangs = grouped(pods)
+    priorities = Priorities(inventory)
+    sizes = MinimumSizes(inventory, priorities)
+    mixed = mixed_gpu_names(nodes)
+    on_node = {one.node.name: one.node.device_names for one in nodes if one.node.device_names}
+    claimables = Claimables(spec.devices.device_classes, drivers.classes, on_node)
+    situation = Situation(
+        spec, priorities, Requests(spec), GangNames(gangs), mixed, moment, inventory, claimables
+    )
+    found = []
+    for identity, members in gangs.items():
+        own_owners(members)
+        found.append(read_gang(identity, members, sizes, situation))
+    drafts = side_by_side(
+        (draft for one in found for draft in one.drafts),
+        Neighbours(pod for one in found for pod, _ in one.running),
+        fabric,
+        report,
+    )
+    running = tuple(running for one in found for _, running in one.running)
+    if expand:
+        _warn_of_lost_nodes(inventory, found)
+    claims = (((one.namespace, one.name), one.body) for one in inventory.of(*CLAIM))
+    snapshot = Snapshot(
+        fabric=fabric,
+        running=(*running, *holders(claims, running, Places(on_node))),
+        gangs=tuple(draft.gang for draft in drafts),
+        config=config.config,
+        now=moment,
+    )
+    behind = Members(gangs, sizes, situation)
+    return InputReading(snapshot, report.problems, dict(inventory.ignored), config.source, behind)
+
+
+def _warn_of_lost_nodes(inventory: Inventory, found: Iterable[GangRead]) -> None:
+    """Say which nodes of running GPU pods a file lacks; a whole cluster lacks none."""
+    nodes = {one.name for one in inventory.of("", "Node")}
+    lost: dict[str, list[Pod]] = {}
+    for one in found:
+        for pod, running in one.running:
+            if pod.node not in nodes and running.request.gpus:
+                lost.setdefault(pod.node, []).append(pod)
+    for pods in lost.values() if nodes else ():
+        pods[0].manifest.warn(
+            "spec.nodeName",
+            pods[0].node,
+            f"names a node that is not in the input; GPU pods there: {len(pods):,}",
+            "Add the node; what runs there counts for nothing now.",
+        )
+
+
+def _newest(inventory: Inventory, pods: Iterable[Pod]) -> float:
+    moments = [pod.created for pod in pods if pod.created is not None]
+    for manifest in inventory.of("", "Node"):
+        created = created_at(manifest)
+        if created is not None:
+            moments.append(created)
+    return max(moments, default=0.0)

@@ -1,0 +1,1 @@
+"""Text into plain data: strict YAML and JSON, and the files that they come from."""

@@ -1,0 +1,1 @@
+"""Why a gang waits: kinds, the sentences, the JSON, and the condition on its pods."""

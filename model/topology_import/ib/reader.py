@@ -1,0 +1,117 @@
+"""From a dump of `ibnetdiscover` to a description, in five steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fourleaf.model.topology_import.description import Description, DescriptionFormat, ScalableUnit
+from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
+from fourleaf.model.topology_import.findings_text import advice, sentence
+from fourleaf.model.topology_import.ib.cut import cut_off
+from fourleaf.model.topology_import.ib.lines import read_devices
+from fourleaf.model.topology_import.ib.links import link_findings
+from fourleaf.model.topology_import.ib.names import switch_names
+from fourleaf.model.topology_import.ib.wires import Wires, named_units, rail_units, wires_of
+from fourleaf.model.topology_import.layers import Layers
+from fourleaf.model.topology_import.text import Text
+
+
+def read_ibnetdiscover(text: Text) -> Description:
+    """The fabric of a dump. Raises `BadInput`."""
+    # 1. Lines become devices with ports.
+    devices = read_devices(text)
+    names, twice = switch_names(text, devices)
+    # 2. Cables tell leaf switches from those above.
+    wires = wires_of(devices)
+    cut = cut_off(devices)
+    if not any(wires.hosts.values()):
+        _refuse_hostless(text, cut)
+    text.stop_on_errors()
+    # 3. Leaf switches that share their hosts are one unit, which stands for a leaf.
+    units = named_units(rail_units(wires), names)
+    leaf_of, between = _leaf_of(wires, units)
+    # 4. What is above units makes spines and cores.
+    layers = _layers(wires, units, names, leaf_of)
+    # 5. What is odd goes along.
+    wide = {name: group for name, group in units.items() if len(group) > 1}
+    rails = max((len(group) for group in wide.values()), default=0)
+    unnamed = [guid for guid, name in names.items() if name == guid]
+    return Description(
+        DescriptionFormat.IBNETDISCOVER,
+        text.name,
+        layers.positions(),
+        units=tuple(
+            ScalableUnit(name, tuple(names[o] for o in group)) for name, group in wide.items()
+        ),
+        islands=layers.islands(),
+        findings=(
+            *cut,
+            *finding(FindingKind.RAIL_UNITS, wide, rails=rails),
+            *_levels_left_out(layers),
+            *finding(FindingKind.HOSTS_UNNAMED, wires.unnamed),
+            *finding(FindingKind.SWITCHES_UNNAMED, unnamed),
+            *finding(FindingKind.SWITCH_NAME_TWICE, twice),
+            *finding(FindingKind.NODE_IN_TWO_LEAVES, between),
+            *finding(FindingKind.NODE_WITHOUT_LEAF, wires.hosts.keys() - leaf_of.keys()),
+            *link_findings(devices, names, wires, units),
+        ),
+    )
+
+
+def _refuse_hostless(text: Text, cut: tuple[Finding, ...]) -> None:
+    for one in cut:
+        text.error(0, "Ca", None, sentence(one), advice(one))
+    if not cut:
+        rdma = "Let the nodes describe their adapters as `HOST mlx5_0` (rdma-ndd does)."
+        text.error(0, "Ca", None, "no adapter names a host on a leaf switch", rdma)
+
+
+def _leaf_of(
+    wires: Wires, units: Mapping[str, tuple[str, ...]]
+) -> tuple[dict[str, str], list[str]]:
+    """Host -> the unit that most of its adapters go to, and hosts with adapters elsewhere.
+
+    A host that is split evenly has no place.
+    """
+    unit_of = {switch: name for name, group in units.items() for switch in group}
+    leaf_of: dict[str, str] = {}
+    between: list[str] = []
+    for host, own in wires.hosts.items():
+        votes: dict[str, int] = {}
+        for switch, count in own.items():
+            votes[unit_of[switch]] = votes.get(unit_of[switch], 0) + count
+        if len(votes) > 1:
+            between.append(host)
+        best = max(votes.values(), default=0)
+        winners = [unit for unit, count in votes.items() if count == best]
+        if len(winners) == 1:
+            leaf_of[host] = winners[0]
+    return leaf_of, between
+
+
+def _layers(
+    wires: Wires,
+    units: Mapping[str, tuple[str, ...]],
+    names: Mapping[str, str],
+    leaf_of: Mapping[str, str],
+) -> Layers:
+    nodes: dict[str, list[str]] = {}
+    for host, leaf in leaf_of.items():
+        nodes.setdefault(leaf, []).append(host)
+    return Layers(
+        {leaf: tuple(hosts) for leaf, hosts in nodes.items()},
+        {leaf: tuple(names[one] for one in group) for leaf, group in units.items()},
+        _renamed(wires.above, names),
+        _renamed(wires.beside, names),
+    )
+
+
+def _renamed(
+    links: Mapping[str, frozenset[str]], names: Mapping[str, str]
+) -> dict[str, frozenset[str]]:
+    return {names[one]: frozenset(names[other] for other in own) for one, own in links.items()}
+
+
+def _levels_left_out(layers: Layers) -> tuple[Finding, ...]:
+    extra = layers.levels() - 2
+    return (Finding(FindingKind.LEVELS_LEFT_OUT, extra),) if extra > 0 else ()

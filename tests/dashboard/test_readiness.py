@@ -1,0 +1,90 @@
+"""When the dashboard says that it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fourleaf.dashboard.readiness import Readiness
+from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.dashboard.world.sight import Sight
+from tests.controlplane.waiting import eventually
+from tests.dashboard.served import Served
+
+
+class Reading:
+    """A world that is still read until somebody says that it is known."""
+
+    def __init__(self, world: FileWorld) -> None:
+        self._world = world
+        self.unsynced: tuple[str, ...] = ("pods",)
+        self.known = asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    async def synced(self) -> None:
+        """Wait for whoever says so."""
+        await self.known.wait()
+
+
+async def test_it_is_ready_once_a_page_was_shown(examples: FileWorld) -> None:
+    """Not while pods are read, not before the first page, and not while that is being drawn."""
+    world, drawn = Reading(examples), asyncio.Event()
+    readiness = Readiness(world)
+    work = asyncio.create_task(readiness.run(drawn.wait))
+    await asyncio.sleep(0)
+    assert readiness.lacking == ("pods",)
+    world.unsynced = ()
+    world.known.set()
+    await asyncio.sleep(0)
+    assert readiness.lacking == ("the first page",)
+    drawn.set()
+    await work
+    assert readiness.lacking == ()
+
+
+async def test_what_is_not_up_to_date_later_is_said(examples: FileWorld) -> None:
+    """Pods are not heard of any more: traffic goes to another replica."""
+    world = Reading(examples)
+    world.known.set()
+    world.unsynced = ()
+    readiness = Readiness(world)
+    await readiness.run(lambda: asyncio.sleep(0))
+    world.unsynced = ("pods",)
+    assert readiness.lacking == ("pods",)
+
+
+async def test_a_page_that_cannot_be_drawn_keeps_nobody_out(examples: FileWorld) -> None:
+    """The other pages are of use, and that one says itself what is wrong."""
+
+    async def broken() -> None:
+        raise RuntimeError("no page today")
+
+    readiness = Readiness(examples)
+    await readiness.run(broken)
+    assert readiness.lacking == ()
+
+
+def test_the_map_was_drawn_before_anybody_asked(examples: FileWorld) -> None:
+    """Once it is ready, the cluster was looked at: the first page does not have to."""
+    world = Looked(examples)
+    with Served(world) as dashboard:
+        eventually(lambda: dashboard.get("/readyz")[0] == 200, "it is ready")
+        assert world.looks == 1
+
+
+class Looked:
+    """A world that counts how often it is looked at."""
+
+    def __init__(self, world: FileWorld) -> None:
+        self._world = world
+        self.looks = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    def sight(self) -> Sight:
+        """One more look."""
+        self.looks += 1
+        return self._world.sight()

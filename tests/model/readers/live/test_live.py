@@ -1,0 +1,306 @@
+"""The incremental reader: what it keeps, what it forgets, what it leaves as it was."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import pytest
+
+from fourleaf.model.config.spec import SchedulerConfig
+from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.gangs.dialects import Dialect
+from fourleaf.model.readers.live import LiveReader, LiveReading, WaitingMember
+from fourleaf.model.readers.objects.owners import OwnerRef
+from fourleaf.model.reasons.kinds import ReasonKind
+from tests.model.readers.objects import Body, config, group, job, node, owned, pod
+
+NOW = 1_800_000_000.0
+COSCHEDULING = "scheduling.x-k8s.io"
+
+
+def reader(*bodies: Body) -> LiveReader:
+    """Make a reader that knows `bodies`."""
+    made = LiveReader()
+    for body in bodies:
+        tell(made, body)
+    return made
+
+
+def tell(to: LiveReader, body: Body) -> bool:
+    """Put `body`, whatever it is; pods get the UID and version that their name says."""
+    version = body["apiVersion"].rpartition("/")[0]
+    metadata = body["metadata"]
+    if body["kind"] == "Pod":
+        metadata.setdefault("uid", f"uid-{metadata['name']}")
+        metadata.setdefault("resourceVersion", "1")
+        metadata.setdefault("creationTimestamp", "2026-01-01T00:00:00Z")
+    return to.put(version, body["kind"], body)
+
+
+def member(name: str, gang: str = "g", **fields: Any) -> Body:
+    """Make a pod of the coscheduling group `gang`."""
+    return pod(name, labels={"scheduling.x-k8s.io/pod-group": gang}, **fields)
+
+
+def pod_group(least: Any, name: str = "g") -> Body:
+    """Make a coscheduling group."""
+    return group(name, f"{COSCHEDULING}/v1alpha1", minMember=least)
+
+
+def names(reading: LiveReading) -> dict[str, str]:
+    """Gang -> kind of its hold, "" where it may be planned."""
+    return {
+        str(gang.key): "" if gang.hold is None else gang.hold.kind
+        for gang in reading.snapshot.gangs
+    }
+
+
+def test_an_assumed_pod_runs_until_an_event_shows_its_node() -> None:
+    """What we bound counts at once, and what the watch says of it counts from then on."""
+    made = reader(node("n1"), node("n2"), pod("p"))
+    made.assume("uid-p", "n1")
+    (assumed,) = made.reading(NOW).snapshot.running
+    assert (assumed.node, names(made.reading(NOW))) == ("n1", {})
+    tell(made, pod("p", nodeName="n2"))
+    (shown,) = made.reading(NOW).snapshot.running
+    assert shown.node == "n2"
+    made.release("uid-p")
+    assert made.reading(NOW).snapshot.running == (shown,)
+
+
+def test_what_changes_of_an_assumed_pod_leaves_it_where_it_is() -> None:
+    """An event that does not know of the binding yet does not undo it; releasing does."""
+    made = reader(node(), pod("p"))
+    made.assume("uid-p", "n1")
+    tell(made, pod("p", labels={"new": "label"}))
+    assert [one.node for one in made.reading(NOW).snapshot.running] == ["n1"]
+    made.release("uid-p")
+    assert (made.reading(NOW).snapshot.running, names(made.reading(NOW))) == ((), {"ml/p": ""})
+
+
+@pytest.mark.parametrize("again", ["removed", "replaced", "finished"])
+def test_an_assumption_ends_with_its_pod(again: str) -> None:
+    """A pod that is gone, or has ended, holds nothing; another of its name is not bound."""
+    made = reader(node(), pod("p"))
+    made.assume("uid-p", "n1")
+    made.reading(NOW)
+    if again == "removed":
+        made.remove("", "Pod", "ml", "p")
+    fresh = pod("p", phase="Failed" if again == "finished" else None)
+    if again != "finished":
+        fresh["metadata"]["uid"] = "another"
+    tell(made, fresh)
+    assert made.reading(NOW).snapshot.running == ()
+    assert names(made.reading(NOW)) == ({} if again == "finished" else {"ml/p": ""})
+
+
+def test_nothing_is_assumed_of_a_pod_that_is_not_there() -> None:
+    """A UID that nobody has is left out, also once a pod comes that has it."""
+    made = reader(node())
+    made.assume("uid-p", "n1")
+    tell(made, pod("p"))
+    assert names(made.reading(NOW)) == {"ml/p": ""}
+
+
+def test_heartbeats_keep_the_fabric_and_all_that_was_read() -> None:
+    """A node that says that it lives changes nothing; one that is cordoned makes a new fabric."""
+    made = reader(node("n1"), node("n2"), pod("p"))
+    before = made.reading(NOW)
+    beat = {"conditions": [{"type": "Ready", "status": "True", "lastHeartbeatTime": "now"}]}
+    status = node("n1")["status"]
+    assert not tell(made, node("n1", status=status | beat))
+    assert made.reading(NOW) is before
+    assert tell(made, node("n1", status=status, spec={"unschedulable": True}))
+    after = made.reading(NOW)
+    assert after.snapshot.fabric is not before.snapshot.fabric
+    assert after.snapshot.fabric.nodes["n1"].cordoned
+    assert after.snapshot.gangs[0] is before.snapshot.gangs[0]
+
+
+def test_what_says_nothing_new_is_no_change_but_its_version_counts() -> None:
+    """The status of a pod is noise, but a Binding must name the newest version."""
+    made = reader(node(), pod("p"))
+    before = made.reading(NOW)
+    noisy = pod("p")
+    noisy["metadata"] |= {"resourceVersion": "2", "managedFields": [{}]}
+    noisy["status"] = {"conditions": [{"type": "PodScheduled", "status": "False"}]}
+    assert not tell(made, noisy)
+    after = made.reading(NOW)
+    assert after.gangs[GangKey("ml", "p")].waiting == (WaitingMember("ml", "p", "uid-p", "2"),)
+    assert before.gangs[GangKey("ml", "p")].waiting == (WaitingMember("ml", "p", "uid-p", "1"),)
+    assert after.snapshot is before.snapshot
+
+
+def test_unchanged_gangs_and_running_pods_stay_the_same_objects() -> None:
+    """What was not touched is not made anew, when another gang comes."""
+    made = reader(node(), pod("p"), pod("r", nodeName="n1"))
+    before = made.reading(NOW).snapshot
+    tell(made, pod("q"))
+    after = made.reading(NOW).snapshot
+    assert [gang.key.name for gang in after.gangs] == ["p", "q"]
+    assert after.gangs[0] is before.gangs[0]
+    assert after.running is before.running
+
+
+def test_time_alone_changes_the_moment_alone() -> None:
+    """A later reading of the same cluster shares everything but the time."""
+    made = reader(node(), pod("p"), pod("r", nodeName="n1"))
+    before = made.reading(NOW).snapshot
+    free = before.free
+    after = made.reading(NOW + 1).snapshot
+    assert (before.now, after.now) == (NOW, NOW + 1)
+    assert after.gangs is before.gangs
+    assert after.free is free
+
+
+FAULTS: dict[str, tuple[list[Body], Body, Body]] = {
+    "pod": (
+        [pod_group(1)],
+        member("a-0", gpus="many"),
+        member("a-0"),
+    ),
+    "group": ([member("a-0")], pod_group("two"), pod_group(1)),
+    "owner": (
+        [owned(pod("a-0"), "Job", "g")],
+        job("g", annotations={"topology.scheduler/what": "x"}, completionMode="Indexed"),
+        job("g", completionMode="Indexed"),
+    ),
+    "another member": (
+        [pod_group(2), member("a-0")],
+        member("a-1", priority=7),
+        member("a-1"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_is_gone_once_it_is_corrected(case: str) -> None:
+    """A gang that was invalid may be planned as soon as what was wrong is right."""
+    others, wrong, right = FAULTS[case]
+    made = reader(node(), *others)
+    tell(made, wrong)
+    broken = made.reading(NOW)
+    assert names(broken) == {"ml/g": ReasonKind.INVALID}
+    assert broken.problems
+    tell(made, right)
+    assert (names(made.reading(NOW)), made.reading(NOW).problems) == ({"ml/g": ""}, ())
+
+
+def test_gpus_of_a_gang_are_divided_anew_when_it_grows() -> None:
+    """8 GPUs over 2 pods are 4 each, over 4 pods 2 each, also for the pods that were there."""
+    count = {"topology.scheduler/gpu-count": "8"}
+    pods = [member(f"a-{i}", gpus=None, annotations=count) for i in range(4)]
+    made = reader(node(), pod_group(2), *pods[:2])
+    (gang,) = made.reading(NOW).snapshot.gangs
+    assert [(role.request.gpus, len(role.pods)) for role in gang.roles] == [(4, 2)]
+    for body in (pod_group(4), *pods[2:]):
+        tell(made, body)
+    (gang,) = made.reading(NOW).snapshot.gangs
+    assert [(role.request.gpus, len(role.pods)) for role in gang.roles] == [(2, 4)]
+
+
+def test_a_broken_node_is_left_out_until_it_is_corrected() -> None:
+    """One node that cannot be understood is a problem, and the others make the fabric."""
+    made = reader(node("n1"))
+    tell(made, node("n2", status={"allocatable": {"nvidia.com/gpu": "lots"}}))
+    broken = made.reading(NOW)
+    assert list(broken.snapshot.fabric.nodes) == ["n1"]
+    assert [one.object for one in broken.problems] == ["Node n2"]
+    tell(made, node("n2"))
+    assert list(made.reading(NOW).snapshot.fabric.nodes) == ["n1", "n2"]
+    assert made.reading(NOW).problems == ()
+
+
+@pytest.mark.parametrize("body", [{}, {"metadata": "x"}, {"metadata": {"name": 7}}])
+def test_what_has_no_name_is_left_out(body: Body) -> None:
+    """An object that cannot be told from others is no change and no problem."""
+    made = reader(node())
+    assert not made.put("", "Pod", body)
+    assert made.reading(NOW).problems == ()
+
+
+def test_facts_say_where_a_gang_comes_from() -> None:
+    """Who answers for a gang, by dialect, group and scheduler, and who waits of it by name."""
+    made = reader(node(), pod_group(2), member("a-1"), member("a-0"))
+    facts = made.reading(NOW).gangs[GangKey("ml", "g")]
+    assert facts.dialect is Dialect.COSCHEDULING
+    assert facts.holder == OwnerRef(COSCHEDULING, "PodGroup", "g")
+    assert facts.scheduler == "topology-aware-scheduler"
+    assert [one.name for one in facts.waiting] == ["a-0", "a-1"]
+
+
+def test_pods_of_ours_are_found_by_their_node() -> None:
+    """A node's pods of ours are named with gang and UID; those of others are not."""
+    made = reader(
+        node(), pod("p", nodeName="n1"), pod("q", nodeName="n1", schedulerName="default-scheduler")
+    )
+    reading = made.reading(NOW)
+    assert list(reading.ours_on("n1")) == [(GangKey("ml", "p"), "uid-p")]
+    assert list(reading.ours_on("n2")) == []
+
+
+def test_another_config_reads_everything_anew() -> None:
+    """Pods that ask for a scheduler of another name are ours once the config says so."""
+    made = reader(node(), pod("p", schedulerName="mine"))
+    assert names(made.reading(NOW)) == {}
+    made.configure(SchedulerConfig.model_validate(config(schedulerNames=["mine"])))
+    assert names(made.reading(NOW)) == {"ml/p": ""}
+
+
+def test_a_list_takes_the_place_of_what_was_known() -> None:
+    """What is not on a fresh list is gone."""
+    made = reader(node(), pod("p"), pod("q"))
+    assert made.replace_all("", "Pod", [pod("q")])
+    assert names(made.reading(NOW)) == {"ml/q": ""}
+
+
+class Remembered(dict[str, Any]):
+    """A body of which one can tell whether somebody keeps it."""
+
+
+def test_nothing_is_kept_of_objects_that_are_gone() -> None:
+    """Once all is removed, no body is held by anyone, and no index has an entry."""
+    bodies = [
+        node(),
+        pod_group(2),
+        member("a-0"),
+        member("a-1", nodeName="n1"),
+        owned(pod("b-0", annotations={"topology.scheduler/x": "y"}), "Job", "b"),
+        job("b", completionMode="Indexed"),
+    ]
+    made = LiveReader()
+    empty = sizes_of(made)
+    kept = []
+    for body in bodies:
+        alive = Remembered(body)
+        kept.append(weakref.ref(alive))
+        tell(made, alive)
+        del alive
+    made.assume("uid-a-0", "n1")
+    made.reading(NOW)
+    for body in bodies:
+        version, metadata = body["apiVersion"].rpartition("/")[0], body["metadata"]
+        assert made.remove(version, body["kind"], metadata.get("namespace", ""), metadata["name"])
+    made.reading(NOW)
+    gc.collect()
+    assert [one() for one in kept] == [None] * len(bodies)
+    assert sizes_of(made) == empty
+
+
+def sizes_of(thing: object, path: str = "") -> dict[str, int]:
+    """How much every collection in `thing` holds, as far as it holds anything."""
+    found: dict[str, int] = {}
+    for name, value in vars(thing).items():
+        where = f"{path}.{name}"
+        if name in ("_config", "_reading", "_values", "fabric"):
+            continue
+        if isinstance(value, dict):
+            held = {k: v for k, v in value.items() if v != {}}
+            found |= {where: len(held)} if held else {}
+        elif isinstance(value, set | tuple | list):
+            found |= {where: len(value)} if value else {}
+        elif type(value).__module__.startswith("fourleaf.model.readers"):
+            found |= sizes_of(value, where)
+    return found
