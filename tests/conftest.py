@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from tests.house.modules import twice
 from tests.seeds import FIRST_SEED, VARIABLE
 
 
@@ -23,3 +24,10 @@ def _logs_to_the_real_stderr() -> Iterator[None]:
     structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)
     yield
     structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """No file of the product was loaded under two names: its classes would not be equal."""
+    if found := twice():
+        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        raise pytest.UsageError(f"loaded twice: {found}")

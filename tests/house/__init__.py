@@ -1,0 +1,1 @@
+"""Tests of the house itself: what an installation holds, names, sizes of rooms, imports."""
