@@ -80,7 +80,7 @@ def cycles_document(identity: str, leader: bool, notes: tuple[CycleNote, ...]) -
     """Past cycles as the JSON document that `/cycles` serves, the newest first."""
     return {
         "apiVersion": API_VERSION,
-        "kind": "CycleHistory",
+        "kind": "Cycles",
         "identity": identity,
         "leader": leader,
         "cycles": [_document(note) for note in reversed(notes)],

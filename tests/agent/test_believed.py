@@ -15,7 +15,7 @@ from fourleaf.model.node import Node
 from tests.agent.made import failure
 from tests.agent.readers.nvml.fake import SWITCH, FakeGpu, FakeNvml
 from tests.agent.readers.nvml.test_reader import FIRST, SECOND, read
-from tests.model.readers.objects import node, reading
+from tests.model.readers.made import node, reading
 
 
 def known(what: Reading, gpus: int) -> Node:

@@ -21,7 +21,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 )
 from fourleaf.k8s_bridge.cluster.slim import LAST_APPLIED, event_of, object_of, page_of
 from fourleaf.model.readers import InputReading, Source, read
-from tests.model.readers import objects
+from tests.model.readers import made as objects
 
 Body = dict[str, Any]
 OURS = "topology-aware-scheduler"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.model.readers.objects import Body, config, node, pod
+from tests.model.readers.made import Body, config, node, pod
 
 API = "resource.k8s.io/v1"
 NVIDIA = "gpu.nvidia.com"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.model.readers.bad_input.made import CONFIG, Case
-from tests.model.readers.objects import config
+from tests.model.readers.made import config
 
 CASES: dict[str, Case] = {
     "config field": (

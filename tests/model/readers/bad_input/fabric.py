@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.model.readers.bad_input.made import ANNOTATION, CONFIG, GPU, Case, labelled
-from tests.model.readers.objects import config, node
+from tests.model.readers.made import config, node
 
 CASES: dict[str, Case] = {
     "node amount": (

@@ -13,7 +13,7 @@ from tests.model.readers.bad_input.made import (
     ray,
     without_head,
 )
-from tests.model.readers.objects import group, job, pod
+from tests.model.readers.made import group, job, pod
 
 CASES: dict[str, Case] = {
     "gang without a size": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.model.readers.objects import TEMPLATE, node, owner, pod
+from tests.model.readers.made import TEMPLATE, node, owner, pod
 
 Case = tuple[list[dict[str, Any]], str, str, str]
 """Objects, and of what is told: the object, the field, and a part of the advice."""

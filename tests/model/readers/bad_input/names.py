@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.model.readers.bad_input.made import ANNOTATION, Case, job_set, notes, without
-from tests.model.readers.objects import node, pod
+from tests.model.readers.made import node, pod
 
 CASES: dict[str, Case] = {
     "no name": ([pod() | {"metadata": {}}], "Pod items[0]", "metadata.name", "name"),

@@ -11,7 +11,7 @@ from tests.model.readers.bad_input.made import (
     affine,
     annotated,
 )
-from tests.model.readers.objects import job, pod
+from tests.model.readers.made import job, pod
 
 CASES: dict[str, Case] = {
     "strategy": (

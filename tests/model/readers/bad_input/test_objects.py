@@ -6,7 +6,7 @@ import pytest
 
 from fourleaf.model.problems import BadInput
 from tests.model.readers.bad_input import configs, fabric, gangs, names, pods
-from tests.model.readers.objects import reading
+from tests.model.readers.made import reading
 
 TABLES = (pods.CASES, names.CASES, gangs.CASES, fabric.CASES, configs.CASES)
 CASES = {name: case for table in TABLES for name, case in table.items()}

@@ -7,7 +7,7 @@ import pytest
 from fourleaf.model.problems import BadInput
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.bad_input.made import annotated, member, ray
-from tests.model.readers.objects import job, node, owned, pod, reading
+from tests.model.readers.made import job, node, owned, pod, reading
 
 
 def test_all_errors_are_reported_and_fifty_printed() -> None:

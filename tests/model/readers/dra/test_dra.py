@@ -21,7 +21,7 @@ from tests.model.readers.claims import (
     holding,
     published,
 )
-from tests.model.readers.objects import Body, job, node, pod, reading
+from tests.model.readers.made import Body, job, node, pod, reading
 
 
 def read(*bodies: Body) -> InputReading:

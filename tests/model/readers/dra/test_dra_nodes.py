@@ -24,7 +24,7 @@ from tests.model.readers.claims import (
     holding,
     published,
 )
-from tests.model.readers.objects import Body, config, node, reading
+from tests.model.readers.made import Body, config, node, reading
 
 
 def read(*bodies: Body) -> InputReading:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fourleaf.model.readers import Source, read
-from tests.model.readers.objects import job, node, pod_spec, reading
+from tests.model.readers.made import job, node, pod_spec, reading
 
 PUBLISHED = Path(__file__).parents[3] / "e2e" / "published"
 README_JOB, INFERENCE, TRAINING = (

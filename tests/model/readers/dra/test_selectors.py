@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.model.readers.dra.selectors import Has, Least, NotUnderstood, OfDriver, conditions
-from tests.model.readers.objects import Body
+from tests.model.readers.made import Body
 
 GPU: Body = {
     "name": "gpu-0",

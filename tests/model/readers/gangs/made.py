@@ -6,7 +6,7 @@ from typing import Any
 
 from fourleaf.model.gang import Gang
 from fourleaf.model.readers import InputReading
-from tests.model.readers.objects import Body, pod, reading
+from tests.model.readers.made import Body, pod, reading
 
 NATIVE = "scheduling.k8s.io/v1alpha2"
 OLD_LABEL = "pod-group.scheduling.sigs.k8s.io"

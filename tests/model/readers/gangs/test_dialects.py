@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.model.readers.gangs.made import NATIVE, OLD_LABEL, gang_policy, gangs, in_native
-from tests.model.readers.objects import Body, group, job, node, owned, pod, reading
+from tests.model.readers.made import Body, group, job, node, owned, pod, reading
 
 DIALECTS: dict[str, list[Body]] = {
     "native v1alpha2": [

@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.model.readers.live import LiveReader
 from fourleaf.model.snapshot import RunningPod
-from tests.model.readers.objects import Body, job, node, owned, pod, reading
+from tests.model.readers.made import Body, job, node, owned, pod, reading
 
 CREATED = "2026-01-01T00:00:00Z"
 STARTED = "2026-01-01T01:00:00Z"

@@ -8,7 +8,7 @@ import pytest
 
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.gangs.made import gangs
-from tests.model.readers.objects import (
+from tests.model.readers.made import (
     OURS,
     TEMPLATE,
     Body,

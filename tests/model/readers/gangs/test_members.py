@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.gangs.made import NATIVE, gang_policy, gangs, in_native, only
-from tests.model.readers.objects import group, job, owned, pod, reading
+from tests.model.readers.made import group, job, owned, pod, reading
 
 
 def test_surplus_waits_for_the_gang() -> None:

@@ -10,7 +10,7 @@ from fourleaf.model.gang import Strategy, TopologyPolicy
 from fourleaf.model.readers import InputReading
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.gangs.made import gangs, only
-from tests.model.readers.objects import Body, group, job, node, owned, pod, reading
+from tests.model.readers.made import Body, group, job, node, owned, pod, reading
 
 
 @pytest.mark.parametrize(

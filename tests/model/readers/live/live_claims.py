@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from tests.model.readers.objects import Body
+from tests.model.readers.made import Body
 
 NODES = tuple(f"n{i}" for i in range(4))
 CLASSES = ("gpu.nvidia.com", "gpu.amd.com")

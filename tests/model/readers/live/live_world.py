@@ -11,9 +11,9 @@ from fourleaf.model.devices.held import DEVICES
 from fourleaf.model.readers import InputReading, Source, read
 from fourleaf.model.readers.dra.holders import STANDS_IN
 from fourleaf.model.readers.live import LiveReader, LiveReading
-from tests.model.readers import objects
+from tests.model.readers import made as objects
 from tests.model.readers.live import live_claims as claims
-from tests.model.readers.objects import Body
+from tests.model.readers.made import Body
 
 Pick = Callable[[Sequence[Any]], Any]
 """Chooses one of some things."""

@@ -10,7 +10,7 @@ import pytest
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.readers.live import fabric_cache as grounds
 from fourleaf.model.readers.live.fabric_cache import FabricCache
-from tests.model.readers import objects
+from tests.model.readers import made as objects
 
 NAMES = tuple(f"n{i}" for i in range(12))
 CONFIG = SchedulerConfig()

@@ -14,7 +14,7 @@ from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.live import LiveReader, LiveReading, WaitingMember
 from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.reasons.kinds import ReasonKind
-from tests.model.readers.objects import Body, config, group, job, node, owned, pod
+from tests.model.readers.made import Body, config, group, job, node, owned, pod
 
 NOW = 1_800_000_000.0
 COSCHEDULING = "scheduling.x-k8s.io"

@@ -16,7 +16,7 @@ from tests.model.readers.claims import (
     holding,
     published,
 )
-from tests.model.readers.objects import Body
+from tests.model.readers.made import Body
 
 RESOURCES = "resource.k8s.io"
 

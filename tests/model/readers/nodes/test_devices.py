@@ -12,7 +12,7 @@ from fourleaf.model.devices.layout import Device, layout_of
 from fourleaf.model.gang import Gang
 from fourleaf.model.readers import Source, read
 from fourleaf.model.reasons.kinds import ReasonKind
-from tests.model.readers.objects import Body, config, node, pod, reading
+from tests.model.readers.made import Body, config, node, pod, reading
 
 CLAIM = "gpu.scheduling/claim"
 MAP = "gpu-scheduling-map"

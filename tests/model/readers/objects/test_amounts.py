@@ -6,7 +6,7 @@ from typing import Any
 
 from fourleaf.model.node_constraint import Operator
 from fourleaf.model.resources import Resources
-from tests.model.readers.objects import Body, config, node, pod, reading
+from tests.model.readers.made import Body, config, node, pod, reading
 
 GIB = 2**30
 

@@ -6,7 +6,7 @@ from fourleaf.model.devices.held import DEVICES as GRANTED
 from fourleaf.model.readers import InputReading
 from fourleaf.model.readers.pods.device_map import Claimant, Pin, lines_of, map_text, parse_map
 from fourleaf.model.reasons.kinds import ReasonKind
-from tests.model.readers.objects import Body, node, owned, pod, reading
+from tests.model.readers.made import Body, node, owned, pod, reading
 
 TEXT = "0=n1:0,1\n1=n1:2,3\n2=n2:0,1\n"
 PINS = {0: Pin("n1", (0, 1)), 1: Pin("n1", (2, 3)), 2: Pin("n2", (0, 1))}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fourleaf.model.problems import BadInput
 from fourleaf.model.readers import Source, open_paths, read
-from tests.model.readers.objects import (
+from tests.model.readers.made import (
     Body,
     config,
     group,
