@@ -5,12 +5,13 @@ FOURLEAF := .venv/bin/fourleaf
 STAMP := .venv/.installed
 SEEDS ?= 20
 WORKERS ?= 2
+E2E_WORKERS ?= 3
 MAPPED ?= statefulset/gpu-scheduler-check
 ROOMS := $(addprefix tests/,model solver k8s_bridge webhook agent simulator cli dashboard)
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
 
 .DEFAULT_GOAL := help
-.PHONY: help install playground demo test lint types contracts unit oldest mutants soak faults bench fix-nodes manifests reference sbom clean
+.PHONY: help install playground demo test lint types contracts unit e2e deep oldest mutants soak faults bench fix-nodes manifests reference sbom clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,7 +38,7 @@ playground: $(STAMP) ## A Kubernetes API with 64 GPU nodes that are only played,
 demo: $(STAMP) ## Watch the scheduler at work on a cluster in memory
 	@$(FOURLEAF) demo
 
-test: lint types contracts unit ## Everything that has to hold: lint, types, contracts, tests
+test: lint types contracts unit ## All that a change can break at once, in minutes
 
 lint: $(STAMP) ## Style and likely bugs (ruff)
 	@.venv/bin/ruff check .
@@ -49,8 +50,16 @@ types: $(STAMP) ## Types (mypy --strict)
 contracts: $(STAMP) ## Which room may import which (import-linter)
 	@.venv/bin/lint-imports
 
-unit: $(STAMP) ## Tests in random order, with coverage
-	@.venv/bin/pytest -q -n $(WORKERS) --dist worksteal --cov
+unit: $(STAMP) ## Tests of every room and a thin path through the real control plane, with coverage
+	@.venv/bin/pytest -q -m "not e2e and not deep" -n $(WORKERS) --dist worksteal --cov
+
+# Most of its time is spent waiting for clocks of a real cluster, so more workers than cores pay.
+e2e: $(STAMP) ## The whole real control plane, and what is shipped for it
+	@.venv/bin/pytest -q -m e2e -n $(E2E_WORKERS) --dist loadgroup
+
+deep: $(STAMP) ## Thousands of instances, 500 seeds, the explorer; then the mutants
+	@.venv/bin/pytest -q -m deep -n $(WORKERS) --dist worksteal
+	@.venv/bin/python -m tests.mutants
 
 # Old libraries warn of what newer ones under them deprecate, which is theirs to mend.
 oldest: $(STAMP) ## Tests of the rooms with the oldest libraries that pyproject.toml allows

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from tests import depth
 from tests.house.modules import twice
 from tests.seeds import FIRST_SEED, VARIABLE
 
@@ -24,6 +25,13 @@ def _logs_to_the_real_stderr() -> Iterator[None]:
     structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)
     yield
     structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say what runs where and what runs together, before the order is shuffled."""
+    depth.mark(items)
+    depth.group(items)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

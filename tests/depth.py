@@ -1,0 +1,70 @@
+"""What runs where: each test belongs to exactly one of `make test`, `make e2e` and `make deep`.
+
+`make test` runs all that a change can break at once. What needs minutes of waiting on a real
+control plane, or tools that are compiled first, is marked `e2e`; what repeats a test of `make test`
+on many more instances, seeds or schedules is marked `deep`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+E2E = (
+    "tests/controlplane/test_plane.py",
+    "tests/deploy/test_delivery.py",
+    "tests/deploy/test_images.py",
+    "tests/deploy/test_monitoring.py",
+    "tests/docs/test_commands.py",
+    "tests/e2e/",
+    "tests/faults/test_faults.py",
+    "tests/history/test_real.py",
+    "tests/k8s_bridge/reporting/test_real.py",
+)
+"""Files and folders that `make e2e` runs."""
+
+THIN = (
+    "tests/e2e/test_dialects.py",
+    "tests/e2e/test_rbac.py",
+)
+"""The thin path through the real control plane that stays in `make test`: a scheduler binds gangs of
+every dialect, and each account may do what its program does."""
+
+DEEP = (
+    "tests/explorer/test_code.py",
+    "tests/explorer/test_relocations.py",
+)
+"""Files that `make deep` runs."""
+
+FIRST = {
+    "tests/simulation/test_seeds.py::test_seeds": 1,
+    "tests/simulator/tuning/test_shutdown.py::test_workers_end_with_the_command": 1,
+    "tests/solver/batch/test_equals_brute_force.py::test_seeded_instances": 3,
+    "tests/solver/relocation/test_equals_brute_force.py::": 3,
+    "tests/solver/forecast/test_earliest_start.py::": 1,
+}
+"""Tests in blocks of instances -> how many blocks of each stay in `make test`; the rest is deep."""
+
+
+def mark(items: Iterable[pytest.Item]) -> None:
+    """Mark what `make e2e` and `make deep` run."""
+    seen: dict[str, int] = {}
+    for item in items:
+        name = item.nodeid.split("[")[0]
+        blocks = next((n for begin, n in FIRST.items() if name.startswith(begin)), None)
+        if item.nodeid.startswith(DEEP):
+            item.add_marker("deep")
+        elif item.nodeid.startswith(E2E) and not item.nodeid.startswith(THIN):
+            item.add_marker("e2e")
+        elif blocks is not None and "[" in item.nodeid:
+            seen[name] = seen.get(name, 0) + 1
+            if seen[name] > blocks:
+                item.add_marker("deep")
+
+
+def group(items: Iterable[pytest.Item]) -> None:
+    """Keep tests that share a control plane in one worker, so that it is started once."""
+    for item in items:
+        if "module_control_plane" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
