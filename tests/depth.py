@@ -28,8 +28,8 @@ THIN = (
     "tests/e2e/test_dialects.py",
     "tests/e2e/test_rbac.py",
 )
-"""The thin path through the real control plane that stays in `make test`: a scheduler binds gangs of
-every dialect, and each account may do what its program does."""
+"""The thin path through the real control plane that stays in `make test`: a scheduler binds gangs
+of every dialect, and each account may do what its program does."""
 
 DEEP = (
     "tests/explorer/test_code.py",
