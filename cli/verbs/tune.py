@@ -188,7 +188,7 @@ def _judged(url: str, name: str, task: TuningTask, split: Split, tolerance: floa
 def _draw(folder: Path, verdict: StudyVerdict) -> None:
     """Write the sheet and the page. Raises `BadInput` where that is not possible."""
     from fourleaf.cli.tune_input import unwritable
-    from fourleaf.simulator.pictures.pareto import write_page, write_sheet
+    from fourleaf.simulator.tuning.pareto import write_page, write_sheet
     from fourleaf.simulator.tuning.tables import points, tables
     from fourleaf.simulator.tuning.verdict import sentence
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fourleaf.simulator.measures.tables import Table
-from fourleaf.simulator.pictures.pareto import Point
 from fourleaf.simulator.tuning.choice import Compared, compared
 from fourleaf.simulator.tuning.knobs import KNOBS
 from fourleaf.simulator.tuning.objectives import OBJECTIVES
+from fourleaf.simulator.tuning.pareto import Point
 from fourleaf.simulator.tuning.verdict import StudyVerdict
 
 MOST = 12

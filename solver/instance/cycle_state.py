@@ -14,7 +14,6 @@ from fourleaf.solver.instance.candidates import Candidate, Candidates
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_type import GangType
 from fourleaf.solver.instance.joined_candidates import JoinedCandidates
-from fourleaf.solver.objective.terms import historical_performance
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +179,6 @@ class CycleState:
         """Comfort -> a node of it."""
         node_of = {comfort: node for node, comfort in enumerate(self.comfort_id)}
         return [node_of[comfort] for comfort in range(len(node_of))]
-
-    @cached_property
-    def seldom(self) -> list[int]:
-        """Comfort -> how rarely its nodes have failed, 0..1000."""
-        nodes = self.ground.nodes
-        return [historical_performance.value(nodes[i]) for i in self.of_comfort]
 
     @cached_property
     def amounts_of_comfort(self) -> tuple[list[tuple[Resources, Resources]], list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from fourleaf.model.gang import Gang, Strategy
 from fourleaf.model.resources import Resources
@@ -87,11 +88,16 @@ class Scorer:
             availability * resource_availability.value(full, free, request) // 1000
             for full, free in amounts
         ]
-        seldom = self.view.seldom
         return [
             available[number] + history * value // 1000
-            for number, value in zip(numbers, seldom, strict=True)
+            for number, value in zip(numbers, self._history, strict=True)
         ]
+
+    @cached_property
+    def _history(self) -> list[int]:
+        """Score class -> how rarely its nodes have failed, 0..1000."""
+        nodes = self.view.ground.nodes
+        return [historical_performance.value(nodes[i]) for i in self.view.of_comfort]
 
     def leaf_terms(self, unit: GangGroup, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
         """Points of the terms that depend on the leaf and on what the gang puts there.
