@@ -1,11 +1,11 @@
-"""What the leader does, from taking over to the loss of the lead."""
+"""The leader: what runs in one term, from taking over to the loss of the lead."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import structlog
 
@@ -13,8 +13,9 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.election.election import Election
-from fourleaf.k8s_bridge.ledger.binding import Binder, DryRun
+from fourleaf.k8s_bridge.ledger.binding import Binder
 from fourleaf.k8s_bridge.ledger.commit import Committer
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.page_layout import laid_out
 from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
@@ -37,12 +38,11 @@ from fourleaf.k8s_bridge.scheduling.cycle import (
     Cycle,
     CycleObserver,
     CycleReport,
-    NoReservations,
-    Reservations,
     Solve,
 )
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.rollbacks import returning
+from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,37 @@ class Observer(CycleObserver, RelocationObserver, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What becomes of commits: for the cache, for the back-off, and for the observer."""
+
+    cache: ClusterCache
+    backoff: ApiBackoff
+    observer: Observer
+    took: Callable[[Body], None]
+    took_claim: Callable[[Body], None]
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """A member stands on its node."""
+        self.cache.bound(member)
+        self.observer.bound(commit, member)
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """A commit goes back; what made it impossible may do so again."""
+        self.backoff.note(commit.gang, why)
+        self.observer.rolled_back(commit, why)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything that runs in a term, besides the election; the last two where gangs may move."""
+
+    reconciler: Reconciler
+    cycle: Cycle
+    nodes: NodeMonitor | None = None
+    relocation: RelocationController | None = None
+
+
 @dataclass(slots=True, eq=False)
 class Leader:
     """One term of one leader. `cluster` is gated."""
@@ -85,105 +116,116 @@ class Leader:
     cluster: Cluster
     namespace: str
     election: Election
-    observed: ClusterCache
+    cache: ClusterCache
     solve: Solve
-    witness: Observer
+    observer: Observer
     clock: Clock
     dry_run: DryRun
-    beats: Heartbeats = field(default_factory=Heartbeats)
+    heartbeats: Heartbeats = field(default_factory=Heartbeats)
     planner: Planner | None = None
     prober: Prober = field(default_factory=TcpProber)
-    asked: Callable[[], str] = str
+    asked_at: Callable[[], str] | None = None
     pace: CyclePace = field(default_factory=CyclePace)
-    book: Ledger = field(default_factory=Ledger)
-    nodes: NodeMonitor | None = None
     formats: Formats = field(default_factory=Formats)
-    shelf: RelocationStore | None = None
-    refusals: ApiBackoff = field(init=False)
-    _keeping: Reconciler | None = None
+    solver_time: SolveTime = field(default_factory=SolveTime)
+    ledger: Ledger = field(default_factory=Ledger)
+    parts: Parts | None = None
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
-
-    def __post_init__(self) -> None:
-        self.refusals = ApiBackoff(self.clock)
 
     @property
     def busy(self) -> bool:
         """Whether gangs are being committed or bound."""
-        return self.book.writing.locked() or (self._keeping is not None and self._keeping.busy)
+        parts = self.parts
+        return self.ledger.writing.locked() or (parts is not None and parts.reconciler.busy)
 
     async def lead(self, epoch: int) -> None:
         """Take over, then run cycles until the lead is lost; raises what ended it."""
         identity = self.election.identity
         records = Records(self.cluster, self.namespace, identity, self.clock, self.formats)
         async with asyncio.TaskGroup() as tasks:
-            # Taking over may last longer than the lease holds.
+            # 1 Hold the Lease: taking over may last longer than it does.
             tasks.create_task(self.election.hold())
+            # 2 Take over: fence the leader before, list its records, read all pods after that.
             epoch = await self._take_over(records, epoch)
-            self._keeping = keeping = self._housekeeping(records, epoch, tasks)
-            await keeping.lay_out(self._layout())
-            self.observed.nodes_changed.clear()
-            committer = Committer(
-                records, self.book, self.observed, epoch, self.dry_run, keeping.forward
-            )
-            cycle = Cycle(
-                self.observed,
-                self.book,
-                committer,
-                self.solve,
-                self.witness,
-                self.clock,
-                self.refusals,
-                await self._keeper(records, epoch, tasks),
-            )
-            self.observed.listen(self.book.wake)
+            # 3 Make the parts, and let the pages list the nodes that there are now.
+            self.parts = parts = self._parts(records, epoch, tasks)
+            await parts.reconciler.lay_out(self._layout())
+            self.cache.nodes_changed.clear()
+            if parts.relocation is not None:
+                await parts.relocation.store.take_over()
+            self.cache.listen(self.ledger.wake)
             self._seal()
             try:
-                tasks.create_task(self._keep(keeping))
-                # What waits may have waited since before this term.
-                self.observed.changed.set()
-                await self._cycles(cycle)
+                # 4 Start what runs beside the cycles.
+                if parts.nodes is not None and parts.relocation is not None:
+                    tasks.create_task(parts.nodes.run())
+                    tasks.create_task(parts.relocation.run())
+                tasks.create_task(self._reconcile(parts))
+                # 5 Run cycles; what waits may have waited since before this term.
+                self.cache.changed.set()
+                await self._cycles(parts.cycle)
             finally:
-                self.observed.mute(self.book.wake)
-                self.observed.seal(frozenset(), frozenset())
-                cycle.forget()
+                self.cache.mute(self.ledger.wake)
+                self.cache.seal(frozenset(), frozenset())
+                parts.cycle.forget()
 
-    async def _keeper(self, records: Records, epoch: int, tasks: asyncio.TaskGroup) -> Reservations:
-        """Look after nodes and gangs that stand, where somebody can plan for them."""
-        if self.planner is None:
-            return NoReservations()
-        nodes = NodeMonitor(
-            self.observed,
-            self.beats,
-            self.prober,
-            StateLease(self.cluster, self.namespace, KEPT),
-            self.clock,
-            self.witness.judged,
+    def _parts(self, records: Records, epoch: int, tasks: asyncio.TaskGroup) -> Parts:
+        """List every part that runs in a term, and how they are joined."""
+        cluster, cache, ledger, clock = self.cluster, self.cache, self.ledger, self.clock
+        backoff = ApiBackoff(clock)
+        reconciler = Reconciler(
+            cluster,
+            records,
+            ledger,
+            cache,
+            Binder(cluster, cache, clock, cache),
+            clock,
+            epoch,
+            Outcomes(cache, backoff, self.observer, cache.took, cache.took_claim),
+            tasks.create_task,
         )
-        self.nodes = nodes
-        self.shelf = shelf = RelocationStore(records, self.book, epoch)
-        await shelf.take_over()
-        relocating = RelocationController(
-            self.cluster,
-            self.observed,
-            self.book,
-            shelf,
-            nodes,
-            self.planner,
-            self.clock,
-            self.witness,
-            MoveBudget(StateLease(self.cluster, self.namespace, MOVES)),
-            self.asked,
+        committer = Committer(records, ledger, cache, epoch, self.dry_run, reconciler.forward)
+        nodes = relocation = None
+        if self.planner is not None:
+            nodes = NodeMonitor(
+                cache,
+                self.heartbeats,
+                self.prober,
+                StateLease(cluster, self.namespace, KEPT),
+                clock,
+                self.observer.judged,
+            )
+            relocation = RelocationController(
+                cluster,
+                cache,
+                ledger,
+                RelocationStore(records, ledger, epoch),
+                nodes,
+                self.planner,
+                clock,
+                self.observer,
+                MoveBudget(StateLease(cluster, self.namespace, MOVES)),
+                self.asked_at,
+            )
+        cycle = Cycle(
+            cache,
+            ledger,
+            committer,
+            self.solve,
+            self.observer,
+            clock,
+            backoff,
+            relocation,
+            self.solver_time,
         )
-        tasks.create_task(nodes.run())
-        tasks.create_task(relocating.run())
-        return relocating
+        return Parts(reconciler, cycle, nodes, relocation)
 
     def _seal(self) -> None:
         """Leave alone what sealed records are about."""
-        self.observed.seal(self.book.sealed.nodes, self.book.sealed_gangs)
+        self.cache.seal(self.ledger.sealed.nodes, self.ledger.sealed_gangs)
 
     def _layout(self) -> list[Page]:
-        return laid_out(self.observed.reading().snapshot.fabric, self.book)
+        return laid_out(self.cache.reading().snapshot.fabric, self.ledger)
 
     async def _take_over(self, records: Records, epoch: int) -> int:
         """Fence whoever led before; read all pods after that, so that none is missed."""
@@ -195,38 +237,21 @@ class Leader:
         if found.epoch >= epoch:
             epoch = found.epoch + 1
             await self.election.raise_epoch(epoch)
-        await Takeover(records, self.book, epoch).fence(found)
-        self.observed.take_all(PODS, await self.cluster.list(PODS))
+        await Takeover(records, self.ledger, epoch).fence(found)
+        self.cache.take_all(PODS, await self.cluster.list(PODS))
         self._log.info(
             "took_over", epoch=epoch, pages=len(found.pages), gang_leases=len(found.leases)
         )
         return epoch
 
-    def _housekeeping(self, records: Records, epoch: int, tasks: asyncio.TaskGroup) -> Reconciler:
-        def start(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-            return tasks.create_task(work)
-
-        binder = Binder(self.cluster, self.observed, self.clock, self.observed)
-        return Reconciler(
-            self.cluster,
-            records,
-            self.book,
-            self.observed,
-            binder,
-            self.clock,
-            epoch,
-            self,
-            start,
-        )
-
     async def _cycles(self, cycle: Cycle) -> None:
         again = Backoff(self.clock, first=self.pace.settle, most=self.pace.idle)
         while True:
             await self._something_to_do()
-            self.observed.changed.clear()
+            self.cache.changed.clear()
             report = await cycle.run()
             if report.again:
-                self.observed.changed.set()
+                self.cache.changed.set()
                 await again.wait()
                 continue
             again.reset()
@@ -235,10 +260,10 @@ class Leader:
 
     async def _something_to_do(self) -> None:
         """Wait for a change, then until the changes pause: the pods of a gang come one by one."""
-        await self.observed.changed.wait()
+        await self.cache.changed.wait()
         began = self.clock.monotonic()
         while (
-            self.observed.quiet < self.pace.settle
+            self.cache.quiet < self.pace.settle
             and self.clock.monotonic() - began < self.pace.longest
         ):
             await self.clock.sleep(self.pace.settle / 2)
@@ -249,47 +274,30 @@ class Leader:
         until = self.clock.monotonic() + self.pace.idle
         while self.clock.monotonic() < until:
             await self.clock.sleep(self.pace.settle)
-            if self.observed.changed.is_set():
-                gangs = self.observed.reading().snapshot.gangs
+            if self.cache.changed.is_set():
+                gangs = self.cache.reading().snapshot.gangs
                 if any(gang.key not in known for gang in gangs):
                     return
 
-    async def _keep(self, keeping: Reconciler) -> None:
+    async def _reconcile(self, parts: Parts) -> None:
+        reconciler, backoff = parts.reconciler, parts.cycle.api_backoff
         tidied = audited = self.clock.monotonic()
-        back = returning(self.book)
+        back = returning(self.ledger)
         while True:
             now = self.clock.monotonic()
             audit = now - audited >= self.pace.audit
             if audit:
                 audited = now
-                await keeping.sweep()
-            if audit or self.observed.nodes_changed.is_set():
-                self.observed.nodes_changed.clear()
-                await keeping.lay_out(self._layout())
+                await reconciler.sweep()
+            if audit or self.cache.nodes_changed.is_set():
+                self.cache.nodes_changed.clear()
+                await reconciler.lay_out(self._layout())
             tidy = now - tidied >= (self.pace.untidy if self.busy else self.pace.tidy)
-            await keeping.run_once(tidy)
-            await keeping.convert()
+            await reconciler.run_once(tidy)
+            await reconciler.convert()
             self._seal()
             tidied = now if tidy else tidied
-            before, back = back, returning(self.book)
-            if self.refusals.came_due() or before - back:
-                self.observed.changed.set()
+            before, back = back, returning(self.ledger)
+            if backoff.came_due() or before - back:
+                self.cache.changed.set()
             await self.clock.sleep(self.pace.tidy / 5)
-
-    def took(self, body: Body) -> None:
-        """A pod as a write of ours left it."""
-        self.observed.took(body)
-
-    def took_claim(self, body: Body) -> None:
-        """A ResourceClaim as a write of ours left it."""
-        self.observed.took_claim(body)
-
-    def bound(self, commit: Commit, member: Member) -> None:
-        """A member stands on its node."""
-        self.observed.bound(member)
-        self.witness.bound(commit, member)
-
-    def rolled_back(self, commit: Commit, why: str) -> None:
-        """A commit goes back; what made it impossible may do so again."""
-        self.refusals.note(commit.gang, why)
-        self.witness.rolled_back(commit, why)

@@ -43,8 +43,7 @@ from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
 from fourleaf.k8s_bridge.informers import Change, Informers, Selection
 from fourleaf.k8s_bridge.leader import CyclePace, Leader
-from fourleaf.k8s_bridge.ledger.binding import DryRun
-from fourleaf.k8s_bridge.ledger.dry_run import admission_covers_bindings
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun, admission_covers_bindings
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse, ledger_use
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
@@ -54,13 +53,12 @@ from fourleaf.k8s_bridge.node_health.heartbeats import HeartbeatInformer
 from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
 from fourleaf.k8s_bridge.node_health.probe import Prober, TcpProber
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Solve
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
-from fourleaf.model.plan import Plan
-from fourleaf.model.snapshot import Snapshot
 
 SUBJECTS = (
     NODES,
@@ -127,7 +125,7 @@ class Scheduler:
         clock: Clock,
         solve: Solve,
         options: SchedulerOptions,
-        reporter: Callable[[Scheduler], Reporter],
+        reporter: Callable[[SchedulerState], Reporter],
         planner: Planner | None = None,
         prober: Prober | None = None,
     ) -> None:
@@ -136,12 +134,12 @@ class Scheduler:
         self.cluster = cluster
         self.gate = Gate(clock)
         self.gated = GatedCluster(cluster, self.gate)
-        self.observed = ClusterCache(clock)
+        self.cache = ClusterCache(clock)
         self.election = Election(
             cluster, options.namespace, LEADER, options.identity, clock, self.gate, options.timing
         )
-        self.reflectors = Informers(cluster, clock, self._subjects(), self._on_change)
-        self.beats = HeartbeatInformer(cluster, clock)
+        self.informers = Informers(cluster, clock, self._subjects(), self._on_change)
+        self.heartbeats = HeartbeatInformer(cluster, clock)
         self._planner = planner
         self._prober = prober or TcpProber()
         self.leading = False
@@ -151,21 +149,25 @@ class Scheduler:
         self._log = structlog.get_logger(__name__)
         self.reporter = reporter(self)
         self.config = ConfigWatcher(
-            options.scheduler_names, self.observed.configure, self.reporter.config_read
+            options.scheduler_names, self.cache.configure, self.reporter.config_read
         )
 
     async def run(self) -> None:
         """Observe, campaign, lead; again and again. Gives the lead back when cancelled."""
-        async with asyncio.TaskGroup() as tasks, self.reflectors:
-            tasks.create_task(self.reflectors.broken())
+        async with asyncio.TaskGroup() as tasks, self.informers:
+            # 1 Observe, report and follow heartbeats, leader or not.
+            tasks.create_task(self.informers.broken())
             tasks.create_task(self.reporter.run())
             if self._planner is not None:
-                tasks.create_task(self.beats.run())
+                tasks.create_task(self.heartbeats.run())
             try:
-                await self.reflectors.synced()
+                # 2 Wait until the cache holds every kind.
+                await self.informers.synced()
                 self._log.info("synced", identity=self.options.identity)
+                # 3 Campaign and lead, term after term.
                 await self._terms()
             finally:
+                # 4 Give the lead back, so that another replica need not wait for it.
                 await self.election.release()
 
     @property
@@ -181,8 +183,8 @@ class Scheduler:
     @property
     def verdicts(self) -> Mapping[NodeVerdict, int]:
         """How many nodes are taken for what; none by who does not lead."""
-        nodes = self._term.nodes if self._term is not None else None
-        return {} if nodes is None else nodes.verdicts
+        parts = self._term.parts if self._term is not None else None
+        return {} if parts is None or parts.nodes is None else parts.nodes.verdicts
 
     @property
     def ledger(self) -> LedgerUse:
@@ -190,13 +192,15 @@ class Scheduler:
         term = self._term
         if term is None:
             return LedgerUse()
-        return ledger_use(term.book, tuple(term.shelf or ()), term.formats.written)
+        relocation = term.parts.relocation if term.parts is not None else None
+        open_ = tuple(relocation.store) if relocation is not None else ()
+        return ledger_use(term.ledger, open_, term.formats.written)
 
     @property
     def unsynced(self) -> tuple[str, ...]:
         """Kinds whose copy is not complete, or older than it may be."""
         now = self.clock.monotonic()
-        health = self.reflectors.health()
+        health = self.informers.health()
         return tuple(kind.plural for kind, one in health.items() if not one.ready(now, STALE))
 
     async def _terms(self) -> None:
@@ -224,29 +228,21 @@ class Scheduler:
             cluster=self.gated,
             namespace=self.options.namespace,
             election=self.election,
-            observed=self.observed,
-            solve=self._plan,
-            witness=self.reporter,
+            cache=self.cache,
+            solve=self._solve,
+            observer=self.reporter,
             clock=self.clock,
             dry_run=await self._dry_run(),
-            beats=self.beats.beats,
+            heartbeats=self.heartbeats.heartbeats,
             planner=self._planner,
             prober=self._prober,
-            asked=lambda: self.config.state.asked,
-            formats=Formats(self.options.formats, lambda: self.observed.config.spec.ledger.format),
+            asked_at=lambda: self.config.state.asked,
+            formats=Formats(self.options.formats, lambda: self.cache.config.spec.ledger.format),
             pace=self.options.pace,
+            solver_time=self._solve_time,
         )
         self.leading, self._term = True, leading
         await leading.lead(epoch)
-
-    async def _plan(self, snapshot: Snapshot) -> Plan:
-        """Solve, without the gangs of namespaces that have used up their solver time."""
-        began = self.clock.monotonic()
-        allowed = self._solve_time.limited(began, snapshot)
-        plan = await self._solve(allowed)
-        ended = self.clock.monotonic()
-        self._solve_time.charge(ended, allowed, ended - began)
-        return plan
 
     async def _dry_run(self) -> DryRun:
         if self.options.dry_run != "auto":
@@ -267,7 +263,7 @@ class Scheduler:
         if kind is CONFIG_MAPS:
             self.config.on_change(change)
         else:
-            self.observed.on_change(kind, change)
+            self.cache.on_change(kind, change)
         self.reporter.learnt(self.clock.monotonic() - began)
 
 

@@ -78,7 +78,7 @@ class Screen:
     def keep(self) -> None:
         """Print the fabric as it stands in the end, where no screen has shown it."""
         if not self._console.is_terminal:
-            snapshot = self._scheduler.observed.reading().snapshot
+            snapshot = self._scheduler.cache.reading().snapshot
             self._console.print()
             for one in self._fabric(snapshot):
                 self._console.print(one, soft_wrap=True)
@@ -92,7 +92,7 @@ class Screen:
         ]
 
     def _picture(self) -> list[RenderableType]:
-        snapshot = self._scheduler.observed.reading().snapshot
+        snapshot = self._scheduler.cache.reading().snapshot
         lines = self._fabric(snapshot) + self._queue()
         room = max(4, self._console.height - len(lines) - 3)
         lines += [Text(), Text("events", style="bold")]

@@ -16,6 +16,7 @@ from fourleaf.cli.demo.story import Script, Story
 from fourleaf.cli.demo.twin import GPUS, LEAF_SIZE, Twin
 from fourleaf.cli.demo.witness import DemoObserver
 from fourleaf.cli.render.glyphs import Glyphs
+from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
@@ -51,7 +52,7 @@ async def play(script: Script, show: Show, client: SolverClient) -> list[str]:
         diary.note("fabric", _fabric(twin))
         witnesses: list[DemoObserver] = []
 
-        def witness(scheduler: Scheduler) -> DemoObserver:
+        def witness(scheduler: SchedulerState) -> DemoObserver:
             witnesses.append(DemoObserver(scheduler, diary, show.glyphs))
             return witnesses[0]
 

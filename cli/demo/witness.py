@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
-from fourleaf.k8s_bridge.scheduler import Scheduler
+from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
@@ -28,12 +28,12 @@ PROOFS = {
 class DemoObserver(Reporter):
     """Tells the diary what is planned, bound and left waiting."""
 
-    def __init__(self, scheduler: Scheduler, diary: Diary, glyphs: Glyphs) -> None:
+    def __init__(self, scheduler: SchedulerState, diary: Diary, glyphs: Glyphs) -> None:
         super().__init__(scheduler, SchedulerMetrics())
         self.plan: Plan | None = None
         self.cycles_by_status: Counter[PlanStatus] = Counter()
         self.waiting: tuple[Waiting, ...] = ()
-        self._observed = scheduler.observed
+        self._cache = scheduler.cache
         self._diary = diary
         self._glyphs = glyphs
         self._said: set[tuple[GangKey, ReasonKind]] = set()
@@ -65,7 +65,7 @@ class DemoObserver(Reporter):
         super().bound(commit, member)
         self._standing[commit.name] += 1
         if self._standing[commit.name] == len(commit.members):
-            where = Where(self._observed.reading().snapshot.fabric, self._glyphs)
+            where = Where(self._cache.reading().snapshot.fabric, self._glyphs)
             pods = f"{len(commit.members)} pod" + ("s" if len(commit.members) > 1 else "")
             leaves = where.leaves(member.node for member in commit.members)
             self._diary.note("bound", f"{commit.gang}: {pods} on {leaves}")

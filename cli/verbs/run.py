@@ -104,6 +104,7 @@ async def _until_stopped(
     from fourleaf.k8s_bridge.reporting.http import StateServer
     from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
     from fourleaf.k8s_bridge.reporting.reporter import Reporter
+    from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
     from fourleaf.k8s_bridge.runtime.http_server import Address
     from fourleaf.k8s_bridge.scheduler import Scheduler
@@ -117,7 +118,7 @@ async def _until_stopped(
     ):
         audit = Audit(audit_to(setting.audit), clock) if setting.audit else None
 
-        def reporter(scheduler: Scheduler) -> Reporter:
+        def reporter(scheduler: SchedulerState) -> Reporter:
             return Reporter(scheduler, metrics, audit, cluster.traffic.requests)
 
         scheduler = Scheduler(cluster, clock, solver.plan, options, reporter, planner=solver)

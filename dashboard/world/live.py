@@ -44,8 +44,8 @@ class LiveWorld:
         self._cluster = cluster
         self._clock = clock
         self._namespace = namespace
-        self._observed = ClusterCache(clock)
-        self._config = ConfigWatcher((), self._observed.configure, lambda *_: None)
+        self._cache = ClusterCache(clock)
+        self._config = ConfigWatcher((), self._cache.configure, lambda *_: None)
         config = Selection(CONFIG_MAPS, namespace=config_namespace)
         self._reflectors = Informers(cluster, clock, [*SUBJECTS, config], self._on_change)
         self._changed = asyncio.Event()
@@ -80,13 +80,13 @@ class LiveWorld:
 
     def sight(self) -> Sight:
         """The cluster as it is known now."""
-        reading = self._observed.reading()
+        reading = self._cache.reading()
         return Sight(
             self._version,
             reading.snapshot,
             reading.problems,
-            dict(self._observed.objects.get(PODS, {})),
-            self._observed.standing,
+            dict(self._cache.objects.get(PODS, {})),
+            self._cache.standing,
             self.unsynced,
         )
 
@@ -99,11 +99,11 @@ class LiveWorld:
         """What there would be to plan with `given` on top. Raises `BadInput`."""
         objects = [
             {**body, "apiVersion": kind.api_version, "kind": kind.name}
-            for kind, bodies in list(self._observed.objects.items())
+            for kind, bodies in list(self._cache.objects.items())
             for body in list(bodies.values())
         ]
         standing = without_idle_owners(self.name, objects)
-        now, usual = self._clock.wall(), self._observed.config
+        now, usual = self._clock.wall(), self._cache.config
         return read_beside(self.name, standing, given, now, usual=usual).snapshot
 
     async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
@@ -133,6 +133,6 @@ class LiveWorld:
         if kind is CONFIG_MAPS:
             self._config.on_change(change)
         else:
-            self._observed.on_change(kind, change)
+            self._cache.on_change(kind, change)
         self._version += 1
         self._changed.set()

@@ -231,7 +231,7 @@ class ClusterCache:
         """Take a ResourceClaim as a write of ours left it."""
         self.take(RESOURCE_CLAIMS, body)
 
-    def release(self, member: Member) -> None:
+    def forget(self, member: Member) -> None:
         """The member is no longer on its way to its node."""
         self._reader.release(member.pod.uid)
         self._note(True)

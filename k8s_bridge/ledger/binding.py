@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from fourleaf.k8s_bridge.cluster.errors import (
     Ambiguous,
-    ClusterError,
     Conflict,
     NotFound,
     Refused,
@@ -30,7 +28,6 @@ from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.devices.held import DEVICES, devices_text
 
 
@@ -172,25 +169,3 @@ def binding(commit: str, member: Member, pod: Target) -> Binding:
     if member.devices:
         annotations[DEVICES] = devices_text(member.devices)
     return Binding(pod, member.node, annotations)
-
-
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """Asks the API whether it would bind, before anything is decided, where that is `wanted`."""
-
-    cluster: Cluster
-    wanted: bool
-
-    async def refusal(self, members: Sequence[Member]) -> str:
-        """Why the members cannot be bound, "" where they can or nobody was asked."""
-        if not self.wanted:
-            return ""
-        answers = await together(self._try_out(member) for member in members)
-        return next(filter(None, answers), "")
-
-    async def _try_out(self, member: Member) -> str:
-        try:
-            await self.cluster.bind(binding("dry-run", member, member.pod), dry_run=True)
-        except ClusterError as error:
-            return f"{member.pod} would not be bound to {member.node}: {error}"
-        return ""

@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
-from fourleaf.k8s_bridge.ledger.binding import DryRun
 from fourleaf.k8s_bridge.ledger.compaction import tidied
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.formats.codec import entry_size, room_on
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import gang_lease_name
 from fourleaf.k8s_bridge.ledger.pods import PodLister
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from fourleaf.k8s_bridge.ledger.reread import lease_again, page_again
+from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.k8s_bridge.runtime.randomness import chance
@@ -47,7 +47,7 @@ class CommitOutcome:
     """What became of a transaction: names of commits that took, and gangs that did not."""
 
     committed: tuple[str, ...]
-    dropped: tuple[Rejected, ...]
+    rejected: tuple[Rejected, ...]
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +55,7 @@ class _Draft:
     """One gang on its way through the steps; `failure` ends it."""
 
     commit: str
-    wanted: CommitRequest
+    request: CommitRequest
     parts: dict[str, tuple[Member, ...]]
     lease: GangLease | None = None
     failure: str = ""
@@ -75,7 +75,7 @@ class Committer:
     """Commits plans. One transaction at a time; `decided` hears of each commit as it takes."""
 
     records: Records
-    book: Ledger
+    ledger: Ledger
     pods: PodLister
     epoch: int
     dry_run: DryRun
@@ -87,7 +87,7 @@ class Committer:
 
         Raises `Fenced` where another leader has taken over.
         """
-        async with self.book.writing:
+        async with self.ledger.writing:
             drafts = self._drafts(plan)
             await together(self._try_out(draft) for draft in _sound(drafts))
             await together(self._prepare(draft) for draft in _sound(drafts) if draft.wide)
@@ -96,43 +96,43 @@ class Committer:
             await together(self._withdraw(d.lease) for d in drafts if d.failure and d.lease)
         return CommitOutcome(
             tuple(d.commit for d in drafts if not d.failure),
-            tuple(Rejected(d.wanted.gang, d.failure, d.conflict) for d in drafts if d.failure),
+            tuple(Rejected(d.request.gang, d.failure, d.conflict) for d in drafts if d.failure),
         )
 
     def _drafts(self, plan: Sequence[CommitRequest]) -> list[_Draft]:
         drafts = []
-        for wanted in plan:
+        for request in plan:
             parts: dict[str, list[Member]] = {}
             homeless = sealed = ""
-            for member in wanted.members:
-                page = self.book.page_of(member.node)
+            for member in request.members:
+                page = self.ledger.page_of(member.node)
                 homeless = homeless or ("" if page else member.node)
-                sealed = sealed or (page if page in self.book.sealed else "") or ""
+                sealed = sealed or (page if page in self.ledger.sealed else "") or ""
                 parts.setdefault(page or "", []).append(member)
             grouped = {page: tuple(members) for page, members in parts.items()}
-            draft = _Draft(self.new_name(), wanted, grouped)
+            draft = _Draft(self.new_name(), request, grouped)
             if homeless:
                 draft.fail(f"no page lists node {homeless}")
             if sealed:
                 draft.fail(f"page {sealed} cannot be read by this version")
-            elif wanted.gang in self.book.sealed_gangs:
+            elif request.gang in self.ledger.sealed_gangs:
                 draft.fail("a record about it cannot be read by this version")
             drafts.append(draft)
         return drafts
 
     async def _try_out(self, draft: _Draft) -> None:
-        refusal = await self.dry_run.refusal(draft.wanted.members)
+        refusal = await self.dry_run.refusal(draft.request.members)
         if refusal:
             draft.fail(refusal)
 
     async def _prepare(self, draft: _Draft) -> None:
         """Write the gang lease, which says the whole plan and decides nothing yet."""
         lease = GangLease(
-            name=gang_lease_name(draft.wanted.gang.name, draft.commit),
+            name=gang_lease_name(draft.request.gang.name, draft.commit),
             commit=draft.commit,
-            gang=draft.wanted.gang,
+            gang=draft.request.gang,
             phase=Phase.PREPARED,
-            members=draft.wanted.members,
+            members=draft.request.members,
             pages=tuple(draft.parts),
             epoch=self.epoch,
         )
@@ -141,7 +141,7 @@ class Committer:
         except (ClusterError, BadRecord) as error:
             draft.fail(f"its gang lease was not written: {error}")
         else:
-            self.book.put_lease(draft.lease)
+            self.ledger.put_lease(draft.lease)
 
     async def _write_pages(self, drafts: Sequence[_Draft]) -> None:
         """Write every page once, with the entries of all gangs that touch it."""
@@ -152,23 +152,23 @@ class Committer:
         await together(self._write_page(name, touching) for name, touching in by_page.items())
 
     async def _write_page(self, name: str, drafts: Sequence[_Draft]) -> None:
-        page = self.book.page(name)
+        page = self.ledger.page(name)
         if page is None:
             for draft in drafts:
                 draft.fail(f"page {name} is not there", conflict=True)
             return
-        kept = tidied(page, self.book, self.pods)
+        kept = tidied(page, self.ledger, self.pods)
         added, drafts = _fitting(name, kept, drafts)
         if not added:
             return
         new = replace(kept, entries=(*kept.entries, *added), epoch=self.epoch)
         try:
-            self.book.put_page(await self.records.write_page(new))
+            self.ledger.put_page(await self.records.write_page(new))
             for draft in drafts:
                 if not draft.wide:
                     self.decided(draft.commit)
         except (Conflict, NotFound) as error:
-            await page_again(self.records, self.book, self.epoch, name)
+            await reread_page(self.records, self.ledger, self.epoch, name)
             for draft in drafts:
                 draft.fail(f"page {name} has changed: {error}", conflict=True)
         except (ClusterError, BadRecord) as error:
@@ -179,11 +179,11 @@ class Committer:
         """Commit a wide gang: the one write that counts."""
         decided = replace(lease, phase=Phase.COMMITTED)
         try:
-            self.book.put_lease(await self.records.write_lease(decided))
+            self.ledger.put_lease(await self.records.write_lease(decided))
             self.decided(draft.commit)
         except (Conflict, NotFound) as error:
             draft.fail(f"gang lease {lease.name} has changed: {error}", conflict=True)
-            draft.lease = await lease_again(self.records, self.book, self.epoch, lease.name)
+            draft.lease = await reread_lease(self.records, self.ledger, self.epoch, lease.name)
         except ClusterError as error:
             draft.fail(f"gang lease {lease.name} was not committed: {error}")
 
@@ -194,7 +194,7 @@ class Committer:
         except ClusterError:
             # It stays Prepared and in the book: housekeeping comes back to it.
             return
-        self.book.drop_lease(lease.name)
+        self.ledger.drop_lease(lease.name)
 
 
 def _fitting(name: str, page: Page, drafts: Sequence[_Draft]) -> tuple[list[Entry], list[_Draft]]:
@@ -203,7 +203,7 @@ def _fitting(name: str, page: Page, drafts: Sequence[_Draft]) -> tuple[list[Entr
     added, fitting = [], []
     for draft in drafts:
         lease = draft.lease.name if draft.lease else ""
-        entry = Entry(draft.commit, draft.wanted.gang, draft.parts[name], lease)
+        entry = Entry(draft.commit, draft.request.gang, draft.parts[name], lease)
         if entry_size(entry) > room:
             draft.fail(f"page {name} is full until its nodes are shared out among more pages")
             continue

@@ -33,19 +33,19 @@ def is_out(commit: str, member: Member, pods: PodLister) -> bool:
     return fenced or taken or is_gone(pods, member)
 
 
-def tidied(page: Page, book: Ledger, pods: PodLister) -> Page:
+def tidied(page: Page, ledger: Ledger, pods: PodLister) -> Page:
     """`page` without members that are gone, without void entries, with settled ones standing alone.
 
     An entry of a settled commit no longer needs its gang lease, which can then be deleted.
     Members of a commit that is rolled back are dropped once they are fenced or gone. What belongs
     to a commit with a sealed record stays as it is.
     """
-    return page.with_entries(tuple(_kept(page.entries, book, pods)))
+    return page.with_entries(tuple(_kept(page.entries, ledger, pods)))
 
 
-def _kept(entries: Iterable[Entry], book: Ledger, pods: PodLister) -> Iterable[Entry]:
+def _kept(entries: Iterable[Entry], ledger: Ledger, pods: PodLister) -> Iterable[Entry]:
     for entry in entries:
-        commit = book.commit(entry.commit)
+        commit = ledger.commit(entry.commit)
         if commit is None or commit.phase is None:
             continue
         if commit.sealed:

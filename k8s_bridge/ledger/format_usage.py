@@ -32,8 +32,8 @@ class LedgerUse:
     sealed: tuple[Sealed, ...] = ()
 
 
-def ledger_use(book: Ledger, others: Iterable[Written], written: int) -> LedgerUse:
+def ledger_use(ledger: Ledger, others: Iterable[Written], written: int) -> LedgerUse:
     """What `book` holds, and `others` besides."""
-    every: list[Written] = [*book.pages, *book.leases, *others]
+    every: list[Written] = [*ledger.pages, *ledger.leases, *others]
     counts = Counter(one.format for one in every)
-    return LedgerUse(written, dict(sorted(counts.items())), tuple(book.sealed))
+    return LedgerUse(written, dict(sorted(counts.items())), tuple(ledger.sealed))

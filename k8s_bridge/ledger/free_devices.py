@@ -22,12 +22,12 @@ def as_recorded(member: Member) -> tuple[int, ...]:
 
 
 def held_devices(
-    book: Ledger, pods: PodLister, nodes: Iterable[str], numbers: Numbers = as_recorded
+    ledger: Ledger, pods: PodLister, nodes: Iterable[str], numbers: Numbers = as_recorded
 ) -> dict[str, set[int]]:
     """Node -> the devices that entries of its page hold for pods that are not gone."""
     held: dict[str, set[int]] = {node: set() for node in nodes}
-    for name in {book.page_of(node) for node in held} - {None}:
-        page = book.page(name or "")
+    for name in {ledger.page_of(node) for node in held} - {None}:
+        page = ledger.page(name or "")
         for entry in page.entries if page else ():
             for member in entry.members:
                 if member.node in held and not is_gone(pods, member):
@@ -36,11 +36,11 @@ def held_devices(
 
 
 def free_on(
-    nodes: Iterable[str], snapshot: Snapshot, book: Ledger, pods: PodLister
+    nodes: Iterable[str], snapshot: Snapshot, ledger: Ledger, pods: PodLister
 ) -> dict[str, FreeDevices]:
     """Node -> its free devices; left out where somebody holds some without numbers."""
     free = {}
-    for node, recorded in held_devices(book, pods, nodes, _numbers(snapshot)).items():
+    for node, recorded in held_devices(ledger, pods, nodes, _numbers(snapshot)).items():
         there = snapshot.fabric.nodes.get(node)
         if there is None:
             continue

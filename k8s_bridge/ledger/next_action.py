@@ -37,7 +37,7 @@ class Step:
     members: tuple[Member, ...] = ()
 
 
-def next_step(commit: Commit, book: Ledger, pods: PodLister) -> Step:
+def next_step(commit: Commit, ledger: Ledger, pods: PodLister) -> Step:
     """What brings `commit` closer to rest."""
     match commit.phase:
         case None:
@@ -47,25 +47,25 @@ def next_step(commit: Commit, book: Ledger, pods: PodLister) -> Step:
         case _ if commit.sealed:
             return Step(Action.WAIT)
         case Phase.COMMITTED:
-            return _forward(commit, book, pods)
+            return _forward(commit, ledger, pods)
         case Phase.ROLLING_BACK:
             return _back(commit, pods)
 
 
-def _forward(commit: Commit, book: Ledger, pods: PodLister) -> Step:
+def _forward(commit: Commit, ledger: Ledger, pods: PodLister) -> Step:
     live = [member for member in commit.members if not is_gone(pods, member)]
     unbound = tuple(member for member in live if not is_bound(pods, member))
     if unbound:
         return Step(Action.FORWARD, unbound)
     if commit.lease is not None:
-        return Step(Action.TIDY if _points(commit, book) else Action.DROP)
+        return Step(Action.TIDY if _points(commit, ledger) else Action.DROP)
     return Step(Action.TIDY if len(live) < len(commit.members) else Action.REST)
 
 
-def _points(commit: Commit, book: Ledger) -> bool:
+def _points(commit: Commit, ledger: Ledger) -> bool:
     """Whether any page still points to the gang lease."""
     for name in commit.pages:
-        page = book.page(name)
+        page = ledger.page(name)
         if page and any(e.lease for e in page.entries if e.commit == commit.name):
             return True
     return False

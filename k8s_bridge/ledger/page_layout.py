@@ -31,12 +31,12 @@ STEP = 200
 """Bytes."""
 
 
-def laid_out(fabric: Fabric, book: Ledger | None = None) -> list[Page]:
+def laid_out(fabric: Fabric, ledger: Ledger | None = None) -> list[Page]:
     """Empty pages for all nodes of `fabric`: one a leaf, more where one might grow too large.
 
     Where `book` shows that the pods of a leaf have long names, its pages are the smaller.
     """
-    sizes = {} if book is None else _pod_sizes(book)
+    sizes = {} if ledger is None else _pod_sizes(ledger)
     pages = []
     for leaf in fabric.leaves:
         for part, nodes in enumerate(_parts(leaf.nodes, sizes.get(leaf.name, POD_BYTES))):
@@ -44,10 +44,10 @@ def laid_out(fabric: Fabric, book: Ledger | None = None) -> list[Page]:
     return pages
 
 
-def _pod_sizes(book: Ledger) -> dict[str, int]:
+def _pod_sizes(ledger: Ledger) -> dict[str, int]:
     """Leaf -> the bytes that a pod takes on its pages, in steps, so that layouts last."""
     entries: dict[str, list[Entry]] = {}
-    for page in book.pages:
+    for page in ledger.pages:
         entries.setdefault(page.leaf, []).extend(page.entries)
     found = {}
     for leaf, held in entries.items():
@@ -72,18 +72,18 @@ def _parts(nodes: Sequence[Node], pod_bytes: int) -> Iterator[tuple[str, ...]]:
         yield tuple(names)
 
 
-def missing(wanted: Sequence[Page], book: Ledger) -> list[Page]:
+def missing(wanted: Sequence[Page], ledger: Ledger) -> list[Page]:
     """The pages of `wanted` that do not exist, empty.
 
     A page is made without nodes, and takes them up under its version: a request that makes it
     may arrive when another leader has long given its nodes to another page.
     """
     names = {page_name(page.leaf, page.part): page for page in wanted}
-    absent = (p for n, p in names.items() if book.page(n) is None and n not in book.sealed)
+    absent = (p for n, p in names.items() if ledger.page(n) is None and n not in ledger.sealed)
     return [replace(page, nodes=()) for page in absent]
 
 
-def relaid(wanted: Sequence[Page], book: Ledger, pods: PodLister) -> Iterator[list[Page]]:
+def relaid(wanted: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[list[Page]]:
     """The pages to write so that they list the nodes of `wanted`, in rounds.
 
     First nodes leave the pages that should not list them, then others take them up, and with
@@ -91,13 +91,13 @@ def relaid(wanted: Sequence[Page], book: Ledger, pods: PodLister) -> Iterator[li
     before the next round is asked for. While there is a page of which nobody can say which nodes it
     lists, all stay where they are.
     """
-    if book.sealed.opaque_page:
+    if ledger.sealed.opaque_page:
         return
-    yield list(_without_strangers(wanted, book, pods))
-    yield list(_with_newcomers(wanted, book, pods))
+    yield list(_without_strangers(wanted, ledger, pods))
+    yield list(_with_newcomers(wanted, ledger, pods))
 
 
-def abandoned(wanted: Sequence[Page], book: Ledger) -> list[Page]:
+def abandoned(wanted: Sequence[Page], ledger: Ledger) -> list[Page]:
     """The pages that list no node, hold nothing, and are not of `wanted`.
 
     Who lists such a leaf again has to create its page, which succeeds for one of all who try.
@@ -105,32 +105,33 @@ def abandoned(wanted: Sequence[Page], book: Ledger) -> list[Page]:
     names = {page_name(page.leaf, page.part) for page in wanted}
     return [
         page
-        for page in book.pages
+        for page in ledger.pages
         if not page.nodes and not page.entries and page_name(page.leaf, page.part) not in names
     ]
 
 
-def _without_strangers(wanted: Sequence[Page], book: Ledger, pods: PodLister) -> Iterator[Page]:
+def _without_strangers(wanted: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[Page]:
     home = {node: page_name(page.leaf, page.part) for page in wanted for node in page.nodes}
-    for page in book.pages:
+    for page in ledger.pages:
         name = page_name(page.leaf, page.part)
         leaving = {
             node
             for node in page.nodes
-            if home.get(node) != name and _may_leave(node, page, book, pods, gone=node not in home)
+            if home.get(node) != name
+            and _may_leave(node, page, ledger, pods, gone=node not in home)
         }
         if leaving:
             yield _less(page, leaving)
 
 
-def _may_leave(node: str, page: Page, book: Ledger, pods: PodLister, gone: bool) -> bool:
+def _may_leave(node: str, page: Page, ledger: Ledger, pods: PodLister, gone: bool) -> bool:
     """Whether all commits on `node` are settled; where it moves to no other page, are over.
 
     A commit that may still go back must find all its members in its records.
     """
     for entry in page.entries:
         if any(member.node == node and not is_gone(pods, member) for member in entry.members):
-            commit = book.commit(entry.commit)
+            commit = ledger.commit(entry.commit)
             if gone or commit is None or not is_settled(commit, pods):
                 return False
     return True
@@ -146,25 +147,25 @@ def _less(page: Page, leaving: set[str]) -> Page:
     return replace(page, nodes=nodes, entries=tuple(entries))
 
 
-def _with_newcomers(wanted: Sequence[Page], book: Ledger, pods: PodLister) -> Iterator[Page]:
+def _with_newcomers(wanted: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[Page]:
     for page in wanted:
-        old = book.page(page_name(page.leaf, page.part))
+        old = ledger.page(page_name(page.leaf, page.part))
         if old is None:
             continue
-        new = tuple(node for node in page.nodes if book.page_of(node) is None)
-        kept = tidied(old, book, pods)
+        new = tuple(node for node in page.nodes if ledger.page_of(node) is None)
+        kept = tidied(old, ledger, pods)
         nodes = (*old.nodes, *new)
-        adopted = _adopted(nodes, book, pods)
+        adopted = _adopted(nodes, ledger, pods)
         if new or adopted:
             yield replace(kept, nodes=nodes, entries=_joined(kept.entries, adopted))
 
 
-def _adopted(nodes: Iterable[str], book: Ledger, pods: PodLister) -> list[Entry]:
+def _adopted(nodes: Iterable[str], ledger: Ledger, pods: PodLister) -> list[Entry]:
     """Entries for pods of ours that run on these nodes and that no entry holds."""
     found: dict[GangKey, list[Member]] = {}
     for node in nodes:
         for gang, member in pods.running_on(node):
-            if book.commit_of(member.pod.uid) is None:
+            if ledger.commit_of(member.pod.uid) is None:
                 found.setdefault(gang, []).append(member)
     return [Entry(_adoption(gang), gang, tuple(members)) for gang, members in found.items()]
 

@@ -22,7 +22,7 @@ from fourleaf.k8s_bridge.ledger.page_layout import abandoned, missing, relaid
 from fourleaf.k8s_bridge.ledger.pods import PodLister
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Page, Phase
-from fourleaf.k8s_bridge.ledger.reread import lease_again, page_again, stands
+from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page, stands
 from fourleaf.k8s_bridge.ledger.rollback import Rollback
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.ledger.takeover import find
@@ -59,7 +59,7 @@ class Reconciler:
 
     cluster: Cluster
     records: Records
-    book: Ledger
+    ledger: Ledger
     pods: PodLister
     binder: Binder
     clock: Clock
@@ -72,9 +72,9 @@ class Reconciler:
 
     def forward(self, name: str) -> None:
         """Start binding the members of this commit."""
-        commit = self.book.commit(name)
+        commit = self.ledger.commit(name)
         if commit is not None and name not in self._binding:
-            step = next_step(commit, self.book, self.pods)
+            step = next_step(commit, self.ledger, self.pods)
             if step.action is Action.FORWARD:
                 self._start(commit, step.members)
 
@@ -90,16 +90,16 @@ class Reconciler:
         """
         untidy: set[str] = set()
         over: list[str] = []
-        commits = self.book.open_commits()
+        commits = self.ledger.open_commits()
         names = {commit.name for commit in commits}
         self._forbidden = {name: at for name, at in self._forbidden.items() if name in names}
         for commit in commits:
             if commit.name in self._binding:
                 continue
-            step = next_step(commit, self.book, self.pods)
+            step = next_step(commit, self.ledger, self.pods)
             match step.action:
                 case Action.REST:
-                    self.book.rest(commit.name)
+                    self.ledger.rest(commit.name)
                 case Action.FORWARD:
                     self._start(commit, step.members)
                 case Action.BACK:
@@ -111,14 +111,14 @@ class Reconciler:
                 case Action.WAIT:
                     pass
         if over:
-            async with self.book.writing:
+            async with self.ledger.writing:
                 await together(self._delete(name) for name in over)
         if tidy and untidy:
             await self.tidy(untidy)
 
     async def tidy(self, names: Iterable[str]) -> None:
         """Write these pages as they should be, each once, where that differs."""
-        async with self.book.writing:
+        async with self.ledger.writing:
             await together(self._tidy(name) for name in sorted(names))
 
     async def sweep(self) -> None:
@@ -126,16 +126,16 @@ class Reconciler:
 
         A request to create one may be delivered again when it has long been deleted.
         """
-        async with self.book.writing:
+        async with self.ledger.writing:
             for body in await self.records.list(GANGS):
                 name = body["metadata"]["name"]
-                if self.book.lease(name) is None:
-                    await lease_again(self.records, self.book, self.epoch, name)
-            for one in self.book.sealed:
+                if self.ledger.lease(name) is None:
+                    await reread_lease(self.records, self.ledger, self.epoch, name)
+            for one in self.ledger.sealed:
                 if one.record == PAGE:
-                    await page_again(self.records, self.book, self.epoch, one.name)
+                    await reread_page(self.records, self.ledger, self.epoch, one.name)
                 elif one.record == GANG:
-                    await lease_again(self.records, self.book, self.epoch, one.name)
+                    await reread_lease(self.records, self.ledger, self.epoch, one.name)
 
     async def convert(self) -> None:
         """Write records anew that are not in the format that is wanted, some at a time.
@@ -143,14 +143,14 @@ class Reconciler:
         A gang lease that is only prepared is about to be written anyway.
         """
         wanted = self.records.formats.written
-        pages = [page for page in self.book.pages if page.format != wanted]
-        leases = [one for one in self.book.leases if one.format != wanted]
+        pages = [page for page in self.ledger.pages if page.format != wanted]
+        leases = [one for one in self.ledger.leases if one.format != wanted]
         if not pages and not leases:
             return
-        async with self.book.writing:
-            now = (self.book.page(page_name(one.leaf, one.part)) for one in pages[:AT_A_TIME])
+        async with self.ledger.writing:
+            now = (self.ledger.page(page_name(one.leaf, one.part)) for one in pages[:AT_A_TIME])
             await together(self._put(page) for page in now if page and page.format != wanted)
-            known = (self.book.lease(one.name) for one in leases)
+            known = (self.ledger.lease(one.name) for one in leases)
             settled = (x for x in known if x and x.phase is not Phase.PREPARED)
             await together(self._put_lease(one) for one in settled if one.format != wanted)
 
@@ -160,11 +160,11 @@ class Reconciler:
         Pages of leaves that are gone are deleted once they hold nothing.
         """
         pages = list(wanted)
-        async with self.book.writing:
-            await self._found(missing(pages, self.book))
-            for round_of_pages in relaid(pages, self.book, self.pods):
+        async with self.ledger.writing:
+            await self._found(missing(pages, self.ledger))
+            for round_of_pages in relaid(pages, self.ledger, self.pods):
                 await together(self._put(page) for page in round_of_pages)
-            await together(self._discard(page) for page in abandoned(pages, self.book))
+            await together(self._discard(page) for page in abandoned(pages, self.ledger))
 
     async def _found(self, pages: Iterable[Page]) -> None:
         """Make pages, then make sure that nobody had taken over before they were there.
@@ -194,17 +194,17 @@ class Reconciler:
                 return
 
     async def _bind(self, commit: Commit, member: Member) -> BindingResult:
-        standing = partial(stands, self.records, self.book, self.epoch, commit.name)
+        standing = partial(stands, self.records, self.ledger, self.epoch, commit.name)
         answer = await self.binder.bind(commit.name, member, standing)
         if answer.result is Bound.BOUND:
             self.listener.bound(commit, member)
-        self.book.wake(member.pod.uid)
+        self.ledger.wake(member.pod.uid)
         return answer
 
     async def _give_up(self, name: str, why: str) -> None:
         """Mark the commit as rolling back, in the one record that decides it."""
-        async with self.book.writing:
-            commit = self.book.commit(name)
+        async with self.ledger.writing:
+            commit = self.ledger.commit(name)
             if commit is None or commit.phase is not Phase.COMMITTED:
                 return
             if is_settled(commit, self.pods):
@@ -214,7 +214,7 @@ class Reconciler:
                 await self._put_lease(replace(commit.lease, phase=Phase.ROLLING_BACK))
             else:
                 for one in commit.pages:
-                    page = self.book.page(one)
+                    page = self.ledger.page(one)
                     if page is not None:
                         entries = tuple(
                             replace(e, phase=Phase.ROLLING_BACK) if e.commit == name else e
@@ -237,27 +237,27 @@ class Reconciler:
 
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""
-        commit = self.book.commit(name)
+        commit = self.ledger.commit(name)
         lease = commit.lease if commit else None
         if commit is None or lease is None:
             return
-        step = next_step(commit, self.book, self.pods)
+        step = next_step(commit, self.ledger, self.pods)
         if step.action not in (Action.WITHDRAW, Action.DROP):
             return
         try:
             await self.records.delete(lease.name, lease.version)
         except Conflict:
-            await lease_again(self.records, self.book, self.epoch, lease.name)
+            await reread_lease(self.records, self.ledger, self.epoch, lease.name)
         except ClusterError as error:
             self._log.warning("lease_not_deleted", lease=lease.name, why=str(error))
         else:
-            self.book.drop_lease(lease.name)
+            self.ledger.drop_lease(lease.name)
 
     async def _tidy(self, name: str) -> None:
-        page = self.book.page(name)
+        page = self.ledger.page(name)
         if page is None:
             return
-        clean = tidied(page, self.book, self.pods)
+        clean = tidied(page, self.ledger, self.pods)
         if clean.entries != page.entries:
             await self._put(clean)
 
@@ -267,27 +267,27 @@ class Reconciler:
         try:
             await self.records.delete(name, page.version)
         except Conflict:
-            await page_again(self.records, self.book, self.epoch, name)
+            await reread_page(self.records, self.ledger, self.epoch, name)
         except ClusterError as error:
             self._log.warning("page_not_deleted", page=name, why=str(error))
         else:
-            self.book.drop_page(name)
+            self.ledger.drop_page(name)
 
     async def _put(self, page: Page) -> None:
         """Write `page` and take the answer into the book, whatever it is."""
         name = page_name(page.leaf, page.part)
         try:
-            self.book.put_page(await self.records.write_page(replace(page, epoch=self.epoch)))
+            self.ledger.put_page(await self.records.write_page(replace(page, epoch=self.epoch)))
         except (Conflict, NotFound):
-            await page_again(self.records, self.book, self.epoch, name)
+            await reread_page(self.records, self.ledger, self.epoch, name)
         except (ClusterError, BadRecord) as error:
             self._log.warning("page_not_written", page=name, why=str(error))
 
     async def _put_lease(self, lease: GangLease) -> None:
         try:
             written = await self.records.write_lease(replace(lease, epoch=self.epoch))
-            self.book.put_lease(written)
+            self.ledger.put_lease(written)
         except BadRecord as error:
             self._log.warning("lease_not_written", lease=lease.name, why=str(error))
         except (Conflict, NotFound):
-            await lease_again(self.records, self.book, self.epoch, lease.name)
+            await reread_lease(self.records, self.ledger, self.epoch, lease.name)

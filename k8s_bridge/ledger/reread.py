@@ -8,97 +8,90 @@ once there is one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import structlog
 
+from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.epoch import check_epoch
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Page, Phase
-from fourleaf.k8s_bridge.ledger.sealed import BadRecord, SealedRecord
+from fourleaf.k8s_bridge.ledger.sealed import BadRecord, Sealed, SealedRecord
+
+Record = TypeVar("Record", Page, GangLease)
 
 
-async def page_again(records: Records, book: Ledger, epoch: int, name: str) -> Page | None:
-    """Read a page into the book; None, and out of the book, where it is gone or unreadable.
+async def reread_page(records: Records, ledger: Ledger, epoch: int, name: str) -> Page | None:
+    """Read a page into the ledger; None, and out of it, where it is gone or unreadable.
 
-    One that is sealed is in the book as that.
-
-    Raises `Fenced` where a leader of a later epoch than ours wrote it.
+    One that is sealed is in the ledger as that. Raises `Fenced` where a leader of a later epoch
+    than ours wrote it.
     """
-    body = await records.read(name)
-    try:
-        page = None if body is None else records.page(body)
-    except SealedRecord as error:
-        check_epoch(epoch, error.sealed.epoch, f"lease {name}")
-        book.put_sealed(error.sealed)
-        return None
-    except BadRecord as error:
-        structlog.get_logger(__name__).error("record_unreadable", why=str(error))
-        page = None
-    if page is None:
-        book.drop_page(name)
-        return None
-    check_epoch(epoch, page.epoch, f"page {name}")
-    book.put_page(page)
-    return page
+    page = await _reread(records, epoch, name, records.page)
+    return _kept(ledger, name, page, ledger.put_page, ledger.drop_page)
 
 
-async def lease_again(records: Records, book: Ledger, epoch: int, name: str) -> GangLease | None:
-    """Read a gang lease into the book; None, and out of the book, as for a page.
-
-    Raises `Fenced` where a leader of a later epoch than ours wrote it.
-    """
-    body = await records.read(name)
-    try:
-        lease = None if body is None else records.lease(body)
-    except SealedRecord as error:
-        check_epoch(epoch, error.sealed.epoch, f"lease {name}")
-        book.put_sealed(error.sealed)
-        return None
-    except BadRecord as error:
-        structlog.get_logger(__name__).error("record_unreadable", why=str(error))
-        lease = None
-    if lease is None:
-        book.drop_lease(name)
-        return None
-    check_epoch(epoch, lease.epoch, f"gang lease {name}")
-    book.put_lease(lease)
-    return lease
+async def reread_lease(records: Records, ledger: Ledger, epoch: int, name: str) -> GangLease | None:
+    """The same for a gang lease."""
+    lease = await _reread(records, epoch, name, records.lease)
+    return _kept(ledger, name, lease, ledger.put_lease, ledger.drop_lease)
 
 
-async def stands(records: Records, book: Ledger, epoch: int, name: str) -> bool:
+async def stands(records: Records, ledger: Ledger, epoch: int, name: str) -> bool:
     """Whether the record of the commit `name`, by a quorum read, says that it is committed.
 
     Raises `Fenced` where a leader of a later epoch than ours wrote it.
     """
-    commit = book.commit(name)
+    commit = ledger.commit(name)
     if commit is None:
         return False
+    if commit.lease is not None:
+        lease = await _reread(records, epoch, commit.lease.name, records.lease)
+        return isinstance(lease, GangLease) and lease.phase is Phase.COMMITTED
+    for one in commit.pages:
+        page = await _reread(records, epoch, one, records.page)
+        entries = page.entries if isinstance(page, Page) else ()
+        if [entry.phase for entry in entries if entry.commit == name] != [Phase.COMMITTED]:
+            return False
+    return True
+
+
+async def _reread(
+    records: Records, epoch: int, name: str, read: Callable[[Body], Record]
+) -> Record | Sealed | None:
+    """The record of that name now, as sealed where it is; None where it is gone or unreadable."""
+    body = await records.read(name)
     try:
-        if commit.lease is not None:
-            return await _lease_stands(records, epoch, commit.lease.name)
-        return all([await _page_stands(records, epoch, page, name) for page in commit.pages])
+        record = None if body is None else read(body)
     except SealedRecord as error:
-        check_epoch(epoch, error.sealed.epoch, f"lease {error.sealed.name}")
-        return False
+        check_epoch(epoch, error.sealed.epoch, f"lease {name}")
+        return error.sealed
     except BadRecord as error:
         structlog.get_logger(__name__).error("record_unreadable", why=str(error))
-        return False
+        return None
+    if record is not None:
+        check_epoch(epoch, record.epoch, f"{_KINDS[type(record)]} {name}")
+    return record
 
 
-async def _lease_stands(records: Records, epoch: int, name: str) -> bool:
-    body = await records.read(name)
-    if body is None:
-        return False
-    lease = records.lease(body)
-    check_epoch(epoch, lease.epoch, f"gang lease {name}")
-    return lease.phase is Phase.COMMITTED
+_KINDS: dict[type, str] = {Page: "page", GangLease: "gang lease"}
 
 
-async def _page_stands(records: Records, epoch: int, name: str, commit: str) -> bool:
-    body = await records.read(name)
-    if body is None:
-        return False
-    page = records.page(body)
-    check_epoch(epoch, page.epoch, f"page {name}")
-    found = [entry.phase for entry in page.entries if entry.commit == commit]
-    return found == [Phase.COMMITTED]
+def _kept(
+    ledger: Ledger,
+    name: str,
+    record: Record | Sealed | None,
+    put: Callable[[Record], None],
+    drop: Callable[[str], None],
+) -> Record | None:
+    """`record`, once the ledger holds what was read."""
+    if isinstance(record, Sealed):
+        ledger.put_sealed(record)
+        return None
+    if record is None:
+        drop(name)
+        return None
+    put(record)
+    return record

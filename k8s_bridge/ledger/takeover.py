@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES, page_name
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Page, Phase
-from fourleaf.k8s_bridge.ledger.reread import lease_again, page_again
+from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord, Sealed, SealedRecord
 from fourleaf.k8s_bridge.runtime.concurrency import together
 
@@ -72,7 +72,7 @@ class Takeover:
     """Makes the records ours. `epoch` must be above that of every record found."""
 
     records: Records
-    book: Ledger
+    ledger: Ledger
     epoch: int
 
     async def fence(self, found: ListedRecords) -> None:
@@ -82,12 +82,12 @@ class Takeover:
         has taken over.
         """
         for one in found.sealed:
-            self.book.put_sealed(one)
+            self.ledger.put_sealed(one)
         for page in found.pages:
-            self.book.put_page(page)
+            self.ledger.put_page(page)
         for lease in found.leases:
-            self.book.put_lease(lease)
-        async with self.book.writing:
+            self.ledger.put_lease(lease)
+        async with self.ledger.writing:
             await together(self._settle(lease) for lease in found.leases)
             await together(self._claim(page) for page in found.pages)
 
@@ -99,12 +99,12 @@ class Takeover:
                 await self.records.delete(now.name, now.version)
                 now = None
             except Conflict:
-                now = await lease_again(self.records, self.book, self.epoch, lease.name)
+                now = await reread_lease(self.records, self.ledger, self.epoch, lease.name)
         if now is None:
-            if lease.name not in self.book.sealed:
-                self.book.drop_lease(lease.name)
+            if lease.name not in self.ledger.sealed:
+                self.ledger.drop_lease(lease.name)
         else:
-            self.book.put_lease(now)
+            self.ledger.put_lease(now)
 
     async def _claim(self, page: Page) -> None:
         """Write the page in our epoch, without entries that point to nothing.
@@ -119,23 +119,23 @@ class Takeover:
                 entry
                 for entry in now.entries
                 if not entry.lease
-                or self.book.lease(entry.lease) is not None
-                or entry.lease in self.book.sealed
+                or self.ledger.lease(entry.lease) is not None
+                or entry.lease in self.ledger.sealed
             )
             try:
                 written = await self.records.write_page(
                     replace(now, entries=kept, epoch=self.epoch)
                 )
             except (Conflict, NotFound):
-                now = await page_again(self.records, self.book, self.epoch, name)
+                now = await reread_page(self.records, self.ledger, self.epoch, name)
             else:
-                self.book.put_page(written)
+                self.ledger.put_page(written)
                 return
 
     async def _settle_unknown(self, page: Page) -> None:
         """Look up gang leases that the page names and that were not there when we listed."""
         for name in {entry.lease for entry in page.entries if entry.lease}:
-            if self.book.lease(name) is None and name not in self.book.sealed:
-                lease = await lease_again(self.records, self.book, self.epoch, name)
+            if self.ledger.lease(name) is None and name not in self.ledger.sealed:
+                lease = await reread_lease(self.records, self.ledger, self.epoch, name)
                 if lease is not None:
                     await self._settle(lease)

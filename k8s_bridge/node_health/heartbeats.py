@@ -83,7 +83,7 @@ class HeartbeatInformer:
     """
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
-        self.beats = Heartbeats()
+        self.heartbeats = Heartbeats()
         self._clock = clock
         subject = Selection(LEASES, namespace=NAMESPACE, cached=True)
         self._reflectors = Informers(cluster, clock, [subject], self._on_change)
@@ -97,14 +97,14 @@ class HeartbeatInformer:
         now = self._clock.monotonic()
         match change:
             case Put(body):
-                self.beats.heard(body["metadata"]["name"], _renewed(body), now)
+                self.heartbeats.heard(body["metadata"]["name"], _renewed(body), now)
             case Removed(body):
-                self.beats.forget(body["metadata"]["name"])
+                self.heartbeats.forget(body["metadata"]["name"])
             case Replaced(items, _, _):
                 renewed = {body["metadata"]["name"]: _renewed(body) for body in items}
-                self.beats.heard_all(renewed, now)
+                self.heartbeats.heard_all(renewed, now)
             case Absent():
-                self.beats.heard_all({}, now)
+                self.heartbeats.heard_all({}, now)
 
 
 def _renewed(body: Body) -> str:

@@ -48,8 +48,8 @@ class NodeMonitor:
     `kept`.
     """
 
-    observed: ClusterCache
-    beats: Heartbeats
+    cache: ClusterCache
+    heartbeats: Heartbeats
     prober: Prober
     kept: StateLease
     clock: Clock
@@ -83,7 +83,7 @@ class NodeMonitor:
     async def look(self) -> None:
         """Judge every node once."""
         nodes = self._nodes()
-        fabric = self.observed.reading().snapshot.fabric
+        fabric = self.cache.reading().snapshot.fabric
         known = {name: self._leaf_of[name] for name in self.judgements if name in self._leaf_of}
         self._leaf_of = known | {n.name: leaf.name for leaf in fabric.leaves for n in leaf.nodes}
         signs = self._signs(nodes)
@@ -98,21 +98,24 @@ class NodeMonitor:
             self.died.set()
 
     def _nodes(self) -> Mapping[str, Body]:
-        return {name: body for (_, name), body in self.observed.objects.get(NODES, {}).items()}
+        return {name: body for (_, name), body in self.cache.objects.get(NODES, {}).items()}
 
     def _limits(self) -> SilenceLimits:
-        failures = self.observed.config.spec.failures
+        failures = self.cache.config.spec.failures
         return SilenceLimits(failures.silent_seconds, failures.well_seconds)
 
     def _signs(self, nodes: Mapping[str, Body]) -> dict[str, Signs]:
         """What is known without asking anybody, of nodes that are there or hold pods of ours."""
         now = self.clock.monotonic()
-        snapshot = self.observed.reading().snapshot
-        conditions = frozenset(self.observed.config.spec.failures.conditions)
+        snapshot = self.cache.reading().snapshot
+        conditions = frozenset(self.cache.config.spec.failures.conditions)
         leaves = {self._leaf_of.get(node) for node in self.dead} - {None}
         found = {
             name: _signs_of(
-                body, self.beats.silence(name, now), conditions, self._leaf_of.get(name) in leaves
+                body,
+                self.heartbeats.silence(name, now),
+                conditions,
+                self._leaf_of.get(name) in leaves,
             )
             for name, body in nodes.items()
         }
@@ -164,7 +167,7 @@ class NodeMonitor:
         await self.kept.save(self.failures.content(self.clock.wall()))
 
     def _half_life(self) -> None:
-        self.failures.half_life = self.observed.config.spec.failures.half_life_hours * HOUR
+        self.failures.half_life = self.cache.config.spec.failures.half_life_hours * HOUR
 
     def _tell_observed(self, nodes: Mapping[str, Body], fabric: Fabric) -> None:
         self._half_life()
@@ -178,7 +181,7 @@ class NodeMonitor:
         withheld = frozenset(
             name for name, one in self.judgements.items() if name in nodes and not one.usable
         )
-        self.observed.judge(withheld, {name: rate for name, rate in rates.items() if rate})
+        self.cache.judge(withheld, {name: rate for name, rate in rates.items() if rate})
 
 
 def _signs_of(

@@ -12,7 +12,7 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
 
-def backfill(snapshot: Snapshot, plan: Plan, scene: ClusterView) -> Snapshot | None:
+def backfill(snapshot: Snapshot, plan: Plan, view: ClusterView) -> Snapshot | None:
     """What is to be solved again for those who end in time; None where there is nobody.
 
     `snapshot` has the kept room as used, and `plan` was made for it. The second solve may use
@@ -20,8 +20,8 @@ def backfill(snapshot: Snapshot, plan: Plan, scene: ClusterView) -> Snapshot | N
     """
     reserved = {
         one.gang: one.starts
-        for one in scene.open
-        if one.purpose is Purpose.RESERVATION and one.starts > scene.now
+        for one in view.open
+        if one.purpose is Purpose.RESERVATION and one.starts > view.now
     }
     if not reserved:
         return None
@@ -33,7 +33,7 @@ def backfill(snapshot: Snapshot, plan: Plan, scene: ClusterView) -> Snapshot | N
         if gang.key in crowded
         and gang.key not in reserved
         and gang.duration is not None
-        and scene.now + gang.duration <= needed
+        and view.now + gang.duration <= needed
     )
     if not short:
         return None

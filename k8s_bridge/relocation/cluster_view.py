@@ -24,7 +24,7 @@ class ClusterView:
     `now` in seconds since the epoch.
     """
 
-    observed: ClusterCache
+    cache: ClusterCache
     reading: LiveReading
     open: tuple[Relocation, ...]
     dead: frozenset[str]
@@ -60,13 +60,13 @@ class ClusterView:
 
     def owner(self, namespace: str, pod: str) -> str:
         """The UID of the controller of a pod, "" where it has none."""
-        body = self.observed.objects.get(PODS, {}).get((namespace, pod), {})
+        body = self.cache.objects.get(PODS, {}).get((namespace, pod), {})
         owners = (body.get("metadata") or {}).get("ownerReferences") or ()
         return next((str(one.get("uid", "")) for one in owners if one.get("controller")), "")
 
     def seen(self, uid: str) -> PodSeen | None:
         """The pod, None where it is gone."""
-        return self.observed.seen(uid)
+        return self.cache.seen(uid)
 
     def stands(self, uid: str, node: str) -> bool:
         """Whether the pod runs on `node`, and nobody has told it to go."""
@@ -97,7 +97,7 @@ class ClusterView:
 
     def rank(self, namespace: str, pod: str) -> tuple[int, int, int]:
         """The numbers of the rank of a pod."""
-        body = self.observed.objects.get(PODS, {}).get((namespace, pod), {})
+        body = self.cache.objects.get(PODS, {}).get((namespace, pod), {})
         metadata = body.get("metadata") or {}
         return rank_of(pod, metadata.get("labels") or {}, metadata.get("annotations") or {})[:3]
 

@@ -26,8 +26,8 @@ def crowded_gangs(plan: Plan) -> frozenset[GangKey]:
     return frozenset(one.gang for one in plan.waiting if one.reason.kind in CROWDED)
 
 
-def crowded_now(plan: Plan, scene: ClusterView, taken: Container[GangKey]) -> list[Gang]:
+def crowded_now(plan: Plan, view: ClusterView, taken: Container[GangKey]) -> list[Gang]:
     """Those of them that wait still, as planned first to last, but for the gangs `taken`."""
     keys = crowded_gangs(plan)
-    gangs = (gang for key, gang in scene.gangs.items() if key in keys and key not in taken)
+    gangs = (gang for key, gang in view.gangs.items() if key in keys and key not in taken)
     return sorted((gang for gang in gangs if gang.hold is None), key=gang_order)

@@ -21,10 +21,11 @@ from fourleaf.k8s_bridge.relocation.preemption import PreemptionPlanner
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
 from fourleaf.k8s_bridge.relocation.reservation import ReservationPlanner
-from fourleaf.k8s_bridge.relocation.reserved_seats import charged, kept, placements
+from fourleaf.k8s_bridge.relocation.reserved_seats import charge, kept, placements, rule
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan
@@ -62,20 +63,20 @@ class DeadNodes(Protocol):
 class RelocationController:
     """Repairs, preemptions, defragmentations and what is under way of them, in one term.
 
-    `asked` tells when somebody wanted a defragmentation at once.
+    `asked_at` tells when a defragmentation was asked for, or "".
     """
 
     cluster: Cluster
-    observed: ClusterCache
-    book: Ledger
-    shelf: RelocationStore
+    cache: ClusterCache
+    ledger: Ledger
+    store: RelocationStore
     nodes: DeadNodes
     planner: Planner
     clock: Clock
     told: RelocationObserver
     moves: MoveBudget
-    asked: Callable[[], str] = str
-    mover: Executor = field(init=False)
+    asked_at: Callable[[], str] | None = None
+    executor: Executor = field(init=False)
     repairing: RepairPlanner = field(init=False)
     preempting: PreemptionPlanner = field(init=False)
     reserving: ReservationPlanner = field(init=False)
@@ -89,12 +90,14 @@ class RelocationController:
     _last_died: float = float("-inf")
 
     def __post_init__(self) -> None:
-        shared = (self.observed, self.shelf, self.planner, self.clock)
-        self.mover = Executor(self.cluster, self.observed, self.shelf, self.clock, self.told)
+        shared = (self.cache, self.store, self.planner, self.clock)
+        self.executor = Executor(self.cluster, self.cache, self.store, self.clock, self.told)
         self.repairing = RepairPlanner(*shared, self.told)
         self.preempting = PreemptionPlanner(*shared)
-        self.reserving = ReservationPlanner(*shared, self.mover.end)
-        self.gathering = DefragmentationPlanner(*shared, self.mover.end, self.moves, self.asked)
+        self.reserving = ReservationPlanner(*shared, self.executor.end)
+        self.gathering = DefragmentationPlanner(
+            *shared, self.executor.end, self.moves, self.asked_at
+        )
 
     async def run(self) -> None:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
@@ -102,8 +105,8 @@ class RelocationController:
         while True:
             if self.clock.monotonic() - swept >= SWEEP:
                 swept = self.clock.monotonic()
-                await self.shelf.sweep()
-            await self.shelf.convert()
+                await self.store.sweep()
+            await self.store.convert()
             await self.step()
             await self.clock.sleep(EVERY)
 
@@ -112,45 +115,54 @@ class RelocationController:
 
         Mostly there is nothing to do, and then nothing is looked at that takes time.
         """
-        if len(self.shelf):
-            await self.mover.step(self.nodes.dead)
+        # 1 Take every relocation under way a step further.
+        if len(self.store):
+            await self.executor.step(self.nodes.dead)
+        # 2 Nodes that fail together are repaired together: wait until no more of them fail.
         if not self._has_settled():
             return
-        if self._somebody_is_hit() and self.repairing.is_due():
-            await self.repairing.plan(self._scene(), self._busy(), self._stuck)
+        # 3 Repair gangs that lost members.
+        if self._is_hit() and self.repairing.is_due():
+            await self.repairing.plan(self._view(), self._busy(), self._stuck)
+        # 4 Preempt for gangs that only others keep out, or keep room for them.
         last, now = self._last, self.clock.monotonic()
         if self._crowded and last is not None and now >= self._next_look:
             self._next_look = now + LOOK
-            await self.preempting.plan(self._scene(), last)
-            await self.reserving.plan(self._scene(), last)
-        under_way = any(one.purpose is not Purpose.RESERVATION for one in self.shelf)
+            await self.preempting.plan(self._view(), last)
+            await self.reserving.plan(self._view(), last)
+        # 5 Defragment, where nothing else is under way.
+        under_way = any(one.purpose is not Purpose.RESERVATION for one in self.store)
         if not under_way and not self._busy() and self.gathering.is_time():
-            await self.gathering.plan(self._scene())
+            await self.gathering.plan(self._view())
 
-    def charged(self, snapshot: Snapshot) -> Snapshot:
-        """`snapshot` as a cycle may plan it: without the places that are kept."""
-        return charged(snapshot, self._scene()) if len(self.shelf) else snapshot
+    def charge(self, snapshot: Snapshot) -> Snapshot:
+        """`snapshot` with the places that are kept as used."""
+        return charge(snapshot, self._view()) if len(self.store) else snapshot
+
+    def rule(self) -> HoldRule | None:
+        """Hold the gangs that places are kept for."""
+        return rule(self._view()) if len(self.store) else None
 
     def backfill(self, snapshot: Snapshot, plan: Plan) -> Snapshot | None:
         """What a cycle is to solve again for gangs that end before kept room is needed."""
-        return backfill(snapshot, plan, self._scene()) if len(self.shelf) else None
+        return backfill(snapshot, plan, self._view()) if len(self.store) else None
 
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""
-        return kept(self._scene()) if len(self.shelf) else {}
+        return kept(self._view()) if len(self.store) else {}
 
     def placements(self) -> list[Placement]:
         """Members that a cycle is to bind to the places kept for them."""
-        found = placements(self._scene()) if len(self.shelf) else {}
+        found = placements(self._view()) if len(self.store) else {}
         self._seated = {placement.gang: gang for gang, placement in found.items()}
         return list(found.values())
 
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """A cycle has committed these gangs."""
         for gang in gangs:
-            one = self.shelf.of(self._seated.get(gang, gang))
+            one = self.store.of(self._seated.get(gang, gang))
             if one is not None:
-                await self.mover.end(one, "")
+                await self.executor.end(one, "")
 
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""
@@ -163,24 +175,24 @@ class RelocationController:
             if one.gang in partly and one.reason.kind in STUCK
         )
 
-    def _scene(self) -> ClusterView:
-        return self.mover.scene(self.nodes.dead)
+    def _view(self) -> ClusterView:
+        return self.executor.view(self.nodes.dead)
 
-    def _somebody_is_hit(self) -> bool:
+    def _is_hit(self) -> bool:
         """Whether members of ours stand where they cannot stay, or wait beside the others."""
         if self._stuck:
             return True
         leaving = self.nodes.dead | self.repairing.draining()
         if not leaving:
             return False
-        reading = self.observed.reading()
+        reading = self.cache.reading()
         return any(any(reading.ours_on(node)) for node in leaving)
 
     def _busy(self) -> frozenset[GangKey]:
         return frozenset(
             one.gang
-            for one in self.book.open_commits()
-            if one.phase is not None and not is_settled(one, self.observed)
+            for one in self.ledger.open_commits()
+            if one.phase is not None and not is_settled(one, self.cache)
         )
 
     def _has_settled(self) -> bool:

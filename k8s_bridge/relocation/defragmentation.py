@@ -30,16 +30,16 @@ LATELY = 60.0
 class DefragmentationPlanner:
     """Defragmentation in one term, within budgets that outlast it.
 
-    `end` ends a relocation early, `asked` tells when somebody wanted moves at once, or "".
+    `end` ends a relocation early, `asked_at` tells when moves were asked for, or "".
     """
 
-    observed: ClusterCache
-    shelf: RelocationStore
+    cache: ClusterCache
+    store: RelocationStore
     planner: Planner
     clock: Clock
     end: Callable[[Relocation, str], Awaitable[None]]
     moves: MoveBudget
-    asked: Callable[[], str] = str
+    asked_at: Callable[[], str] | None = None
     _heeded: str = ""
     _last: float = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -47,51 +47,51 @@ class DefragmentationPlanner:
     def __post_init__(self) -> None:
         self._last = self.clock.monotonic()
 
-    async def plan(self, scene: ClusterView) -> DefragPlan | None:
+    async def plan(self, view: ClusterView) -> DefragPlan | None:
         """Move what is worth it within the budgets; None where there is nothing to decide.
 
-        What `scene` has open are reservations alone, which end for those whom the moves help.
+        What `view` has open are reservations alone, which end for those whom the moves help.
         Raises `Fenced` where another leads by now.
         """
-        config = self.observed.config.spec.defragmentation
+        config = self.cache.config.spec.defragmentation
         await self.moves.load()
-        left = config.moves_per_hour - self.moves.pods_in_an_hour(scene.now)
+        left = config.moves_per_hour - self.moves.pods_in_an_hour(view.now)
         standing = tuple(
             one
-            for one in self.observed.standing(scene.dead)
-            if one.movable and not one.hit and self._may_move(one, config, scene.now)
+            for one in self.cache.standing(view.dead)
+            if one.movable and not one.hit and self._may_move(one, config, view.now)
         )
         if left <= 0 or not standing:
             return None
-        plan = await self._solved(scene, standing, Budget(left))
-        seconds = self.observed.config.spec.repair.places_seconds
+        plan = await self._solved(view, standing, Budget(left))
+        seconds = self.cache.config.spec.repair.places_seconds
         why = "it moves so that others find room together"
-        drafts = moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, scene, seconds)
-        written = await self.shelf.put_all(drafts)
+        drafts = moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, view, seconds)
+        written = await self.store.put_all(drafts)
         if written:
-            await self.moves.note({one.gang: len(one.leavers) for one in written}, scene.now)
-            for one in scene.open:
+            await self.moves.note({one.gang: len(one.leavers) for one in written}, view.now)
+            for one in view.open:
                 if one.gang in _started(plan):
                     await self.end(one, "others move, so that it starts sooner")
-            await self.shelf.put_all(starting(plan, scene.gangs, scene, seconds))
+            await self.store.put_all(starting(plan, view.gangs, view, seconds))
         self._log.info("defragmentation_planned", moves=len(plan.moves), status=plan.status.value)
         return plan
 
     async def _solved(
-        self, scene: ClusterView, standing: tuple[StandingGang, ...], budget: Budget
+        self, view: ClusterView, standing: tuple[StandingGang, ...], budget: Budget
     ) -> DefragPlan:
         """Moves that let all those start for whom places are reserved, else none onto these."""
-        snapshot = replace(scene.reading.snapshot, standing=standing)
+        snapshot = replace(view.reading.snapshot, standing=standing)
         plan = await self.planner.defragment(snapshot, budget)
-        if {one.gang for one in scene.open} <= _started(plan):
+        if {one.gang for one in view.open} <= _started(plan):
             return plan
-        return await self.planner.defragment(charged(snapshot, scene), budget)
+        return await self.planner.defragment(charged(snapshot, view), budget)
 
     def is_time(self) -> bool:
         """Whether a defragmentation is due, or was asked for; tells so once."""
-        config = self.observed.config.spec.defragmentation
+        config = self.cache.config.spec.defragmentation
         now = self.clock.monotonic()
-        asked = self.asked()
+        asked = self.asked_at() if self.asked_at else ""
         if asked and asked != self._heeded:
             self._heeded = asked
             if _age(asked, self.clock.wall()) < LATELY:

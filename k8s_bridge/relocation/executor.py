@@ -48,8 +48,8 @@ class Executor:
     """Works on the relocations of one term. `cluster` is gated."""
 
     cluster: Cluster
-    observed: ClusterCache
-    shelf: RelocationStore
+    cache: ClusterCache
+    store: RelocationStore
     clock: Clock
     told: RelocationObserver
     _asked: dict[str, float] = field(default_factory=dict)
@@ -57,44 +57,44 @@ class Executor:
 
     async def step(self, dead: frozenset[str]) -> None:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
-        scene = self.scene(dead)
-        self._forget(scene)
-        for one in scene.open:
-            if not self.shelf.holds(one) or self._is_sealed(one):
+        view = self.view(dead)
+        self._forget(view)
+        for one in view.open:
+            if not self.store.holds(one) or self._is_sealed(one):
                 continue
-            found = progress(one, scene)
+            found = progress(one, view)
             if found.over:
                 await self.end(one, found.why)
             elif due := self._due(found.evict):
-                await self.shelf.check_lead()
+                await self.store.check_lead()
                 # It may have ended while nobody answered; its leavers are others' by then.
-                if self.shelf.holds(one):
+                if self.store.holds(one):
                     await together(self._evict(one, leaver) for leaver in due)
             elif found.placed is not None:
-                self.observed.changed.set()
+                self.cache.changed.set()
 
-    def scene(self, dead: frozenset[str]) -> ClusterView:
+    def view(self, dead: frozenset[str]) -> ClusterView:
         """The cluster now."""
         now = self.clock.wall()
-        return ClusterView(self.observed, self.observed.reading(), tuple(self.shelf), dead, now)
+        return ClusterView(self.cache, self.cache.reading(), tuple(self.store), dead, now)
 
     async def end(self, one: Relocation, why: str) -> None:
         """Keep nothing for it any longer; `why` it ends early, "" where it has served."""
-        if not await self.shelf.drop(one.gang):
+        if not await self.store.drop(one.gang):
             return
         seconds = self.clock.wall() - one.opened
         self._log.info(
             "relocation_over", gang=str(one.gang), purpose=one.purpose, why=why, seconds=seconds
         )
         self.told.relocated(one, why, seconds)
-        self.observed.changed.set()
+        self.cache.changed.set()
 
     def _is_sealed(self, one: Relocation) -> bool:
         """Whether it is about gangs or nodes that a record is about which nobody here can read."""
-        book = self.shelf.book
+        ledger = self.store.ledger
         nodes = {leaver.node for leaver in one.leavers}
-        return bool(book.sealed) and (
-            one.gang in book.sealed_gangs or not nodes.isdisjoint(book.sealed.nodes)
+        return bool(ledger.sealed) and (
+            one.gang in ledger.sealed_gangs or not nodes.isdisjoint(ledger.sealed.nodes)
         )
 
     def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
@@ -120,6 +120,6 @@ class Executor:
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
             self.told.evicted(one, leaver)
 
-    def _forget(self, scene: ClusterView) -> None:
-        known = {leaver.pod.uid for one in scene.open for leaver in one.leavers}
+    def _forget(self, view: ClusterView) -> None:
+        known = {leaver.pod.uid for one in view.open for leaver in one.leavers}
         self._asked = {uid: at for uid, at in self._asked.items() if uid in known}

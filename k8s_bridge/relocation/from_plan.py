@@ -17,7 +17,7 @@ from fourleaf.model.running_gang import StandingGang
 
 
 def repairs(
-    plan: RepairPlan, standing: Sequence[StandingGang], scene: ClusterView, seconds: float
+    plan: RepairPlan, standing: Sequence[StandingGang], view: ClusterView, seconds: float
 ) -> Iterator[Relocation]:
     """A relocation for every gang that lives, moves or starts over; kept for `seconds`."""
     gangs = {one.gang.key: one.gang for one in standing}
@@ -26,14 +26,14 @@ def repairs(
     for key in sorted(moves.keys() | lost.keys()):
         gang = gangs[key]
         nodes = lost.get(key, {}) | {move.pod: move.target for move in moves.get(key, ())}
-        purpose, why = _cause(gang, scene)
-        yield from _of(gang, nodes, purpose, why, scene, seconds)
+        purpose, why = _cause(gang, view)
+        yield from _of(gang, nodes, purpose, why, view, seconds)
     for key in plan.restarts:
         members = [pod for role in gangs[key].roles for pod, _ in role.bound]
         lost_pods = [pod for role in gangs[key].roles for pod in role.pods]
-        leavers = _leavers(scene, key.namespace, [*members, *lost_pods])
+        leavers = _leavers(view, key.namespace, [*members, *lost_pods])
         why = "it lost members, and is to start over"
-        yield _relocation(gangs[key], Purpose.RESTART, (), leavers, why, scene, seconds)
+        yield _relocation(gangs[key], Purpose.RESTART, (), leavers, why, view, seconds)
 
 
 def moved(
@@ -41,60 +41,60 @@ def moved(
     standing: Sequence[StandingGang],
     purpose: Purpose,
     why: str,
-    scene: ClusterView,
+    view: ClusterView,
     seconds: float,
 ) -> Iterator[Relocation]:
     """A relocation for every gang that moves."""
     gangs = {one.gang.key: one.gang for one in standing}
     for key, some in sorted(_by_gang(moves, gangs).items()):
         nodes = {move.pod: move.target for move in some}
-        yield from _of(gangs[key], nodes, purpose, why, scene, seconds)
+        yield from _of(gangs[key], nodes, purpose, why, view, seconds)
 
 
 def starting(
-    plan: DefragPlan, gangs: Mapping[GangKey, Gang], scene: ClusterView, seconds: float
+    plan: DefragPlan, gangs: Mapping[GangKey, Gang], view: ClusterView, seconds: float
 ) -> Iterator[Relocation]:
     """A relocation for every waiting gang that may start once the others have moved."""
     for placement in plan.placements:
         gang = gangs[placement.gang]
-        seats = _waiting_seats(placement, gang, scene)
+        seats = _waiting_seats(placement, gang, view)
         why = "others move so that it finds room"
         if seats:
-            yield _relocation(gang, Purpose.DEFRAGMENTATION, seats, (), why, scene, seconds)
+            yield _relocation(gang, Purpose.DEFRAGMENTATION, seats, (), why, view, seconds)
 
 
 def reserving(
-    placement: Placement, gang: Gang, starts: float, scene: ClusterView, seconds: float
+    placement: Placement, gang: Gang, starts: float, view: ClusterView, seconds: float
 ) -> Relocation | None:
     """The relocation that keeps the place of `placement` until nobody stands there any more.
 
     None where the gang does not wait any more.
     """
-    seats = _waiting_seats(placement, gang, scene)
+    seats = _waiting_seats(placement, gang, view)
     if not seats:
         return None
     why = "it has waited for long"
-    one = _relocation(gang, Purpose.RESERVATION, seats, (), why, scene, seconds)
+    one = _relocation(gang, Purpose.RESERVATION, seats, (), why, view, seconds)
     return replace(one, starts=starts)
 
 
 def preempting(
-    plan: PreemptionPlan, gang: Gang, scene: ClusterView, seconds: float
+    plan: PreemptionPlan, gang: Gang, view: ClusterView, seconds: float
 ) -> Relocation | None:
     """The relocation that makes room for `gang`.
 
     None where the plan has no place for it, or it does not wait any more.
     """
-    seats = _waiting_seats(plan.placement, gang, scene) if plan.placement else ()
+    seats = _waiting_seats(plan.placement, gang, view) if plan.placement else ()
     if not seats:
         return None
     leavers = [
         leaver
         for victim in plan.victims
-        for leaver in _leavers(scene, victim.gang.namespace, [pod for pod, _ in victim.pods])
+        for leaver in _leavers(view, victim.gang.namespace, [pod for pod, _ in victim.pods])
     ]
     why = f"gang {gang.key} of priority {gang.priority} takes its place"
-    return _relocation(gang, Purpose.PREEMPTION, seats, leavers, why, scene, seconds)
+    return _relocation(gang, Purpose.PREEMPTION, seats, leavers, why, view, seconds)
 
 
 def _of(
@@ -102,13 +102,13 @@ def _of(
     nodes: Mapping[str, str],
     purpose: Purpose,
     why: str,
-    scene: ClusterView,
+    view: ClusterView,
     seconds: float,
 ) -> Iterator[Relocation]:
-    seats = tuple(_seats(gang, nodes, scene))
-    leavers = _leavers(scene, gang.key.namespace, list(nodes))
+    seats = tuple(_seats(gang, nodes, view))
+    leavers = _leavers(view, gang.key.namespace, list(nodes))
     if len(seats) == len(nodes):
-        yield _relocation(gang, purpose, seats, leavers, why, scene, seconds)
+        yield _relocation(gang, purpose, seats, leavers, why, view, seconds)
 
 
 def _relocation(
@@ -117,12 +117,12 @@ def _relocation(
     seats: tuple[Seat, ...],
     leavers: Sequence[Leaver],
     why: str,
-    scene: ClusterView,
+    view: ClusterView,
     seconds: float,
 ) -> Relocation:
     going = {leaver.pod.uid for leaver in leavers}
     members = ((pod, node) for role in gang.roles for pod, node in role.bound)
-    named = ((scene.observed.named(gang.key.namespace, pod), node) for pod, node in members)
+    named = ((view.cache.named(gang.key.namespace, pod), node) for pod, node in members)
     return Relocation(
         gang=gang.key,
         purpose=purpose,
@@ -132,56 +132,56 @@ def _relocation(
             (seen.pod.uid, node) for seen, node in named if seen and seen.pod.uid not in going
         ),
         priority=gang.priority,
-        owner=_owner(gang, scene),
+        owner=_owner(gang, view),
         why=why,
-        opened=scene.now,
-        until=scene.now + seconds,
+        opened=view.now,
+        until=view.now + seconds,
     )
 
 
-def _owner(gang: Gang, scene: ClusterView) -> str:
+def _owner(gang: Gang, view: ClusterView) -> str:
     """Who makes up for the one pod of `gang`, "" where there is nobody, or it has several."""
     pods = [pod for role in gang.roles for pod in (*role.pods, *(name for name, _ in role.bound))]
-    return scene.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
+    return view.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
 
 
-def _waiting_seats(placement: Placement, gang: Gang, scene: ClusterView) -> tuple[Seat, ...]:
+def _waiting_seats(placement: Placement, gang: Gang, view: ClusterView) -> tuple[Seat, ...]:
     """Seats for members that wait; none where some do not any more."""
-    seats = tuple(_seats(gang, dict(placement.pods), scene))
+    seats = tuple(_seats(gang, dict(placement.pods), view))
     whole = len(seats) == len(placement.pods)
     return seats if whole and all(seat.waits for seat in seats) else ()
 
 
-def _seats(gang: Gang, nodes: Mapping[str, str], scene: ClusterView) -> Iterator[Seat]:
+def _seats(gang: Gang, nodes: Mapping[str, str], view: ClusterView) -> Iterator[Seat]:
     space = gang.key.namespace
     for role in gang.roles:
         for pod in (*role.pods, *(name for name, _ in role.bound)):
-            seen = _as_planned(scene, space, pod) if pod in nodes else None
+            seen = _as_planned(view, space, pod) if pod in nodes else None
             if seen is not None:
                 target = Target(space, pod, seen.pod.uid)
-                rank = scene.rank(space, pod)
+                rank = view.rank(space, pod)
                 yield Seat(target, rank, seen.node, nodes[pod], role.request)
 
 
-def _leavers(scene: ClusterView, namespace: str, pods: Sequence[str]) -> list[Leaver]:
+def _leavers(view: ClusterView, namespace: str, pods: Sequence[str]) -> list[Leaver]:
     """Those of `pods` that stand somewhere."""
     found = []
     for name in pods:
-        seen = _as_planned(scene, namespace, name)
+        seen = _as_planned(view, namespace, name)
         if seen is not None and seen.node and not seen.finished:
             pod = Target(namespace, name, seen.pod.uid)
-            found.append(Leaver(pod, seen.node, seen.node in scene.dead))
+            found.append(Leaver(pod, seen.node, seen.node in view.dead))
     return found
 
 
-def _as_planned(scene: ClusterView, namespace: str, name: str) -> PodSeen | None:
+def _as_planned(view: ClusterView, namespace: str, name: str) -> PodSeen | None:
     """The pod as it is now.
 
     None where it has started since the plan was asked for, or another has taken its name: that
     one stands where nobody wants it to leave.
     """
-    seen = scene.observed.named(namespace, name)
-    stood = scene.reading.uids.get((namespace, name), "")
+    seen = view.cache.named(namespace, name)
+    stood = view.reading.uids.get((namespace, name), "")
     return seen if seen is not None and stood == (seen.pod.uid if seen.node else "") else None
 
 
@@ -198,15 +198,15 @@ def _by_gang(moves: Sequence[Move], gangs: Mapping[GangKey, Gang]) -> dict[GangK
     return found
 
 
-def _cause(gang: Gang, scene: ClusterView) -> tuple[Purpose, str]:
+def _cause(gang: Gang, view: ClusterView) -> tuple[Purpose, str]:
     """Whether the gang is repaired or drained, and why it has to move at all."""
     left = {
         seen.node
         for role in gang.roles
         for pod in role.pods
-        if (seen := scene.observed.named(gang.key.namespace, pod)) and seen.node
+        if (seen := view.cache.named(gang.key.namespace, pod)) and seen.node
     }
-    dead = left & scene.dead
+    dead = left & view.dead
     if dead:
         return Purpose.REPAIR, f"node {', '.join(sorted(dead))} is dead"
     if left:

@@ -33,59 +33,59 @@ REST = RelocationStep()
 """Nothing is to be done until something changes."""
 
 
-def progress(one: Relocation, scene: ClusterView) -> RelocationStep:
+def progress(one: Relocation, view: ClusterView) -> RelocationStep:
     """What brings `one` closer to its end."""
-    there = tuple(x for x in one.leavers if scene.stands(x.pod.uid, x.node))
-    gang = scene.comers.get(one.gang)
-    if one.seats and gang is None and not there and scene.is_seated(one):
+    there = tuple(x for x in one.leavers if view.stands(x.pod.uid, x.node))
+    gang = view.comers.get(one.gang)
+    if one.seats and gang is None and not there and view.is_seated(one):
         return RelocationStep(over=True)
-    if why := _obstacle(one, there, scene):
+    if why := _obstacle(one, there, view):
         return RelocationStep(over=True, why=why)
     if there:
-        return RelocationStep(evict=_may_go(one, there, scene))
+        return RelocationStep(evict=_may_go(one, there, view))
     if not one.seats:
         return RelocationStep(over=True)
-    return REST if gang is None else _seated(one, gang, scene)
+    return REST if gang is None else _seated(one, gang, view)
 
 
-def _obstacle(one: Relocation, there: tuple[Leaver, ...], scene: ClusterView) -> str:
+def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:
     """Why the plan no longer holds, "" where it does."""
-    if scene.now >= one.until:
+    if view.now >= one.until:
         return "nobody has come for the places that were kept"
     for seat in one.seats:
-        if not scene.observed.usable(seat.node):
+        if not view.cache.usable(seat.node):
             return f"node {seat.node} can no longer be used"
-    if one.seats and not any(not seat.waits or scene.waits(seat.pod.uid) for seat in one.seats):
+    if one.seats and not any(not seat.waits or view.waits(seat.pod.uid) for seat in one.seats):
         return "those who waited for it are gone, or run elsewhere"
     for uid, node in one.stays:
-        if not scene.stands(uid, node):
+        if not view.stands(uid, node):
             return f"a member on node {node} has not stayed there"
     # A reservation waits for pods that nobody has told to go.
     told = one.purpose is not Purpose.RESERVATION
-    if told and not scene.fits_in_the_end(one):
+    if told and not view.fits_in_the_end(one):
         return "others have taken its places"
     for leaver in there:
-        if leaver.lost and leaver.node not in scene.dead:
+        if leaver.lost and leaver.node not in view.dead:
             return f"node {leaver.node} has come back"
     return ""
 
 
-def _may_go(one: Relocation, there: tuple[Leaver, ...], scene: ClusterView) -> tuple[Leaver, ...]:
+def _may_go(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> tuple[Leaver, ...]:
     if one.purpose in (Purpose.PREEMPTION, Purpose.RESTART):
         return there
-    if scene.fits(one, {leaver.pod.uid for leaver in there}):
+    if view.fits(one, {leaver.pod.uid for leaver in there}):
         return there
     return tuple(leaver for leaver in there if leaver.lost)
 
 
-def _seated(one: Relocation, gang: Gang, scene: ClusterView) -> RelocationStep:
+def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
     """The placement, once all whom the seats are for have come and the seats are free."""
     waiting = [pod for role in gang.roles for pod in role.pods]
     if len(waiting) > len(one.seats):
         return RelocationStep(over=True, why="more members are missing than it has places for")
-    if len(waiting) < len(one.seats) or not scene.fits(one):
+    if len(waiting) < len(one.seats) or not view.fits(one):
         return REST
-    found = seats_for(one, gang, scene)
+    found = seats_for(one, gang, view)
     if found is None:
         return RelocationStep(
             over=True, why="those who came ask for other things than those who left"
@@ -94,14 +94,14 @@ def _seated(one: Relocation, gang: Gang, scene: ClusterView) -> RelocationStep:
     return RelocationStep(placed=Placement(gang.key, pods))
 
 
-def seats_for(one: Relocation, gang: Gang, scene: ClusterView) -> dict[str, Seat] | None:
+def seats_for(one: Relocation, gang: Gang, view: ClusterView) -> dict[str, Seat] | None:
     """A seat for every waiting member of `gang`, None where requests do not match.
 
     By the pod itself or its name, else by its index, else in order.
     """
     namespace = one.gang.namespace
     asked = {pod: role.request for role in gang.roles for pod in role.pods}
-    ranks = {pod: scene.rank(namespace, pod) for pod in asked}
+    ranks = {pod: view.rank(namespace, pod) for pod in asked}
     left = list(one.seats)
     found: dict[str, Seat] = {}
     for by_index in (False, True, None):

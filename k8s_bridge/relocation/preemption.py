@@ -31,38 +31,38 @@ PLACES = 600.0
 class PreemptionPlanner:
     """Preemptions of one term."""
 
-    observed: ClusterCache
-    shelf: RelocationStore
+    cache: ClusterCache
+    store: RelocationStore
     planner: Planner
     clock: Clock
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
-    async def plan(self, scene: ClusterView, last: Plan) -> PreemptionPlan | None:
+    async def plan(self, view: ClusterView, last: Plan) -> PreemptionPlan | None:
         """Make room for the first gang that `last` left waiting and that may; None for none.
 
         Raises `Fenced` where another leads by now.
         """
-        config = self.observed.config.spec.preemption
-        under_way = any(one.purpose is Purpose.PREEMPTION for one in self.shelf)
+        config = self.cache.config.spec.preemption
+        under_way = any(one.purpose is Purpose.PREEMPTION for one in self.store)
         if not config.enabled or under_way:
             return None
-        gang = self._next(scene, last, config.after_seconds)
+        gang = self._next(view, last, config.after_seconds)
         if gang is None:
             return None
         window = config.window_seconds
         self._tried[gang.key] = self.clock.monotonic() + min(AGAIN, window)
         standing = tuple(
             one
-            for one in self.observed.standing(scene.dead, everyone=True)
-            if one.gang.priority < gang.priority and one.gang.key not in self.shelf and not one.hit
+            for one in self.cache.standing(view.dead, everyone=True)
+            if one.gang.priority < gang.priority and one.gang.key not in self.store and not one.hit
         )
         if not standing:
             return None
-        snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
+        snapshot = replace(charged(view.reading.snapshot, view), standing=standing)
         plan = await self.planner.preempt(snapshot, gang.key)
-        relocation = preempting(plan, gang, scene, PLACES)
-        if relocation is not None and plan.victims and await self.shelf.put(relocation):
+        relocation = preempting(plan, gang, view, PLACES)
+        if relocation is not None and plan.victims and await self.store.put(relocation):
             self._tried[gang.key] = self.clock.monotonic() + window
         self._log.info(
             "preemption_planned",
@@ -73,19 +73,19 @@ class PreemptionPlanner:
         )
         return plan
 
-    def _next(self, scene: ClusterView, last: Plan, after: float) -> Gang | None:
-        ours = (pod.priority for pod in scene.reading.snapshot.running if pod.ours)
+    def _next(self, view: ClusterView, last: Plan, after: float) -> Gang | None:
+        ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
         lowest = min(ours, default=NOBODY)
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         return next(
             (
                 gang
-                for gang in crowded_now(last, scene, self.shelf)
+                for gang in crowded_now(last, view, self.store)
                 if gang.preempts
                 and gang.priority > lowest
                 and gang.key not in self._tried
-                and scene.now - gang.created >= after
+                and view.now - gang.created >= after
             ),
             None,
         )

@@ -39,8 +39,8 @@ AGAIN = 5.0
 class RepairPlanner:
     """Repairs of one term. `lost` are the gangs that no place was found for, and why."""
 
-    observed: ClusterCache
-    shelf: RelocationStore
+    cache: ClusterCache
+    store: RelocationStore
     planner: Planner
     clock: Clock
     told: RelocationObserver
@@ -54,7 +54,7 @@ class RepairPlanner:
         return self.clock.monotonic() >= self._next
 
     async def plan(
-        self, scene: ClusterView, busy: frozenset[GangKey], stuck: frozenset[GangKey]
+        self, view: ClusterView, busy: frozenset[GangKey], stuck: frozenset[GangKey]
     ) -> RepairPlan | None:
         """Plan for all gangs that were hit and write the relocations; None where there is none.
 
@@ -63,12 +63,12 @@ class RepairPlanner:
         others. Raises `Fenced` where another leads.
         """
         self._next = self.clock.monotonic() + LOOK
-        config = self.observed.config.spec.repair
-        leaving = scene.dead | self.draining()
+        config = self.cache.config.spec.repair
+        leaving = view.dead | self.draining()
         standing = [
             one
-            for one in self.observed.standing(leaving)
-            if one.gang.key not in self.shelf and one.gang.key not in busy
+            for one in self.cache.standing(leaving)
+            if one.gang.key not in self.store and one.gang.key not in busy
         ]
         hit = [
             one
@@ -81,16 +81,16 @@ class RepairPlanner:
         if not hit or not config.enabled:
             return None
         wanted = [one for one in standing if not one.hit or one in hit]
-        snapshot = replace(charged(scene.reading.snapshot, scene), standing=tuple(wanted))
+        snapshot = replace(charged(view.reading.snapshot, view), standing=tuple(wanted))
         plan = await self.planner.repair(snapshot)
-        await self.shelf.put_all(repairs(plan, wanted, scene, config.places_seconds))
+        await self.store.put_all(repairs(plan, wanted, view, config.places_seconds))
         self._note(plan, hit)
         return plan
 
     def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:
         """Whether a member stands on a node that is dead or to be emptied."""
         named = (
-            self.observed.named(one.gang.key.namespace, pod)
+            self.cache.named(one.gang.key.namespace, pod)
             for role in one.gang.roles
             for pod in role.pods
         )
@@ -100,7 +100,7 @@ class RepairPlanner:
         """The nodes that somebody wants emptied."""
         return frozenset(
             name
-            for (_, name), body in self.observed.objects.get(NODES, {}).items()
+            for (_, name), body in self.cache.objects.get(NODES, {}).items()
             if (body["metadata"].get("annotations") or {}).get(DRAIN) == "true"
         )
 
@@ -130,7 +130,7 @@ class RepairPlanner:
     def _tell(self, gang: Gang, why: str) -> None:
         for role in gang.roles:
             for pod in role.pods:
-                seen = self.observed.named(gang.key.namespace, pod)
+                seen = self.cache.named(gang.key.namespace, pod)
                 if seen is not None:
                     self.told.stranded(gang.key, seen.pod, why)
                     return

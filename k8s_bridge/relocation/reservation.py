@@ -42,37 +42,37 @@ FOR = 3600.0
 class ReservationPlanner:
     """Reservations of one term, one for each priority. `end` ends a relocation early."""
 
-    observed: ClusterCache
-    shelf: RelocationStore
+    cache: ClusterCache
+    store: RelocationStore
     planner: Planner
     clock: Clock
     end: Callable[[Relocation, str], Awaitable[None]]
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
-    async def plan(self, scene: ClusterView, last: Plan) -> None:
+    async def plan(self, view: ClusterView, last: Plan) -> None:
         """Keep a place for the first gang that waits, once it has waited too long.
 
         Raises `Fenced` where another leads by now.
         """
-        config = self.observed.config.spec.backfill
-        waiting = crowded_now(last, scene, self.shelf)
+        config = self.cache.config.spec.backfill
+        waiting = crowded_now(last, view, self.store)
         if not config.enabled or not waiting:
             return
-        await self._make_way(waiting[0].priority, scene)
-        gang = self._next(waiting, scene, config.after_seconds)
+        await self._make_way(waiting[0].priority, view)
+        gang = self._next(waiting, view, config.after_seconds)
         if gang is None:
             return
         self._tried[gang.key] = self.clock.monotonic() + AGAIN
-        standing = tuple(self.observed.standing(scene.dead, everyone=True))
-        snapshot = replace(charged(scene.reading.snapshot, scene), standing=standing)
+        standing = tuple(self.cache.standing(view.dead, everyone=True))
+        snapshot = replace(charged(view.reading.snapshot, view), standing=standing)
         start = await self.planner.earliest(snapshot, gang.key)
         placement, starts = start.placement, start.at
         if placement is None:
             placement = await self._where_fewest_stand(snapshot, gang, standing)
-        one = reserving(placement, gang, starts or 0.0, scene, FOR) if placement else None
+        one = reserving(placement, gang, starts or 0.0, view, FOR) if placement else None
         if one is not None:
-            await self.shelf.put(one)
+            await self.store.put(one)
         self._log.info("reserved", gang=str(gang.key), starts=starts, place=one is not None)
 
     async def _where_fewest_stand(
@@ -83,16 +83,16 @@ class ReservationPlanner:
         asked = replace(snapshot, gangs=(first,), standing=tuple(standing))
         return (await self.planner.preempt(asked, gang.key)).placement
 
-    async def _make_way(self, priority: int, scene: ClusterView) -> None:
+    async def _make_way(self, priority: int, view: ClusterView) -> None:
         """Keep no place any longer for gangs below `priority`."""
-        for one in scene.open:
+        for one in view.open:
             if one.purpose is Purpose.RESERVATION and one.priority < priority:
                 await self.end(one, "a gang of a higher priority comes first")
 
-    def _next(self, waiting: Sequence[Gang], scene: ClusterView, after: float) -> Gang | None:
+    def _next(self, waiting: Sequence[Gang], view: ClusterView, after: float) -> Gang | None:
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
-        served = {one.priority for one in self.shelf if one.purpose is Purpose.RESERVATION}
+        served = {one.priority for one in self.store if one.purpose is Purpose.RESERVATION}
         first = waiting[0].priority
         return next(
             (
@@ -101,7 +101,7 @@ class ReservationPlanner:
                 if gang.priority == first
                 and first not in served
                 and gang.key not in self._tried
-                and scene.now - gang.created >= after
+                and view.now - gang.created >= after
             ),
             None,
         )

@@ -33,7 +33,7 @@ class RelocationStore:
     """
 
     records: Records
-    book: Ledger
+    ledger: Ledger
     epoch: int
     _open: dict[GangKey, Relocation] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -103,7 +103,7 @@ class RelocationStore:
         """
         known = {one.gang: one.version for one in self}
         bodies = await self.records.list(RELOCATIONS)
-        self.book.sealed.keep(RELOCATION, (body["metadata"]["name"] for body in bodies))
+        self.ledger.sealed.keep(RELOCATION, (body["metadata"]["name"] for body in bodies))
         for found in self._readable(bodies):
             if known.get(found.gang) != found.version:
                 await self._again(found.gang)
@@ -122,7 +122,7 @@ class RelocationStore:
             except BadRecord as error:
                 self._log.error("record_unreadable", why=str(error))
                 continue
-            self.book.sealed.drop(relocation_name(one.gang))
+            self.ledger.sealed.drop(relocation_name(one.gang))
             found.append(one)
         return found
 
@@ -131,7 +131,7 @@ class RelocationStore:
         try:
             return read_relocation(body, self.records.formats.known)
         except SealedRecord as error:
-            self.book.sealed.put(error.sealed)
+            self.ledger.sealed.put(error.sealed)
             raise
 
     def _body(self, one: Relocation) -> Body:
@@ -164,7 +164,7 @@ class RelocationStore:
         may know nothing of one that was written late, or have given its places to others. Raises
         `ClusterError` where nobody can say.
         """
-        for page in tuple(self.book.pages):
+        for page in tuple(self.ledger.pages):
             name = page_name(page.leaf, page.part)
             body = await self.records.read(name)
             if body is not None:

@@ -1,4 +1,4 @@
-"""What happens, told to those who look: metrics, events, conditions, audit, `/status`."""
+"""Reporter: what happens, as metrics, events, conditions, audit lines and `/status`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 import structlog
 
@@ -38,6 +37,7 @@ from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.k8s_bridge.reporting.metrics import EMPTY, FAILED, SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, YieldToBinding
+from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status
 from fourleaf.k8s_bridge.runtime import logs
 from fourleaf.k8s_bridge.runtime.api_text import clipped
@@ -46,9 +46,6 @@ from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.solver.process.guarded_call import nothing_placed
-
-if TYPE_CHECKING:
-    from fourleaf.k8s_bridge.scheduler import Scheduler
 
 Requests = Mapping[tuple[str, str, int], int]
 EVERY = 5.0
@@ -69,18 +66,18 @@ class Reporter:
 
     def __init__(
         self,
-        scheduler: Scheduler,
+        scheduler: SchedulerState,
         metrics: SchedulerMetrics,
         audit: Audit | None = None,
         requests: Requests | None = None,
     ) -> None:
-        self.desk = Recorder(
+        self.recorder = Recorder(
             scheduler.gated,
             scheduler.clock,
             scheduler.options.identity,
-            scheduler.observed.take,
+            scheduler.cache.take,
             held=YieldToBinding(lambda: scheduler.binding, scheduler.clock),
-            again=scheduler.observed.changed.set,
+            again=scheduler.cache.changed.set,
         )
         self._scheduler = scheduler
         self._metrics = metrics
@@ -101,7 +98,7 @@ class Reporter:
     async def run(self) -> None:
         """Write what is told, and measure, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.desk.run())
+            tasks.create_task(self.recorder.run())
             tasks.create_task(self._measure())
 
     def cycle_begins(self) -> None:
@@ -110,7 +107,7 @@ class Reporter:
 
     def committing(self, plan: tuple[CommitRequest, ...]) -> None:
         """These pods are about to be bound: a status written now would spoil their versions."""
-        self.desk.hush((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
+        self.recorder.hush((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
 
     def cycle(self, report: CycleReport) -> None:
         """A cycle has ended."""
@@ -120,9 +117,9 @@ class Reporter:
         status = plan.status.value if report.plan else EMPTY
         self._cycles[status] += 1
         self._metrics.cycle(status, report.seconds)
-        lost = {one.gang: one.why for one in (*report.late, *report.outcome.dropped)}
+        lost = {one.gang: one.why for one in (*report.late, *report.outcome.rejected)}
         self._metrics.decided(plan, len(lost), seconds)
-        self._metrics.conflicts(sum(one.conflict for one in report.outcome.dropped))
+        self._metrics.conflicts(sum(one.conflict for one in report.outcome.rejected))
         self._gangs.update((gang.key, gang) for gang in report.reading.snapshot.gangs)
         self._queue = self._queued(report, plan)
         if report.plan is not None:
@@ -139,42 +136,42 @@ class Reporter:
         gang = self._gangs.pop(commit.gang, None)
         if gang is not None:
             self._metrics.bound(max(0.0, self._scheduler.clock.wall() - gang.created))
-        self.desk.tell(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
+        self.recorder.tell(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
 
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back."""
         self._bound.pop(commit.name, None)
         pod = Regarding.pod(commit.members[0].pod)
         note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
-        self.desk.tell([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
+        self.recorder.tell([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
 
     def judged(self, node: str, judgement: Judgement) -> None:
         """A node is dead, is heard again, or is well again."""
-        self.desk.tell(what_was_judged(node, judgement, self._scheduler.observed.objects))
+        self.recorder.tell(what_was_judged(node, judgement, self._scheduler.cache.objects))
 
     def evicted(self, one: Relocation, leaver: Leaver) -> None:
         """A pod was told to go."""
         self._metrics.evicted(one.purpose)
-        self.desk.tell([what_was_evicted(one, leaver)])
+        self.recorder.tell([what_was_evicted(one, leaver)])
 
     def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
         """A pod should go and may not."""
-        self.desk.tell([what_is_forbidden(one, leaver, why)])
+        self.recorder.tell([what_is_forbidden(one, leaver, why)])
 
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, and cannot be repaired for now."""
-        self.desk.tell([what_is_stranded(gang, pod, why)])
+        self.recorder.tell([what_is_stranded(gang, pod, why)])
 
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """A relocation is over."""
         self._metrics.relocated(one.purpose, served=not why, seconds=seconds)
-        self.desk.tell(what_was_relocated(one, why))
+        self.recorder.tell(what_was_relocated(one, why))
 
     def config_read(self, before: ConfigState, after: ConfigState) -> None:
         """The config was read again."""
         self._metrics.config(after.valid)
         namespace = self._scheduler.options.config_namespace
-        self.desk.tell(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
+        self.recorder.tell(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
 
     def learnt(self, seconds: float) -> None:
         """An event of a watch is in the model, that long after it came."""
@@ -182,7 +179,7 @@ class Reporter:
 
     def lead_lost(self) -> None:
         """Somebody else leads now, and tells what there is to tell."""
-        self.desk.clear()
+        self.recorder.clear()
         self._bound.clear()
         self._gangs.clear()
         self._cycle_began = None
@@ -263,19 +260,19 @@ class Reporter:
 
     def _tell(self, report: CycleReport, plan: Plan) -> None:
         reading = report.reading
-        observed = self._scheduler.observed
+        cache = self._scheduler.cache
         now = self._scheduler.clock.wall()
-        facts = CycleFacts(reading.snapshot, plan, observed.objects, reading.problems, now)
+        facts = CycleFacts(reading.snapshot, plan, cache.objects, reading.problems, now)
         news = after_cycle(self._told, facts)
         self._told = news.told
-        self.desk.tell(news.tells)
+        self.recorder.tell(news.tells)
 
     def _tell_records(self, use: LedgerUse) -> None:
         self._metrics.ledger(use)
         sealed = {one.name: one for one in use.sealed}
         new = [one for name, one in sealed.items() if name not in self._sealed]
         self._sealed = frozenset(sealed)
-        self.desk.tell(what_is_sealed(self._scheduler.options.namespace, new))
+        self.recorder.tell(what_is_sealed(self._scheduler.options.namespace, new))
 
     async def _measure(self) -> None:
         scheduler = self._scheduler
@@ -287,7 +284,7 @@ class Reporter:
             self._metrics.requests(self._requests)
             self._metrics.nodes(scheduler.verdicts)
             self._tell_records(scheduler.ledger)
-            health = scheduler.reflectors.health()
+            health = scheduler.informers.health()
             self._metrics.watches(
                 {
                     kind: 0.0 if one.state is ReflectorState.ABSENT else one.age(now)
@@ -295,7 +292,7 @@ class Reporter:
                 }
             )
             if not scheduler.unsynced:
-                self._metrics.fabric(fabric_usage(scheduler.observed.reading().snapshot))
+                self._metrics.fabric(fabric_usage(scheduler.cache.reading().snapshot))
             await scheduler.clock.sleep(EVERY)
 
 

@@ -1,4 +1,4 @@
-"""The scheduling cycle."""
+"""The scheduling cycle: snapshot, holds, solve, revalidation, commit, back-off, report."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.holds import rollbacks, unreadable
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
-from fourleaf.k8s_bridge.scheduling.holds.rollbacks import held, returning
-from fourleaf.k8s_bridge.scheduling.holds.unreadable import free_of_seals, unsealed
+from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
+from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept, Revalidated, revalidate
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan
@@ -31,8 +32,8 @@ NOTHING = CommitOutcome((), ())
 class CycleReport:
     """One cycle: what was read, planned, committed; seconds by phase.
 
-    `late` are gangs for which the plan came too late, `dropped` those whose commit did not
-    take; both are planned again, those that the API refused after a while.
+    `late` are gangs for which the plan came too late; they are planned again, and so are those
+    whose commit did not take, where the API refused it after a while.
     """
 
     number: int
@@ -45,7 +46,7 @@ class CycleReport:
     @property
     def again(self) -> bool:
         """Whether something is to be planned again without waiting for a change."""
-        return bool(self.late or any(one.conflict for one in self.outcome.dropped))
+        return bool(self.late or any(one.conflict for one in self.outcome.rejected))
 
 
 class CycleObserver(Protocol):
@@ -67,8 +68,12 @@ class CycleObserver(Protocol):
 class Reservations(Protocol):
     """Keeps places for members that have yet to come, and says who has."""
 
-    def charged(self, snapshot: Snapshot) -> Snapshot:
-        """`snapshot` as a cycle may plan it: without the places that are kept."""
+    def charge(self, snapshot: Snapshot) -> Snapshot:
+        """`snapshot` with the places that are kept as used."""
+        ...
+
+    def rule(self) -> HoldRule | None:
+        """Hold the gangs that places are kept for."""
         ...
 
     def backfill(self, snapshot: Snapshot, plan: Plan, /) -> Snapshot | None:
@@ -92,119 +97,123 @@ class Reservations(Protocol):
         ...
 
 
-class NoReservations:
-    """A keeper without places."""
-
-    def charged(self, snapshot: Snapshot) -> Snapshot:
-        """`snapshot` itself."""
-        return snapshot
-
-    def backfill(self, _snapshot: Snapshot, _plan: Plan) -> Snapshot | None:
-        """Nothing."""
-        return None
-
-    def kept(self) -> Kept:
-        """Nothing."""
-        return {}
-
-    def placements(self) -> list[Placement]:
-        """Nothing."""
-        return []
-
-    async def committed(self, gangs: Sequence[GangKey]) -> None:
-        """Leave it at that."""
-
-    def heard(self, reading: LiveReading, plan: Plan | None) -> None:
-        """Leave it at that."""
-
-
 @dataclass(slots=True, eq=False)
 class Cycle:
     """Plans what waits and commits it. One cycle at a time, by the leader alone."""
 
-    observed: ClusterCache
-    book: Ledger
+    cache: ClusterCache
+    ledger: Ledger
     committer: Committer
     solve: Solve
-    teller: CycleObserver
+    observer: CycleObserver
     clock: Clock
-    refusals: ApiBackoff
-    keeper: Reservations = field(default_factory=NoReservations)
+    api_backoff: ApiBackoff
+    reservations: Reservations | None = None
+    solver_time: SolveTime = field(default_factory=SolveTime)
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
 
     async def run(self) -> CycleReport:
         """Run one cycle. Raises `Fenced` or `NotLeader` where another leads by now."""
         watch = _Watch(self.clock)
-        self.teller.cycle_begins()
-        self._count_own_commits()
-        reading = self.observed.reading()
+        self.observer.cycle_begins()
+        # 1 Snapshot: members of open commits count as standing where they are going.
+        self._assume_open_commits()
+        reading = self.cache.reading()
         watch.lap("observe")
+        # 2 Hold back what may not be planned now, and 3 solve the rest.
         plan = await self._planned(reading.snapshot)
         watch.lap("solve")
-        wanted = self._still_wanted(plan, reading.snapshot)
-        self.teller.committing(wanted.wanted)
+        # 4 Revalidate: the cluster went on while the solver worked.
+        checked = self._revalidated(plan, reading.snapshot)
+        self.observer.committing(checked.requests)
         watch.lap("check")
-        outcome = await self.committer.commit(wanted.wanted)
+        # 5 Commit, all or nothing for each gang.
+        outcome = await self.committer.commit(checked.requests)
         watch.lap("commit")
-        self._note_refusals(outcome)
-        await self.keeper.committed(_taken(wanted.wanted, outcome))
-        self.keeper.heard(reading, plan)
+        # 6 Back off from what the API refused, and end the reservations that were used.
+        await self._note(checked.requests, outcome, reading, plan)
+        # 7 Report.
         self._number += 1
-        report = CycleReport(self._number, reading, plan, wanted.late, outcome, watch.laps)
-        self.teller.cycle(report)
+        report = CycleReport(self._number, reading, plan, checked.late, outcome, watch.laps)
+        self.observer.cycle(report)
         return report
 
     def forget(self) -> None:
-        """The term is over: whoever was on the way counts as what is seen of it again."""
+        """The term is over: members on their way count as what is seen of them again."""
         for member in self._assumed.values():
-            self.observed.release(member)
+            self.cache.forget(member)
         self._assumed = {}
 
     async def _planned(self, snapshot: Snapshot) -> Plan | None:
         if not snapshot.gangs:
             return None
-        # Both before anybody waits: what is kept, and for whom, changes meanwhile.
-        seated = free_of_seals(self.keeper.placements(), self.book)
-        open_to_all = unsealed(self.refusals.held(snapshot), self.book)
-        free = self.keeper.charged(held(open_to_all, returning(self.book)))
-        plan = await self.solve(free)
-        more = self.keeper.backfill(free, plan)
+        # Before the solve: what is kept, and for which gang, changes meanwhile.
+        kept = self.reservations
+        seated = unreadable.readable(kept.placements(), self.ledger) if kept else []
+        free = self._held_back(snapshot)
+        plan = await self._solved(free)
+        more = kept.backfill(free, plan) if kept else None
         if more is not None:
-            plan = joined(plan, await self.solve(more))
+            plan = joined(plan, await self._solved(more))
         return replace(plan, placements=(*plan.placements, *seated))
 
-    def _still_wanted(self, plan: Plan | None, snapshot: Snapshot) -> Revalidated:
+    def _held_back(self, snapshot: Snapshot) -> Snapshot:
+        kept = self.reservations
+        rules = (
+            self.api_backoff.rule(),
+            unreadable.rule(self.ledger),
+            rollbacks.rule(rollbacks.returning(self.ledger)),
+            kept.rule() if kept else None,
+        )
+        return hold_back(kept.charge(snapshot) if kept else snapshot, rules)
+
+    async def _solved(self, snapshot: Snapshot) -> Plan:
+        """Solve, without the gangs of namespaces that have used up their solver time."""
+        began = self.clock.monotonic()
+        allowed = hold_back(snapshot, [self.solver_time.rule(began, snapshot.config.spec)])
+        plan = await self.solve(allowed)
+        ended = self.clock.monotonic()
+        self.solver_time.charge(ended, allowed, ended - began)
+        return plan
+
+    def _revalidated(self, plan: Plan | None, snapshot: Snapshot) -> Revalidated:
         if plan is None or not plan.placements:
             return Revalidated((), ())
-        return revalidate(plan, snapshot, self.observed, self.book, self.keeper.kept())
+        kept = self.reservations.kept() if self.reservations else {}
+        return revalidate(plan, snapshot, self.cache, self.ledger, kept)
 
-    def _note_refusals(self, outcome: CommitOutcome) -> None:
-        for one in outcome.dropped:
+    async def _note(
+        self,
+        requests: Sequence[CommitRequest],
+        outcome: CommitOutcome,
+        reading: LiveReading,
+        plan: Plan | None,
+    ) -> None:
+        for one in outcome.rejected:
             if not one.conflict:
-                self.refusals.note(one.gang, one.why)
+                self.api_backoff.note(one.gang, one.why)
+        if self.reservations is not None:
+            lost = {one.gang for one in outcome.rejected}
+            await self.reservations.committed([o.gang for o in requests if o.gang not in lost])
+            self.reservations.heard(reading, plan)
 
-    def _count_own_commits(self) -> None:
+    def _assume_open_commits(self) -> None:
         """Let members that are on their way count as standing where they go."""
         on_their_way = {
             member.pod.uid: member
-            for commit in self.book.open_commits()
+            for commit in self.ledger.open_commits()
             if commit.phase is not None
             for member in commit.members
-            if not is_gone(self.observed, member) and not is_bound(self.observed, member)
+            if not is_gone(self.cache, member) and not is_bound(self.cache, member)
         }
         for uid, member in self._assumed.items():
-            if uid not in on_their_way and not is_bound(self.observed, member):
-                self.observed.release(member)
+            if uid not in on_their_way and not is_bound(self.cache, member):
+                self.cache.forget(member)
         for uid, member in on_their_way.items():
             if self._assumed.get(uid) != member:
-                self.observed.assume(member)
+                self.cache.assume(member)
         self._assumed = on_their_way
-
-
-def _taken(wanted: Sequence[CommitRequest], outcome: CommitOutcome) -> list[GangKey]:
-    lost = {one.gang for one in outcome.dropped}
-    return [one.gang for one in wanted if one.gang not in lost]
 
 
 def joined(plan: Plan, more: Plan) -> Plan:

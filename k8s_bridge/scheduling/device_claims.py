@@ -17,11 +17,11 @@ from fourleaf.model.readers.live import LiveReading
 class DeviceClaims:
     """Shares out devices to claims, and gives no claim to two pods."""
 
-    def __init__(self, reading: LiveReading, book: Ledger) -> None:
+    def __init__(self, reading: LiveReading, ledger: Ledger) -> None:
         self._reading = reading
         self._taken = {
             (one.claim.namespace, one.claim.uid)
-            for commit in book.open_commits()
+            for commit in ledger.open_commits()
             for member in commit.members
             for one in member.claims
         }

@@ -1,4 +1,4 @@
-"""From a plan to what is committed, as far as it is still true once the solver has answered."""
+"""Revalidation: which placements of a plan still hold once the solver has answered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fourleaf.model.snapshot import Snapshot
 class Revalidated:
     """What to commit, and the gangs for which the plan came too late."""
 
-    wanted: tuple[CommitRequest, ...]
+    requests: tuple[CommitRequest, ...]
     late: tuple[Rejected, ...]
 
 
@@ -36,8 +36,8 @@ Kept = Mapping[GangKey, Sequence[tuple[str, Resources]]]
 def revalidate(
     plan: Plan,
     solved: Snapshot,
-    observed: ClusterCache,
-    book: Ledger,
+    cache: ClusterCache,
+    ledger: Ledger,
     kept: Kept = MappingProxyType({}),
 ) -> Revalidated:
     """The placements of `plan`, made for `solved`, that still hold for what is observed now.
@@ -45,13 +45,13 @@ def revalidate(
     Room that is `kept` is for the gang that it is kept for.
     """
     gangs = {gang.key: gang for gang in solved.gangs}
-    now = observed.reading().snapshot
+    now = cache.reading().snapshot
     present = {gang.key: gang for gang in now.gangs}
     room = _Room(now, kept)
     good: list[tuple[Placement, list[PodSeen]]] = []
     late: list[Rejected] = []
     for placement in plan.placements:
-        pods, why = _pods(placement, observed)
+        pods, why = _pods(placement, cache)
         if not why and present.get(placement.gang) != gangs[placement.gang]:
             why = f"gang {placement.gang} has changed meanwhile"
         why = why or _changed_nodes(placement, solved, now)
@@ -60,20 +60,20 @@ def revalidate(
             late.append(Rejected(placement.gang, why, conflict=True))
         else:
             good.append((placement, pods))
-    wanted, short = _with_devices(good, gangs, observed, book)
-    return Revalidated(tuple(wanted), (*late, *short))
+    requests, short = _with_devices(good, gangs, cache, ledger)
+    return Revalidated(tuple(requests), (*late, *short))
 
 
-def _pods(placement: Placement, observed: ClusterCache) -> tuple[list[PodSeen], str]:
+def _pods(placement: Placement, cache: ClusterCache) -> tuple[list[PodSeen], str]:
     """The pods of a placement as they are now, and why they cannot be bound any more."""
     found = []
     for name, node in placement.pods:
-        seen = observed.named(placement.gang.namespace, name)
+        seen = cache.named(placement.gang.namespace, name)
         if seen is None or seen.finished or seen.deleting:
             return [], f"pod {placement.gang.namespace}/{name} has gone meanwhile"
         if seen.node:
             return [], f"pod {seen.pod} was bound to {seen.node} meanwhile"
-        if not observed.usable(node):
+        if not cache.usable(node):
             return [], f"node {node} is no longer ready"
         found.append(seen)
     return found, ""
@@ -119,11 +119,11 @@ class _Room:
 def _with_devices(
     placed: Sequence[tuple[Placement, list[PodSeen]]],
     gangs: Mapping[GangKey, Gang],
-    observed: ClusterCache,
-    book: Ledger,
+    cache: ClusterCache,
+    ledger: Ledger,
 ) -> tuple[list[CommitRequest], list[Rejected]]:
     """Members with their devices, and the gangs that do not find those that they demand."""
-    if observed.config.spec.devices.mode == "count":
+    if cache.config.spec.devices.mode == "count":
         bare = [CommitRequest(one.gang, _members(one, pods, repeat(()))) for one, pods in placed]
         return bare, []
     seats = [
@@ -132,11 +132,11 @@ def _with_devices(
         for asked in [_requests(gangs[placement.gang])]
         for pod, node in placement.pods
     ]
-    reading = observed.reading()
+    reading = cache.reading()
     nodes = {node for node, _ in seats}
-    dealt = shares(seats, free_on(nodes, reading.snapshot, book, observed))
+    dealt = shares(seats, free_on(nodes, reading.snapshot, ledger, cache))
     devices = iter(dealt.devices)
-    claiming = DeviceClaims(reading, book) if observed.config.spec.devices.mode == "dra" else None
+    claiming = DeviceClaims(reading, ledger) if cache.config.spec.devices.mode == "dra" else None
     wanted, late = [], []
     for placement, pods in placed:
         members = _members(placement, pods, devices)

@@ -29,7 +29,7 @@ FORMATS = (
         "format: a sealed gang lease is there",
         "entries that point to a gang lease that cannot be read are freed while it counts",
         "k8s_bridge/ledger/takeover.py",
-        "                or entry.lease in self.book.sealed\n",
+        "                or entry.lease in self.ledger.sealed\n",
         "",
         f"{MIXED}::test_a_sealed_gang_lease_keeps_its_entries",
     ),
@@ -45,8 +45,8 @@ FORMATS = (
         "format: sealed gangs wait",
         "members of a gang that a sealed page may have committed are planned once more elsewhere",
         "k8s_bridge/scheduling/cycle.py",
-        "open_to_all = unsealed(self.refusals.held(snapshot), self.book)",
-        "open_to_all = self.refusals.held(snapshot)",
+        "            unreadable.rule(self.ledger),\n",
+        "",
         f"{WHOLE}::test_the_old_version_holds_a_sealed_leaf_back_and_says_so",
     ),
     Mutant(
@@ -61,17 +61,8 @@ FORMATS = (
         "format: epochs of sealed records",
         "a leader that was replaced does not learn it from a record that it cannot read",
         "k8s_bridge/ledger/reread.py",
-        '        check_epoch(epoch, error.sealed.epoch, f"lease {name}")\n'
-        "        book.put_sealed(error.sealed)\n"
-        "        return None\n"
-        "    except BadRecord as error:\n"
-        '        structlog.get_logger(__name__).error("record_unreadable", why=str(error))\n'
-        "        page = None",
-        "        book.put_sealed(error.sealed)\n"
-        "        return None\n"
-        "    except BadRecord as error:\n"
-        '        structlog.get_logger(__name__).error("record_unreadable", why=str(error))\n'
-        "        page = None",
+        '        check_epoch(epoch, error.sealed.epoch, f"lease {name}")\n',
+        "",
         f"{MIXED}::test_a_replaced_leader_learns_it_from_a_sealed_record",
     ),
     Mutant(
@@ -86,7 +77,7 @@ FORMATS = (
         "format: a page that says nothing",
         "a node is listed by two pages, of which one cannot be read at all",
         "k8s_bridge/ledger/page_layout.py",
-        "    if book.sealed.opaque_page:\n        return\n",
+        "    if ledger.sealed.opaque_page:\n        return\n",
         "",
         f"{MIXED}::test_no_page_takes_up_nodes_while_one_says_nothing",
     ),

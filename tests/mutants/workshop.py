@@ -31,7 +31,7 @@ class Workshop:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "fourleaf"
-        shutil.copytree(ROOT, self.root, ignore=LEFT_OUT)
+        shutil.copytree(ROOT, self.root, symlinks=True, ignore=LEFT_OUT)
 
     def run(self, *tests: str) -> Result:
         """Run tests in the copy."""

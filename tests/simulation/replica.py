@@ -87,7 +87,7 @@ class Replica:
                 options,
                 lambda s: Reporter(s, _METRICS),
                 planner=self,
-                prober=world.beats,
+                prober=world.heartbeats,
             )
             self._task = asyncio.create_task(self.scheduler.run(), name=self.identity)
         WHO.reset(token)

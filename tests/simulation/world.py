@@ -50,7 +50,7 @@ class World:
         self.store = WatchedStore(clock, seed)
         self.admin = MemoryCluster(self.store, identity="admin")
         self.jobs = Jobs(self.store)
-        self.beats = FakeHeartbeats(self.store)
+        self.heartbeats = FakeHeartbeats(self.store)
         self.job_number = 0
         self.ledger_format = 1
         self.versions: dict[str, tuple[int, ...]] = {}
@@ -142,13 +142,13 @@ class World:
     def lose(self, names: Iterable[str]) -> None:
         """These nodes lose power: their kubelets are silent, and nobody answers there."""
         lost = set(names)
-        self.beats.lose(lost)
+        self.heartbeats.lose(lost)
         self.jobs.kubelets.silent |= lost
 
     def restore(self, names: Iterable[str]) -> None:
         """These nodes have power again."""
         back = set(names)
-        self.beats.restore(back)
+        self.heartbeats.restore(back)
         self.jobs.kubelets.silent -= back
 
     def settle_down(self) -> None:
@@ -175,7 +175,7 @@ class World:
         while True:
             for _ in range(2):
                 self.jobs.kubelets.step()
-                self.beats.step()
+                self.heartbeats.step()
                 await self.clock.sleep(0.5)
             self.jobs.make_up()
             self.jobs.collect(self.clock.monotonic())

@@ -1,24 +1,26 @@
-"""Gangs that the API has refused: each is left alone for a while, for longer each time."""
+"""API back-off: gangs that the API has refused wait, for longer after each refusal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.model.gang import Gang, GangKey, Hold
 from fourleaf.model.reasons.kinds import ReasonKind
-from fourleaf.model.snapshot import Snapshot
 
-FIRST = 1.0
-"""Seconds after the first refusal; twice as many after each further one."""
+FIRST_WAIT_SECONDS = 1.0
+"""After the first refusal; twice as long after each further one."""
 
-MOST = 60.0
-"""Seconds, at most. A gang that was not refused for as long after that starts afresh."""
+LONGEST_WAIT_SECONDS = 60.0
+"""A gang that was not refused for as long after its last wait starts afresh."""
+
+_STEP = "Let whoever refuses it allow it; it is tried again within a minute."
 
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """`due` is on the monotonic clock, `wait` in seconds; `told` once somebody knows it is due."""
+    """`due` is on the monotonic clock, `wait` in seconds; `told` once a caller knows it is due."""
 
     why: str
     wait: float
@@ -37,17 +39,20 @@ class ApiBackoff:
         """The API refuses to let this gang run."""
         self._forget()
         known = self._refused.get(gang)
-        wait = min(MOST, known.wait * 2) if known else FIRST
+        wait = min(LONGEST_WAIT_SECONDS, known.wait * 2) if known else FIRST_WAIT_SECONDS
         self._refused[gang] = _Refused(why, wait, self._clock.monotonic() + wait)
 
-    def held(self, snapshot: Snapshot) -> Snapshot:
-        """`snapshot` with the gangs held whose time has not come."""
+    def rule(self) -> HoldRule | None:
+        """Hold the gangs whose time has not come."""
         self._forget()
         now = self._clock.monotonic()
         waiting = {gang: one.why for gang, one in self._refused.items() if one.due > now}
-        if not waiting:
-            return snapshot
-        return replace(snapshot, gangs=tuple(_held(gang, waiting) for gang in snapshot.gangs))
+
+        def hold(gang: Gang) -> Hold | None:
+            why = waiting.get(gang.key)
+            return None if why is None else Hold(ReasonKind.REFUSED, why, (), (_STEP,))
+
+        return hold if waiting else None
 
     def came_due(self) -> bool:
         """Whether the time of a gang has come since this was last asked."""
@@ -60,12 +65,7 @@ class ApiBackoff:
 
     def _forget(self) -> None:
         now = self._clock.monotonic()
-        for gang in [gang for gang, one in self._refused.items() if one.due + MOST <= now]:
+        for gang in [
+            gang for gang, one in self._refused.items() if one.due + LONGEST_WAIT_SECONDS <= now
+        ]:
             del self._refused[gang]
-
-
-def _held(gang: Gang, waiting: dict[GangKey, str]) -> Gang:
-    if gang.hold is not None or gang.key not in waiting:
-        return gang
-    step = "Let whoever refuses it allow it; it is tried again within a minute."
-    return replace(gang, hold=Hold(ReasonKind.REFUSED, waiting[gang.key], (), (step,)))

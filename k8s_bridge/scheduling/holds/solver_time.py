@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import replace
 
+from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
+from fourleaf.model.config.spec import Spec
 from fourleaf.model.gang import Gang, Hold
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
-WINDOW = 60.0
-"""Seconds that are looked back upon."""
+WINDOW_SECONDS = 60.0
+"""How far back solves are charged."""
 
 
 class SolveTime:
@@ -38,7 +39,7 @@ class SolveTime:
 
     def spent(self, now: float) -> Mapping[str, float]:
         """Namespace -> seconds of the last minute."""
-        while self._spent and self._spent[0][0] <= now - WINDOW:
+        while self._spent and self._spent[0][0] <= now - WINDOW_SECONDS:
             self._spent.popleft()
         total: dict[str, float] = {}
         for _, shares in self._spent:
@@ -46,28 +47,24 @@ class SolveTime:
                 total[name] = total.get(name, 0.0) + seconds
         return total
 
-    def limited(self, now: float, snapshot: Snapshot) -> Snapshot:
-        """`snapshot` with the gangs held whose namespace has used up its time."""
-        spec = snapshot.config.spec
-        over = {}
+    def rule(self, now: float, spec: Spec) -> HoldRule | None:
+        """Hold the gangs whose namespace has used up its time."""
+        over: dict[str, tuple[float, float]] = {}
         for name, seconds in self.spent(now).items():
             most = spec.namespace(name).max_solve_seconds
             if most is not None and seconds > most:
                 over[name] = (seconds, most)
-        if not over:
-            return snapshot
-        return replace(snapshot, gangs=tuple(_held(gang, over) for gang in snapshot.gangs))
 
+        def hold(gang: Gang) -> Hold | None:
+            if gang.key.namespace not in over:
+                return None
+            seconds, most = over[gang.key.namespace]
+            return Hold(
+                ReasonKind.NAMESPACE_LIMIT,
+                f"namespace {gang.key.namespace} has used {seconds:.1f} s of the solver within a "
+                f"minute, {most:g} s are allowed",
+                (),
+                ("It is planned again within a minute; fewer waiting gangs take less.",),
+            )
 
-def _held(gang: Gang, over: Mapping[str, tuple[float, float]]) -> Gang:
-    if gang.hold is not None or gang.key.namespace not in over:
-        return gang
-    seconds, most = over[gang.key.namespace]
-    hold = Hold(
-        ReasonKind.NAMESPACE_LIMIT,
-        f"namespace {gang.key.namespace} has used {seconds:.1f} s of the solver within a minute, "
-        f"{most:g} s are allowed",
-        (),
-        ("It is planned again within a minute; fewer waiting gangs take less.",),
-    )
-    return replace(gang, hold=hold)
+        return hold if over else None

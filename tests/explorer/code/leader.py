@@ -13,8 +13,9 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.ledger.binding import Binder, DryRun
+from fourleaf.k8s_bridge.ledger.binding import Binder
 from fourleaf.k8s_bridge.ledger.commit import CommitRequest, Committer
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.formats.codec import read_page
 from fourleaf.k8s_bridge.ledger.free_devices import held_devices
@@ -88,7 +89,7 @@ class Leader:
         self.view = self._sees(store)
         self.cluster = MemoryCluster(store).client(name, self.door)
         self.records = Records(self.cluster, SYSTEM, name, self.clock)
-        self.book = Ledger()
+        self.ledger = Ledger()
         self.epoch = 1
         self.end = ""
         self.history = b""
@@ -108,7 +109,7 @@ class Leader:
     def know(self, records: Sequence[Body]) -> None:
         """Lead already, with all pages as they stand."""
         for body in records:
-            self.book.put_page(read_page(body))
+            self.ledger.put_page(read_page(body))
 
     def check(self) -> None:
         """Raise what has ended the process, unless the ledger means it to end so."""
@@ -172,7 +173,7 @@ class Leader:
     async def _take_over(self) -> None:
         found = await find(self.records)
         self.epoch = found.epoch + 1
-        await Takeover(self.records, self.book, self.epoch).fence(found)
+        await Takeover(self.records, self.ledger, self.epoch).fence(found)
         self._work()
         await self.keeping.lay_out(self.layout)
 
@@ -181,7 +182,7 @@ class Leader:
         self.keeping = Reconciler(
             self.cluster,
             self.records,
-            self.book,
+            self.ledger,
             self.view,
             binder,
             self.clock,
@@ -192,7 +193,7 @@ class Leader:
         )
         self.committer = Committer(
             self.records,
-            self.book,
+            self.ledger,
             self.view,
             self.epoch,
             DryRun(self.cluster, wanted=False),
@@ -210,9 +211,9 @@ class Leader:
             and (pod := self.view.seen(record.metadata["uid"])) is not None
             and not pod.node
             and not pod.deleting
-            and self.book.commit_of(pod.pod.uid) is None
+            and self.ledger.commit_of(pod.pod.uid) is None
         ]
-        held = held_devices(self.book, self.view, nodes)
+        held = held_devices(self.ledger, self.view, nodes)
         if len(waiting) < len(nodes) or any(held.values()):
             return
         members = tuple(
@@ -226,12 +227,12 @@ class Leader:
                 await self._tasks.pop()
             self._at_rest()
             self._wake()
-            if not self.book.open_commits():
+            if not self.ledger.open_commits():
                 self.seen, self.asked = self._sight(), False
                 return
             self.seen, self.asked = self._sight(), False
             await self.keeping.run_once()
-            if not self._tasks and self.book.open_commits():
+            if not self._tasks and self.ledger.open_commits():
                 await self._look()
 
     async def _look(self) -> None:
@@ -243,15 +244,15 @@ class Leader:
         """Gang leases that only a sweep would find; sweeps come by the clock, and only read."""
         leases = self.view.store.records(LEASES, SYSTEM)
         gangs = [one.metadata["name"] for one in leases if one.labels.get(RECORD) == GANG]
-        return [name for name in gangs if self._keeps and self.book.lease(name) is None]
+        return [name for name in gangs if self._keeps and self.ledger.lease(name) is None]
 
     def _wake(self) -> None:
         """What a watch would tell: pods have changed that commits are about."""
-        for page in self.book.pages:
+        for page in self.ledger.pages:
             for member in (member for entry in page.entries for member in entry.members):
                 seen = self.view.seen(member.pod.uid)
                 if self._pods.get(member.pod.uid, seen) != seen:
-                    self.book.wake(member.pod.uid)
+                    self.ledger.wake(member.pod.uid)
                 self._pods[member.pod.uid] = seen
 
     def _at_rest(self) -> None:
@@ -261,8 +262,13 @@ class Leader:
             self.note(f"{self._act} {self._names}".encode(), self._sight())
 
     def _known(self) -> bytes:
-        book = self.book
-        known = (list(book.pages), list(book.leases), list(book.commits()), sorted(book._open))
+        ledger = self.ledger
+        known = (
+            list(ledger.pages),
+            list(ledger.leases),
+            list(ledger.commits()),
+            sorted(ledger._open),
+        )
         pods = sorted(self._pods.items())
         dead = sorted(self.view.dead)
         return f"{known} {pods} {dead} {self.epoch} {self._put_off()}".encode()

@@ -72,14 +72,14 @@ class TermLeader(Leader):
     def _work(self) -> None:
         super()._work()
         planner = SmallPlanner(self.story)
-        self.refusals = ApiBackoff(self.clock)
-        self.shelf = RelocationStore(self.records, self.book, self.epoch, _log=QUIET)
+        self.api_backoff = ApiBackoff(self.clock)
+        self.store = RelocationStore(self.records, self.ledger, self.epoch, _log=QUIET)
         self.nodes = Nodes(self._dead)
         self.relocating = RelocationController(
             self.cluster,
             self.view,
-            self.book,
-            self.shelf,
+            self.ledger,
+            self.store,
             self.nodes,
             planner,
             self.clock,
@@ -88,16 +88,16 @@ class TermLeader(Leader):
         )
         self.cycle = Cycle(
             self.view,
-            self.book,
+            self.ledger,
             self.committer,
             planner.solve,
             Silent(),
             self.clock,
-            self.refusals,
+            self.api_backoff,
             self.relocating,
         )
         parts = self.relocating
-        for part in (parts.mover, parts.repairing, parts.preempting, parts.reserving):
+        for part in (parts.executor, parts.repairing, parts.preempting, parts.reserving):
             part._log = QUIET
         self._glimpse = b""
 
@@ -115,7 +115,7 @@ class TermLeader(Leader):
                 await self._lead()
             case TakeOver():
                 await self._take_over()
-                await self.shelf.take_over()
+                await self.store.take_over()
             case _:
                 await super()._do(act)
 
@@ -133,14 +133,14 @@ class TermLeader(Leader):
                 report = await self.cycle.run()
                 if report.again:
                     self.view.changed.set()
-            before = returning(self.book)
+            before = returning(self.ledger)
             await self.keeping.run_once()
-            if before - returning(self.book) or self.refusals._refused:
+            if before - returning(self.ledger) or self.api_backoff._refused:
                 self.view.changed.set()
             if self._strangers():
                 await self.keeping.sweep()
             if self._strays():
-                await self.shelf.sweep()
+                await self.store.sweep()
             await self._look()
 
     def _notice(self) -> None:
@@ -156,7 +156,7 @@ class TermLeader(Leader):
 
     def _strays(self) -> bool:
         """Whether there are relocations that only a sweep would find."""
-        mine = {(one.gang, one.version) for one in self.shelf}
+        mine = {(one.gang, one.version) for one in self.store}
         return any((one.gang, one.version) not in mine for one in self.view.store.relocations())
 
     def _sight(self) -> bytes:
@@ -167,13 +167,13 @@ class TermLeader(Leader):
             return super()._known()
         one = self.relocating
         more = (
-            sorted(self.shelf, key=lambda it: it.gang),
+            sorted(self.store, key=lambda it: it.gang),
             one._last,
             one._seated,
             sorted(one._stuck),
             sorted(self.cycle._assumed.items()),
             self.view.changed.is_set(),
-            bool(self.refusals._refused),
+            bool(self.api_backoff._refused),
             self._glimpse,
         )
         return super()._known() + repr(more).encode()
@@ -191,4 +191,4 @@ class TermLeader(Leader):
 
     def rolled_back(self, commit: Commit, why: str) -> None:
         """What made it impossible may do so again."""
-        self.refusals.note(commit.gang, why)
+        self.api_backoff.note(commit.gang, why)

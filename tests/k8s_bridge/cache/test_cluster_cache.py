@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 
 
 @pytest.fixture
-def observed() -> ClusterCache:
+def cache() -> ClusterCache:
     """Nothing known yet."""
     return ClusterCache(VirtualClock())
 
@@ -26,71 +26,71 @@ async def made(cluster: MemoryCluster, name: str) -> tuple[Body, Target]:
     return await cluster.get(PODS, target), target
 
 
-async def test_a_list_does_not_undo_what_the_watch_brought(observed: ClusterCache) -> None:
+async def test_a_list_does_not_undo_what_the_watch_brought(cache: ClusterCache) -> None:
     """A pod that is newer than a list stays although the list lacks it; an older one is gone."""
     cluster = MemoryCluster()
     old, old_target = await made(cluster, "old")
     listing = await cluster.list(PODS)
     new, new_target = await made(cluster, "new")
     for body in (old, new):
-        observed.on_change(PODS, Put(body))
-    observed.on_change(PODS, Replaced([], listing.version, PODS))
-    assert observed.seen(old_target.uid) is None
-    assert observed.seen(new_target.uid) is not None
-    assert [str(gang.key) for gang in observed.reading().snapshot.gangs] == ["ml/new"]
+        cache.on_change(PODS, Put(body))
+    cache.on_change(PODS, Replaced([], listing.version, PODS))
+    assert cache.seen(old_target.uid) is None
+    assert cache.seen(new_target.uid) is not None
+    assert [str(gang.key) for gang in cache.reading().snapshot.gangs] == ["ml/new"]
 
 
-async def test_an_older_list_is_left_out(observed: ClusterCache) -> None:
+async def test_an_older_list_is_left_out(cache: ClusterCache) -> None:
     """A list from before the one that was taken for complete brings nobody back."""
     cluster = MemoryCluster()
     body, target = await made(cluster, "a")
     before = await cluster.list(PODS)
     await cluster.delete(PODS, target)
-    observed.take_all(PODS, await cluster.list(PODS))
-    observed.on_change(PODS, Replaced(before.items, before.version, PODS))
-    assert observed.seen(target.uid) is None
-    observed.on_change(PODS, Put(body))
-    assert observed.seen(target.uid) is None
+    cache.take_all(PODS, await cluster.list(PODS))
+    cache.on_change(PODS, Replaced(before.items, before.version, PODS))
+    assert cache.seen(target.uid) is None
+    cache.on_change(PODS, Put(body))
+    assert cache.seen(target.uid) is None
 
 
-async def test_what_we_bound_stays_bound_until_the_watch_says_so(observed: ClusterCache) -> None:
+async def test_what_we_bound_stays_bound_until_the_watch_says_so(cache: ClusterCache) -> None:
     """A change of the pod that was written before our binding does not unbind it."""
     cluster = MemoryCluster()
     body, target = await made(cluster, "a")
-    observed.on_change(PODS, Put(body))
+    cache.on_change(PODS, Put(body))
     labelled = await cluster.patch(PODS, target, {"metadata": {"labels": {"a": "b"}}})
-    observed.bound(Member(target, "n-0", (0,)))
-    observed.on_change(PODS, Put(labelled))
-    seen = observed.seen(target.uid)
+    cache.bound(Member(target, "n-0", (0,)))
+    cache.on_change(PODS, Put(labelled))
+    seen = cache.seen(target.uid)
     assert seen is not None
     assert (seen.node, seen.devices) == ("n-0", (0,))
-    assert not observed.reading().snapshot.gangs
+    assert not cache.reading().snapshot.gangs
 
 
-async def test_a_pod_made_anew_is_another_pod(observed: ClusterCache) -> None:
+async def test_a_pod_made_anew_is_another_pod(cache: ClusterCache) -> None:
     """The late deletion of the first pod of a name does not remove the second."""
     cluster = MemoryCluster()
     first, first_target = await made(cluster, "a")
-    observed.on_change(PODS, Put(first))
+    cache.on_change(PODS, Put(first))
     await cluster.delete(PODS, first_target)
     second, second_target = await made(cluster, "a")
-    observed.on_change(PODS, Put(second))
-    assert observed.seen(first_target.uid) is None
-    observed.on_change(PODS, Removed(first))
-    assert observed.seen(second_target.uid) is not None
-    assert len(observed.reading().snapshot.gangs) == 1
+    cache.on_change(PODS, Put(second))
+    assert cache.seen(first_target.uid) is None
+    cache.on_change(PODS, Removed(first))
+    assert cache.seen(second_target.uid) is not None
+    assert len(cache.reading().snapshot.gangs) == 1
 
 
-async def test_an_answer_from_before_the_end_brings_nobody_back(observed: ClusterCache) -> None:
+async def test_an_answer_from_before_the_end_brings_nobody_back(cache: ClusterCache) -> None:
     """A list and a read that were under way when the watch told of a pod's end."""
     cluster = MemoryCluster()
     body, target = await made(cluster, "a")
-    observed.on_change(PODS, Put(body))
+    cache.on_change(PODS, Put(body))
     listing = await cluster.list(PODS)
     await cluster.delete(PODS, target)
-    observed.on_change(PODS, Removed(body))
-    observed.take_all(PODS, listing)
-    assert observed.seen(target.uid) is None
-    observed.took(body)
-    assert observed.seen(target.uid) is None
-    assert observed.reading().snapshot.gangs == ()
+    cache.on_change(PODS, Removed(body))
+    cache.take_all(PODS, listing)
+    assert cache.seen(target.uid) is None
+    cache.took(body)
+    assert cache.seen(target.uid) is None
+    assert cache.reading().snapshot.gangs == ()

@@ -101,12 +101,12 @@ async def test_after_faults_the_copy_equals_the_cluster(seed: int) -> None:
         marks = asyncio.create_task(_bookmarks(store, clock))
         async with Informers(
             faulty, clock, list(copy.stores), copy, patience=BRISK, chance=chance
-        ) as reflectors:
+        ) as informers:
             await _write(cluster, clock, chance)
             faulty.faults = False
-            await reflectors.synced()
+            await informers.synced()
             await clock.sleep(REST)
-            health = reflectors.health()
+            health = informers.health()
         marks.cancel()
         for kind in KINDS:
             assert copy.stores[kind].versions == await _truth(cluster, kind)
@@ -128,21 +128,21 @@ async def test_missed_deletions_show_after_a_compaction() -> None:
     for name in ("stays", "goes"):
         await cluster.create(NODES, "", {"metadata": {"name": name}})
 
-    async with Informers(cluster, clock, [NODES], copy) as reflectors:
-        await clock.run(reflectors.synced(), within=600)
+    async with Informers(cluster, clock, [NODES], copy) as informers:
+        await clock.run(informers.synced(), within=600)
         assert set(copy.stores[NODES].versions) == {"/stays", "/goes"}
         cluster.store.end_watches()
         await cluster.delete(NODES, Target("", "goes"))
         cluster.store.compact()
         await clock.advance(10)
         assert set(copy.stores[NODES].versions) == {"/stays"}
-        assert reflectors.health()[NODES].relists == 1
+        assert informers.health()[NODES].relists == 1
 
 
 async def test_a_kind_that_the_twin_does_not_serve_is_absent() -> None:
     """The twin's 404 for a kind counts as absence, which is synced."""
     clock = VirtualClock()
     cluster, copy = MemoryCluster(MemoryStore(clock, missing=[JOB_SETS])), Copy()
-    async with Informers(cluster, clock, [JOB_SETS], copy) as reflectors:
-        await clock.run(reflectors.synced(), within=600)
-        assert reflectors.health()[JOB_SETS].state is ReflectorState.ABSENT
+    async with Informers(cluster, clock, [JOB_SETS], copy) as informers:
+        await clock.run(informers.synced(), within=600)
+        assert informers.health()[JOB_SETS].state is ReflectorState.ABSENT

@@ -42,8 +42,8 @@ async def test_synced_waits_for_lists_and_for_absences() -> None:
         seen.append((kind, *told([change])))
 
     cluster = Scripted(clock, scripts)
-    async with Informers(cluster, clock, [PODS, NODES, JOB_SETS], on_change) as reflectors:
-        synced = asyncio.create_task(reflectors.synced())
+    async with Informers(cluster, clock, [PODS, NODES, JOB_SETS], on_change) as informers:
+        synced = asyncio.create_task(informers.synced())
         await clock.advance(29)
         assert not synced.done()
         await clock.advance(1)
@@ -51,7 +51,7 @@ async def test_synced_waits_for_lists_and_for_absences() -> None:
         assert sorted(seen, key=str) == sorted(
             [(NODES, "="), (PODS, "=a@3"), (JOB_SETS, "absent")], key=str
         )
-        health = reflectors.health()
+        health = informers.health()
         assert {kind.plural: health[kind].state for kind in health} == {
             "pods": ReflectorState.FOLLOWING,
             "nodes": ReflectorState.FOLLOWING,
@@ -64,8 +64,8 @@ async def test_close_leaves_nothing_behind() -> None:
     clock = VirtualClock()
     cluster = Scripted(clock, {NODES: Script([listing(4)]), PODS: Script([listing(5)])})
     before = asyncio.all_tasks()
-    async with Informers(cluster, clock, [PODS, NODES, JOB_SETS], lambda *_: None) as reflectors:
-        await clock.run(reflectors.synced(), within=600)
+    async with Informers(cluster, clock, [PODS, NODES, JOB_SETS], lambda *_: None) as informers:
+        await clock.run(informers.synced(), within=600)
         await clock.advance(1)
         assert cluster.open == 2
     assert cluster.open == 0
@@ -127,9 +127,9 @@ async def test_what_breaks_a_consumer_is_not_hidden() -> None:
     def on_change(kind: Kind, change: Change) -> None:
         raise ZeroDivisionError(kind.plural)
 
-    reflectors = Informers(cluster, clock, [PODS], on_change)
-    reflectors.start()
-    for wait in (reflectors.synced, reflectors.broken, reflectors.close):
+    informers = Informers(cluster, clock, [PODS], on_change)
+    informers.start()
+    for wait in (informers.synced, informers.broken, informers.close):
         with pytest.raises(ZeroDivisionError, match="pods"):
             await clock.run(wait(), within=600)
     assert cluster.open == 0

@@ -12,8 +12,9 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.binding import Binder, DryRun
+from fourleaf.k8s_bridge.ledger.binding import Binder
 from fourleaf.k8s_bridge.ledger.commit import CommitOutcome, CommitRequest, Committer
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.names import COMMIT, GANG, PAGE, RECORD
@@ -223,7 +224,7 @@ class Leader:
         interceptors = (Mortal(death),) if death else ()
         self.cluster = world.cluster.client(name, *interceptors)
         self.records = Records(self.cluster, SYSTEM, name, world.clock, formats)
-        self.book = Ledger()
+        self.ledger = Ledger()
         self.name = name
         self.epoch = 0
         self.tasks: list[asyncio.Task[None]] = []
@@ -234,15 +235,15 @@ class Leader:
         """Fence whoever led before, and lay out the pages."""
         found = await find(self.records)
         self.epoch = found.epoch + 1
-        await Takeover(self.records, self.book, self.epoch).fence(found)
+        await Takeover(self.records, self.ledger, self.epoch).fence(found)
         pods = self.world.true_pods
         binder = Binder(self.cluster, pods, self.world.clock)
         dry = DryRun(self.cluster, wanted=False)
-        self.committer = Committer(self.records, self.book, pods, self.epoch, dry, self._decided)
+        self.committer = Committer(self.records, self.ledger, pods, self.epoch, dry, self._decided)
         self.keeping = Reconciler(
             self.cluster,
             self.records,
-            self.book,
+            self.ledger,
             pods,
             binder,
             self.world.clock,
@@ -268,7 +269,7 @@ class Leader:
         for _ in range(200):
             await self.bindings()
             self.world.kubelets.step()
-            if not self.book.open_commits():
+            if not self.ledger.open_commits():
                 return
             await self.keeping.run_once()
         raise AssertionError(f"never at rest: {self.book.open_commits()}")

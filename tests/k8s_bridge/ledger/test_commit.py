@@ -75,12 +75,12 @@ async def test_a_page_that_changed_drops_only_its_gangs(world: World) -> None:
     )
     outcome = await leader.commit(narrow, wide)
     await leader.rest()
-    assert [str(one.gang) for one in outcome.dropped] == ["ml/wide"]
-    assert outcome.dropped[0].conflict
+    assert [str(one.gang) for one in outcome.rejected] == ["ml/wide"]
+    assert outcome.rejected[0].conflict
     world.check([narrow, wide])
     again = await leader.commit(wide)
     await leader.rest()
-    assert not again.dropped
+    assert not again.rejected
     world.check([narrow, wide])
 
 
@@ -183,7 +183,7 @@ async def test_what_ended_is_freed(world: World) -> None:
     await world.cluster.delete(PODS, Target(TEAM, "g-2"))
     world.kubelets.step()
     for member in gang.members:
-        leader.book.wake(member.pod.uid)
+        leader.ledger.wake(member.pod.uid)
     await leader.rest()
     world.check()
     left = [m.pod.name for page in world.pages() for e in page.entries for m in e.members]
@@ -229,12 +229,12 @@ async def test_a_page_that_makes_no_sense_holds_its_leaf_back(world: World) -> N
     gang = await world.gang("g", on(0))
     other = await Leader(world, "b").take_over()
     outcome = await other.commit(gang)
-    assert [one.why for one in outcome.dropped] == ["no page lists node n-0-0-0"]
+    assert [one.why for one in outcome.rejected] == ["no page lists node n-0-0-0"]
     listing = await world.cluster.list(LEASES, SYSTEM, PAGES)
     unread = [one for one in listing.items if one["metadata"]["name"] == name]
     assert unread[0]["metadata"]["annotations"]["alloc.gpu.scheduling/content"] == "{"
     assert len([read_page(one) for one in listing.items if one not in unread]) == 3
-    assert leader.book.page(name) is not None
+    assert leader.ledger.page(name) is not None
 
 
 async def test_a_gang_lease_that_makes_no_sense_stops_nobody(world: World) -> None:
@@ -249,5 +249,5 @@ async def test_a_gang_lease_that_makes_no_sense_stops_nobody(world: World) -> No
     await second.rest()
     outcome = await second.commit(wide)
     await second.rest()
-    assert not outcome.dropped
+    assert not outcome.rejected
     assert all(body["spec"].get("nodeName") for body in world.pods())

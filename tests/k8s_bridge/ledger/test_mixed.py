@@ -154,8 +154,8 @@ async def test_a_sealed_gang_lease_keeps_its_entries(world: World) -> None:
     held = [entry.gang for page in world.pages() for entry in page.entries]
     assert held == [wide.gang, wide.gang]
     assert not any(body["spec"].get("nodeName") for body in world.pods())
-    assert old.book.sealed_gangs == {wide.gang}
-    (commit,) = old.book.commits()
+    assert old.ledger.sealed_gangs == {wide.gang}
+    (commit,) = old.ledger.commits()
     assert commit.phase is Phase.COMMITTED
     heir = await Leader(world, "heir", None, NEW).take_over()
     await heir.rest()
@@ -173,7 +173,7 @@ async def test_a_sealed_page_holds_up_the_rest_of_its_gang(world: World) -> None
     await reign(old)
     assert len(world.gang_leases()) == 1
     assert not any(body["spec"].get("nodeName") for body in world.pods())
-    assert old.book.sealed_gangs == {wide.gang}
+    assert old.ledger.sealed_gangs == {wide.gang}
     heir = await Leader(world, "heir", None, NEW).take_over()
     await heir.rest()
     world.check([wide])
@@ -188,12 +188,12 @@ async def test_nothing_is_committed_on_a_sealed_page(world: World) -> None:
     outcome = await old.commit(wide, free)
     await old.rest()
     name = page_name("leaf-0-1", 0)
-    assert [(one.gang, one.why) for one in outcome.dropped] == [
+    assert [(one.gang, one.why) for one in outcome.rejected] == [
         (wide.gang, f"page {name} cannot be read by this version")
     ]
-    assert not outcome.dropped[0].conflict
+    assert not outcome.rejected[0].conflict
     world.check([wide, free])
-    assert old.book.sealed.nodes == set(on(1))
+    assert old.ledger.sealed.nodes == set(on(1))
 
 
 async def test_a_node_of_a_sealed_page_is_taken_up_by_no_other(world: World) -> None:
@@ -237,8 +237,8 @@ async def test_the_newest_version_meets_what_it_cannot_read(
     other = Leader(world, "b", None, RAISED)
     await reign(other)
     assert _lease(world, name) == before
-    assert other.book.sealed_gangs == {gang.gang}
-    assert other.book.sealed.nodes == set(on(1))
+    assert other.ledger.sealed_gangs == {gang.gang}
+    assert other.ledger.sealed.nodes == set(on(1))
 
 
 async def test_epochs_rise_above_sealed_records(world: World) -> None:
@@ -269,7 +269,7 @@ async def test_sealed_records_that_can_be_read_again_are_taken_up(world: World) 
     gang = await world.gang("g", on(1))
     await old.commit(gang)
     await old.rest()
-    assert not old.book.sealed
+    assert not old.ledger.sealed
     world.check([gang])
 
 

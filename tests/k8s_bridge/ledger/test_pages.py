@@ -53,14 +53,14 @@ async def test_what_no_longer_fits_is_dropped_alone(
     """Of three gangs on one leaf, whose page has room for one, one is bound and two are not."""
     leader = await Leader(world, "a").take_over()
     plan = [await world.gang(f"one-{i}", [on(0)[i]]) for i in range(3)]
-    page = next(page for page in leader.book.pages if page.leaf == "leaf-0-0")
+    page = next(page for page in leader.ledger.pages if page.leaf == "leaf-0-0")
     size = entry_size(Entry("c" * 12, plan[0].gang, plan[0].members))
     left = room_on(page) - size - size // 2
     monkeypatch.setattr(codec, "LARGEST", codec.LARGEST - left)
     outcome = await leader.commit(*plan)
     await leader.rest()
-    assert [str(one.gang) for one in outcome.dropped] == ["ml/one-1", "ml/one-2"]
-    assert all("is full" in one.why for one in outcome.dropped)
+    assert [str(one.gang) for one in outcome.rejected] == ["ml/one-1", "ml/one-2"]
+    assert all("is full" in one.why for one in outcome.rejected)
     world.check(plan)
 
 
@@ -71,15 +71,15 @@ async def test_a_leaf_whose_pods_have_long_names_gets_more_pages(world: World) -
     leaf = fabric.leaves[0]
     assert {node.allocatable.pods for node in leaf.nodes} == {110}
     names = tuple(node.name for node in leaf.nodes)
-    book = Ledger()
-    book.put_page(Page(leaf.name, 0, names, tuple(entry(i, names[0]) for i in range(63))))
-    assert [page.nodes for page in laid_out(fabric, book) if page.leaf == leaf.name] == [names]
-    book.put_page(Page(leaf.name, 0, names, tuple(entry(i, names[0]) for i in range(64))))
+    ledger = Ledger()
+    ledger.put_page(Page(leaf.name, 0, names, tuple(entry(i, names[0]) for i in range(63))))
+    assert [page.nodes for page in laid_out(fabric, ledger) if page.leaf == leaf.name] == [names]
+    ledger.put_page(Page(leaf.name, 0, names, tuple(entry(i, names[0]) for i in range(64))))
     halves = [names[:2], names[2:]]
-    assert [page.nodes for page in laid_out(fabric, book) if page.leaf == leaf.name] == halves
+    assert [page.nodes for page in laid_out(fabric, ledger) if page.leaf == leaf.name] == halves
     short = tuple(entry(i, names[0], "short") for i in range(64))
-    book.put_page(Page(leaf.name, 0, names, short))
-    assert [page.nodes for page in laid_out(fabric, book) if page.leaf == leaf.name] == [names]
+    ledger.put_page(Page(leaf.name, 0, names, short))
+    assert [page.nodes for page in laid_out(fabric, ledger) if page.leaf == leaf.name] == [names]
 
 
 async def test_the_page_of_a_leaf_that_is_gone_is_deleted_once_it_holds_nothing(
@@ -97,7 +97,7 @@ async def test_the_page_of_a_leaf_that_is_gone_is_deleted_once_it_holds_nothing(
     pod = gang.members[0].pod
     ended = {"status": {"phase": "Succeeded"}}
     await world.cluster.patch(PODS, Target(pod.namespace, pod.name), ended, "status")
-    leader.book.wake(pod.uid)
+    leader.ledger.wake(pod.uid)
     await leader.rest()
     await leader.keeping.lay_out(world.fabric_pages())
     assert [page.leaf for page in world.pages()] == ["leaf-0-1", "leaf-0-2", "leaf-0-3"]

@@ -47,7 +47,7 @@ async def test_a_write_that_arrives_twice_is_one_write() -> None:
     wanted = [await world.gang("wide", on(0, 1)), await world.gang("narrow", on(2))]
     outcome = await leader.commit(*wanted)
     await leader.rest()
-    assert not outcome.dropped
+    assert not outcome.rejected
     assert network.repeated == 8 + 2 + 3 + 2
     world.check(wanted)
 

@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Listing
-from fourleaf.k8s_bridge.ledger.binding import DryRun
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Leader, World, on
@@ -131,7 +131,7 @@ async def test_a_binding_that_arrives_late_finds_its_pod_fenced(world: World) ->
     await leader.take_over()
     plan = await world.gang("g", on(0))
     await leader.decide(plan)
-    leader.keeping.forward(leader.book.open_commits()[0].name)
+    leader.keeping.forward(leader.ledger.open_commits()[0].name)
     while not late.kept:
         await asyncio.sleep(0)
     world.true_pods.dead_nodes.update(on(0))
@@ -155,7 +155,7 @@ async def test_who_refuses_in_the_dry_run_is_heard_before_anything_is_written(
     refuses.writes = 0
     outcome = await leader.commit(wide, narrow)
     await leader.rest()
-    assert ["webhook denied" in one.why for one in outcome.dropped] == [True]
+    assert ["webhook denied" in one.why for one in outcome.rejected] == [True]
     assert sorted(bound(world)) == [f"narrow-{i}" for i in range(4)]
     assert refuses.writes == 1 + 4
     world.check([wide, narrow])

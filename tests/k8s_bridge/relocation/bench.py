@@ -94,13 +94,13 @@ class Bench:
         self.cluster = MemoryCluster(clock=self.clock)
         store = self.cluster.store
         self.kubelets, self.jobs = Kubelets(store), JobController(store)
-        self.beats = FakeHeartbeats(store)
+        self.heartbeats = FakeHeartbeats(store)
         self.solved = Solved()
         self.fabric = nodes(spines, leaves, 4)
         self.metrics = SchedulerMetrics()
         self.tasks: list[asyncio.Task[Any]] = [
             asyncio.ensure_future(work)
-            for work in (self.kubelets.run(), self.jobs.run(), self.beats.run())
+            for work in (self.kubelets.run(), self.jobs.run(), self.heartbeats.run())
         ]
 
     async def start(self, name: str = "a", formats: tuple[int, ...] = KNOWN) -> Scheduler:
@@ -118,7 +118,7 @@ class Bench:
             SchedulerOptions(identity=name, dry_run="never", formats=formats),
             lambda one: Reporter(one, metrics),
             planner=self.solved,
-            prober=self.beats,
+            prober=self.heartbeats,
         )
         self.tasks.append(asyncio.ensure_future(scheduler.run()))
         await self.clock.advance(1)
@@ -161,12 +161,12 @@ class Bench:
 
     def lose(self, *names: str) -> None:
         """These nodes lose power."""
-        self.beats.lose(names)
+        self.heartbeats.lose(names)
         self.kubelets.silent |= set(names)
 
     def restore(self, *names: str) -> None:
         """They are back."""
-        self.beats.restore(names)
+        self.heartbeats.restore(names)
         self.kubelets.silent -= set(names)
 
     async def pods(self, job_name: str, dying: bool = False) -> list[Body]:

@@ -27,7 +27,7 @@ def body(uid: str, version: int, on: str = "") -> Body:
     return made
 
 
-def observed() -> ClusterCache:
+def cache() -> ClusterCache:
     """A leaf of three nodes with a device each."""
     found = ClusterCache(InstantClock())
     for number in range(3):
@@ -37,27 +37,27 @@ def observed() -> ClusterCache:
     return found
 
 
-def drafts(seen: ClusterCache, scene: ClusterView) -> list[Relocation]:
+def drafts(seen: ClusterCache, view: ClusterView) -> list[Relocation]:
     """The relocations that move `g-0` from the first node to the second."""
     standing = seen.standing(frozenset(), everyone=True)
     moves = [Move("ml", "g-0", "n-0", "n-1", "")]
-    return list(moved(moves, standing, Purpose.DEFRAGMENTATION, "", scene, 60.0))
+    return list(moved(moves, standing, Purpose.DEFRAGMENTATION, "", view, 60.0))
 
 
 def test_another_of_that_name_is_not_told_to_go() -> None:
     """While the move was planned, `g-0` was made anew and bound to the third node: it stays."""
-    seen = observed()
+    seen = cache()
     seen.take(PODS, body("one", 2, "n-0"))
-    scene = ClusterView(seen, seen.reading(), (), frozenset(), 0.0)
-    (draft,) = drafts(seen, scene)
+    view = ClusterView(seen, seen.reading(), (), frozenset(), 0.0)
+    (draft,) = drafts(seen, view)
     assert [leaver.pod.uid for leaver in draft.leavers] == ["one"]
     seen.take(PODS, body("two", 3, "n-2"))
-    assert drafts(seen, scene) == []
+    assert drafts(seen, view) == []
 
 
 def test_a_place_is_not_kept_for_who_runs_elsewhere() -> None:
     """A reservation ends once its pod runs, wherever; as long as the pod waits, it stays."""
-    seen = observed()
+    seen = cache()
     seat = Seat(Target("ml", "g-0", "one"), (1, 0, 0), "", "n-1", Resources(1, None, None, 1, ()))
     one = Relocation(GANG, Purpose.RESERVATION, (seat,), (), until=1e9)
     other = Relocation(GangKey("ml", "x"), Purpose.RESERVATION, (seat,), (), until=1e9)

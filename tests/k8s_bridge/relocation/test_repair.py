@@ -75,7 +75,7 @@ async def test_a_kubelet_that_is_silent_on_a_living_host_moves_nothing(bench: Be
     """It does not beat for a minute, but the host answers."""
     await bench.submit("g", 2)
     uids, before = await bench.uids("g"), await bench.places("g")
-    bench.beats.silent |= set(before.values())
+    bench.heartbeats.silent |= set(before.values())
     await bench.clock.advance(60)
     assert await bench.uids("g") == uids
 
@@ -84,10 +84,10 @@ async def test_silence_of_everybody_moves_nothing(bench: Bench) -> None:
     """Nobody is heard for a minute, nobody can be asked: that is no failure of nodes."""
     await bench.submit("g", 2)
     uids = await bench.uids("g")
-    bench.beats.hushed = True
-    bench.beats.unreachable = {body["metadata"]["name"] for body in bench.fabric}
+    bench.heartbeats.hushed = True
+    bench.heartbeats.unreachable = {body["metadata"]["name"] for body in bench.fabric}
     await bench.clock.advance(60)
-    bench.beats.hushed = False
+    bench.heartbeats.hushed = False
     await bench.clock.advance(15)
     assert await bench.uids("g") == uids
 
@@ -96,8 +96,8 @@ async def test_nobody_who_can_be_heard_makes_the_probe_worthless(bench: Bench) -
     """The node is silent, and no host at all answers from here: the API has to say more."""
     await bench.submit("g", 2)
     uids, before = await bench.uids("g"), await bench.places("g")
-    bench.beats.unreachable = {body["metadata"]["name"] for body in bench.fabric}
-    bench.beats.silent = {before[1]}
+    bench.heartbeats.unreachable = {body["metadata"]["name"] for body in bench.fabric}
+    bench.heartbeats.silent = {before[1]}
     await bench.clock.advance(40)
     assert await bench.uids("g") == uids
     patch = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}

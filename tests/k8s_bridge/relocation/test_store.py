@@ -54,18 +54,18 @@ class World:
     def __init__(self) -> None:
         self.cluster = MemoryCluster(clock=InstantClock())
 
-    async def shelf(self, epoch: int, answers: Answers | None = None) -> RelocationStore:
+    async def store(self, epoch: int, answers: Answers | None = None) -> RelocationStore:
         """That of a leader that has just written the page."""
         cluster = self.cluster.client(f"leader-{epoch}", *([answers] if answers else []))
-        records, book = Records(cluster, SYSTEM, f"leader-{epoch}", InstantClock()), Ledger()
+        records, ledger = Records(cluster, SYSTEM, f"leader-{epoch}", InstantClock()), Ledger()
         found = (await self.cluster.list(LEASES, SYSTEM, "alloc.gpu.scheduling/record=page")).items
         version = found[0]["metadata"]["resourceVersion"] if found else ""
         if answers is not None:
             error, answers.error = answers.error, None
-        book.put_page(await records.write_page(Page("leaf", 0, ("n",), (), epoch, version)))
+        ledger.put_page(await records.write_page(Page("leaf", 0, ("n",), (), epoch, version)))
         if answers is not None:
             answers.error, answers.written = error, []
-        return RelocationStore(records, book, epoch)
+        return RelocationStore(records, ledger, epoch)
 
     async def epochs(self) -> list[int]:
         """Those of all relocations."""
@@ -81,7 +81,7 @@ def world() -> World:
 
 async def test_a_replaced_leader_evicts_nobody(world: World) -> None:
     """The page says that another leads: whoever looks before an eviction stops there."""
-    old, new = await world.shelf(1), await world.shelf(2)
+    old, new = await world.store(1), await world.store(2)
     await new.take_over()
     assert await old.put(relocation(FIRST))
     await new.check_lead()
@@ -91,7 +91,7 @@ async def test_a_replaced_leader_evicts_nobody(world: World) -> None:
 
 async def test_a_sweep_deletes_what_came_late(world: World) -> None:
     """The record of the replaced leader is there until the next sweep, and not after it."""
-    old, new = await world.shelf(1), await world.shelf(2)
+    old, new = await world.store(1), await world.store(2)
     await new.take_over()
     assert await new.put(relocation(SECOND))
     assert await old.put(relocation(FIRST))
@@ -106,9 +106,9 @@ async def test_what_was_under_way_is_kept_where_it_cannot_be_claimed(
     world: World, error: ClusterError
 ) -> None:
     """A takeover that meets a conflict or a refusal loses no place that somebody waits for."""
-    old = await world.shelf(1)
+    old = await world.store(1)
     assert await old.put(relocation(FIRST))
-    new = await world.shelf(2, Answers(error))
+    new = await world.store(2, Answers(error))
     await new.take_over()
     assert FIRST in new
     assert await world.epochs() == [2 if isinstance(error, Conflict) else 1]
@@ -119,7 +119,7 @@ async def test_what_was_under_way_is_kept_where_it_cannot_be_claimed(
 async def test_all_are_drafted_before_the_first_is_written(world: World) -> None:
     """Drafts name pods as they are now; while one is written, others may take their names."""
     answers = Answers()
-    shelf = await world.shelf(1, answers)
+    store = await world.store(1, answers)
     written_before = []
 
     def drafts() -> Iterator[Relocation]:
@@ -127,6 +127,6 @@ async def test_all_are_drafted_before_the_first_is_written(world: World) -> None
             written_before.append(len(answers.written))
             yield relocation(gang)
 
-    assert len(await shelf.put_all(drafts())) == 2
+    assert len(await store.put_all(drafts())) == 2
     assert written_before == [0, 0]
     assert len(answers.written) == 2

@@ -62,13 +62,13 @@ async def cluster(plane: ControlPlane) -> AsyncIterator[Cluster]:
 
 async def told(cluster: Cluster, tells: AfterCycle | list[Event]) -> Recorder:
     """Write what is told, and be done with it."""
-    desk = Recorder(cluster, SystemClock(), "test")
-    task = asyncio.create_task(desk.run())
-    desk.tell(tells.tells if isinstance(tells, AfterCycle) else tells)
-    await desk.settle()
+    recorder = Recorder(cluster, SystemClock(), "test")
+    task = asyncio.create_task(recorder.run())
+    recorder.tell(tells.tells if isinstance(tells, AfterCycle) else tells)
+    await recorder.settle()
     task.cancel()
     await asyncio.wait({task})
-    return desk
+    return recorder
 
 
 async def listed(cluster: Cluster, kind: Kind) -> dict[tuple[str, str], Body]:
@@ -107,8 +107,8 @@ async def test_a_waiting_gang_with_its_group(cluster: Cluster) -> None:
         )
 
     news = await cycle(Reported(), 1e9)
-    desk = await told(cluster, news)
-    assert (desk.statuses.written, desk.events.written) == (3, 1)
+    recorder = await told(cluster, news)
+    assert (recorder.statuses.written, recorder.events.written) == (3, 1)
     for body in (await listed(cluster, PODS)).values():
         found = {c["type"]: c for c in body["status"]["conditions"]}
         assert found["PodScheduled"]["reason"] == "Unschedulable"
@@ -122,8 +122,8 @@ async def test_events_of_every_form(cluster: Cluster) -> None:
     """About a node, with the longest note of wide characters, and as a series."""
     made = await cluster.create(NODES, "", node("n1", "l", "s"))
     long = Event(Regarding.of(NODES, made), "Invalid", "é" * 2000, "Reading", warning=True)
-    desk = await told(cluster, [long])
-    assert desk.events.failed == 0
+    recorder = await told(cluster, [long])
+    assert recorder.events.failed == 0
     events = (await cluster.list(EVENTS, "default")).items
     (event,) = [e for e in events if e["regarding"]["name"] == "n1"]
     assert event["note"] == "é" * 510 + "..."

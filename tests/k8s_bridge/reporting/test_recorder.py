@@ -29,7 +29,7 @@ class World:
         self.cluster = MemoryCluster(clock=self.clock)
         self.taken: list[tuple[Kind, Body]] = []
         self.asked_again = 0
-        self.desk = Recorder(
+        self.recorder = Recorder(
             self.cluster,
             self.clock,
             "here",
@@ -48,7 +48,7 @@ class World:
         plan = Plan(PlanStatus.OPTIMAL, (), (Waiting(GangKey("ml", "g"), SHORT),))
         pods = {(b["metadata"]["namespace"], b["metadata"]["name"]): b for b in bodies}
         news = after_cycle(before, CycleFacts(snapshot, plan, {PODS: pods}, (), self.clock.wall()))
-        self.desk.tell(news.tells)
+        self.recorder.tell(news.tells)
         return news
 
     async def pod(self, name: str) -> Body:
@@ -65,7 +65,7 @@ async def world() -> AsyncIterator[World]:
     """The world, with somebody at the desk."""
     made = World()
     await submit(made.cluster, "ml", gang("g", 2))
-    task = asyncio.create_task(made.desk.run())
+    task = asyncio.create_task(made.recorder.run())
     yield made
     task.cancel()
     await asyncio.wait({task})
@@ -87,7 +87,7 @@ async def test_a_waiting_gang_is_told_once() -> None:
         await here.cycle(news.told)
         await here.clock.advance(1)
         assert here.cluster.store.version == version
-        assert (here.desk.statuses.written, here.desk.events.written) == (2, 1)
+        assert (here.recorder.statuses.written, here.recorder.events.written) == (2, 1)
 
 
 async def test_the_new_versions_are_shown_at_once() -> None:
@@ -106,7 +106,7 @@ async def test_hushed_pods_keep_their_version() -> None:
     async with world() as here:
         await here.cycle(Reported())
         before = (await here.pod("g-0"))["metadata"]
-        here.desk.hush([("ml", "g-0")])
+        here.recorder.hush([("ml", "g-0")])
         await here.clock.advance(1)
         target = Target("ml", "g-0", before["uid"], before["resourceVersion"])
         await here.cluster.bind(Binding(target, "n"))
@@ -120,7 +120,7 @@ async def test_a_pod_that_has_changed_is_told_in_the_next_cycle() -> None:
         label = {"metadata": {"labels": {"a": "b"}}}
         await here.cluster.patch(PODS, Target("ml", "g-0"), label)
         await here.clock.advance(1)
-        assert here.desk.statuses.failed == 1
+        assert here.recorder.statuses.failed == 1
         assert "conditions" not in (await here.pod("g-0"))["status"]
         await here.cycle(news.told)
         await here.clock.advance(1)
@@ -138,17 +138,17 @@ async def test_a_claim_that_has_changed_has_a_cycle_started() -> None:
         }
         old = target_of(await made.cluster.create(GPU_CLAIMS, "ml", claim))
         first, second = (StatusPatch(GPU_CLAIMS, old, {"allocated": n}) for n in (0, 1))
-        made.desk.tell([first])
-        await made.desk.settle()
+        made.recorder.tell([first])
+        await made.recorder.settle()
         assert made.asked_again == 0
-        made.desk.tell([second])
-        await made.desk.settle()
-        assert (made.desk.statuses.failed, made.asked_again) == (1, 1)
+        made.recorder.tell([second])
+        await made.recorder.settle()
+        assert (made.recorder.statuses.failed, made.asked_again) == (1, 1)
         pod = target_of(await made.pod("g-0"))
         for reason in ("First", "Second"):
-            made.desk.tell([StatusPatch(PODS, pod, {"reason": reason})])
-            await made.desk.settle()
-        assert (made.desk.statuses.failed, made.asked_again) == (2, 1)
+            made.recorder.tell([StatusPatch(PODS, pod, {"reason": reason})])
+            await made.recorder.settle()
+        assert (made.recorder.statuses.failed, made.asked_again) == (2, 1)
 
 
 async def test_a_count_goes_to_the_event_that_was_made() -> None:
@@ -156,7 +156,7 @@ async def test_a_count_goes_to_the_event_that_was_made() -> None:
     async with world() as here:
         news = await here.cycle(Reported())
         await here.clock.advance(60)
-        here.desk.tell(news.tells)
+        here.recorder.tell(news.tells)
         await here.clock.advance(1)
         (event,) = await here.events()
         assert event["series"]["count"] == 2
@@ -166,22 +166,22 @@ async def test_clearing_forgets_everything() -> None:
     """Nothing is written after the desk was cleared."""
     async with world() as here:
         await here.cycle(Reported())
-        assert here.desk.waiting == 3
-        here.desk.clear()
+        assert here.recorder.waiting == 3
+        here.recorder.clear()
         version = here.cluster.store.version
         await here.clock.advance(1)
-        await here.desk.settle()
-        assert (here.desk.waiting, here.cluster.store.version) == (0, version)
+        await here.recorder.settle()
+        assert (here.recorder.waiting, here.cluster.store.version) == (0, version)
 
 
 async def test_an_event_that_was_refused_is_made_anew_next_time() -> None:
     """The namespace is missing at first; a minute later there is an Event, not a lost count."""
     async with world() as here:
         event = Event(Regarding(PODS, "late", "p", "u"), "Scheduled", "note", "Binding")
-        here.desk.tell([event])
+        here.recorder.tell([event])
         await here.clock.advance(60)
-        assert here.desk.events.failed == 1
+        assert here.recorder.events.failed == 1
         await add_namespace(here.cluster, "late")
-        here.desk.tell([event])
+        here.recorder.tell([event])
         await here.clock.advance(1)
         assert [found["note"] for found in await here.events()] == ["note"]

@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.holds.hold_back import hold_back
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric
@@ -40,41 +41,41 @@ def snapshot() -> Snapshot:
 async def test_waits_double_up_to_a_minute() -> None:
     """Refused whenever its time has come, a gang waits 1, 2, 4, ... and then always 60 s."""
     clock = VirtualClock()
-    refusals = ApiBackoff(clock)
+    api_backoff = ApiBackoff(clock)
     waits = []
     for _ in range(8):
-        refusals.note(KEY, "not today")
+        api_backoff.note(KEY, "not today")
         began = clock.monotonic()
-        while not refusals.came_due():
+        while not api_backoff.came_due():
             await clock.advance(0.5)
         waits.append(clock.monotonic() - began)
-        assert not refusals.came_due()
+        assert not api_backoff.came_due()
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
 async def test_only_the_refused_gang_is_held_and_says_why() -> None:
     """The other gang is planned; after a second so is the refused one."""
     clock = VirtualClock()
-    refusals = ApiBackoff(clock)
-    refusals.note(KEY, "webhook says no")
-    refused, other = refusals.held(snapshot()).gangs
+    api_backoff = ApiBackoff(clock)
+    api_backoff.note(KEY, "webhook says no")
+    refused, other = hold_back(snapshot(), [api_backoff.rule()]).gangs
     assert refused.hold is not None
     assert (refused.hold.kind, refused.hold.detail) == ("Refused", "webhook says no")
     assert other.hold is None
     await clock.advance(1)
-    assert refusals.held(snapshot()) == snapshot()
+    assert hold_back(snapshot(), [api_backoff.rule()]) == snapshot()
 
 
 async def test_a_gang_that_ran_meanwhile_starts_afresh() -> None:
     """A minute after its time came without another refusal, the next wait is 1 s again."""
     clock = VirtualClock()
-    refusals = ApiBackoff(clock)
+    api_backoff = ApiBackoff(clock)
     for _ in range(4):
-        refusals.note(KEY, "not today")
+        api_backoff.note(KEY, "not today")
     await clock.advance(8 + 60)
-    refusals.note(KEY, "not today")
+    api_backoff.note(KEY, "not today")
     await clock.advance(1)
-    assert refusals.came_due()
+    assert api_backoff.came_due()
 
 
 class Webhook:
@@ -95,9 +96,9 @@ class Webhook:
         """Answers arrive."""
 
 
-async def greedy(observed: Snapshot) -> Plan:
+async def greedy(cache: Snapshot) -> Plan:
     """A legal plan with reasons, at once and without a process."""
-    return explain(observed, greedy_plan(observed), Extensions())
+    return explain(cache, greedy_plan(cache), Extensions())
 
 
 async def test_a_refused_dry_run_is_tried_ever_more_rarely() -> None:

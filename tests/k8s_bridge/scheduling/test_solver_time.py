@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fourleaf.k8s_bridge.scheduling.holds.hold_back import hold_back
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
@@ -35,12 +36,13 @@ def test_who_is_over_its_limit_waits_until_a_minute_has_passed() -> None:
     time = SolveTime()
     both = snapshot(2.0, gang("a", 1), gang("b", 3))
     time.charge(0.0, both, 4.0)
-    held = {one.key.namespace: one.hold for one in time.limited(10.0, both).gangs}
+    limited = hold_back(both, [time.rule(10.0, both.config.spec)])
+    held = {one.key.namespace: one.hold for one in limited.gangs}
     assert held["a"] is None
     assert held["b"] is not None
     assert held["b"].kind == "NamespaceLimit"
     assert "3.0 s of the solver" in held["b"].detail
-    assert time.limited(60.5, both) == both
+    assert time.rule(60.5, both.config.spec) is None
 
 
 def test_without_a_limit_nothing_is_held() -> None:
@@ -48,4 +50,4 @@ def test_without_a_limit_nothing_is_held() -> None:
     time = SolveTime()
     one = snapshot(None, gang("a", 1))
     time.charge(0.0, one, 1000.0)
-    assert time.limited(1.0, one) is one
+    assert hold_back(one, [time.rule(1.0, one.config.spec)]) is one
