@@ -41,7 +41,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
-from fourleaf.k8s_bridge.informers import Change, Informers, Selection
+from fourleaf.k8s_bridge.informers import Change, Informers, ReflectorState, Selection
 from fourleaf.k8s_bridge.leader import CyclePace, Leader
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun, admission_covers_bindings
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
@@ -163,7 +163,7 @@ class Scheduler:
             try:
                 # 2 Wait until the cache holds every kind.
                 await self.informers.synced()
-                self._log.info("synced", identity=self.options.identity)
+                self._log.info("synced", identity=self.options.identity, not_served=self._absent())
                 # 3 Campaign and lead, term after term.
                 await self._terms()
             finally:
@@ -202,6 +202,11 @@ class Scheduler:
         now = self.clock.monotonic()
         health = self.informers.health()
         return tuple(kind.plural for kind, one in health.items() if not one.ready(now, STALE))
+
+    def _absent(self) -> list[str]:
+        """The kinds that the API server does not serve, which may be meant so."""
+        health = self.informers.health()
+        return [k.plural for k, one in health.items() if one.state is ReflectorState.ABSENT]
 
     async def _terms(self) -> None:
         backoff = Backoff(self.clock, first=0.1)

@@ -72,7 +72,7 @@ def _take(config: ConfigState, state: State, metrics: WebhookMetrics, names: Seq
     state.lacking.discard(CONFIG)
     metrics.config(config.valid)
     if config.problem is not None:
-        _log.warning("config refused", why=str(config.problem))
+        _log.warning("config_refused", why=str(config.problem))
 
 
 async def follow_claims(cluster: Cluster, clock: Clock, state: State) -> None:

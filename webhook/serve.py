@@ -122,7 +122,7 @@ async def _source(
     try:
         await own.sync()
     except ClusterError as error:
-        _log.warning("certificate not checked", why=str(error))
+        _log.warning("certificate_not_checked", why=str(error))
     return own
 
 

@@ -93,10 +93,10 @@ class _Ours:
     def phases(self) -> Counter[str]:
         found: Counter[str] = Counter()
         for line in self.process.lines():
-            if line.get("event") == "cycle":
+            if line.get("msg") == "cycle":
                 found.update(line["seconds"])
                 found[CYCLES] += 1
-            found[LOST] += line.get("event") == "lead_lost"
+            found[LOST] += line.get("msg") == "lead_lost"
         return found
 
 

@@ -69,7 +69,9 @@ async def reflect(
             continue
         context.pulse.absent()
         if not absent:
-            log.info("not served")
+            # What is absent from the start is told by the scheduler, for all kinds in one line.
+            known = any(one.version for one in seen.values())
+            (log.info if known else log.debug)("kind_not_served")
             absent = True
             yield Absent()
         await context.pause(patience.absent_again)

@@ -59,7 +59,7 @@ class WatchContext:
         """Note a failure and wait, as long as the server asks for where it does."""
         if self.pulse.failed(error):
             log = structlog.get_logger(__name__)
-            log.info("cluster: trying again", kind=self.subject.kind.plural, why=str(error))
+            log.info("request_repeated", kind=self.subject.kind.plural, why=str(error))
         asked = getattr(error, "retry_after", None) or 0.0
         await self.backoff.wait(min(asked, self.patience.longest_asked))
 

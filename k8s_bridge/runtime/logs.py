@@ -1,4 +1,7 @@
-"""Logs: JSON lines on standard error, or plain lines where a person reads along."""
+"""Logs: JSON lines on standard error, or plain lines for a person on a terminal.
+
+The `msg` of a line is the name of what happened, in snake_case; all else is in fields of its own.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,11 @@ def set_up_logs(
     last: list[structlog.typing.Processor] = (
         [structlog.dev.ConsoleRenderer(colors=to.isatty(), sort_keys=True)]
         if people
-        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(_json)]
+        else [
+            structlog.processors.format_exc_info,
+            structlog.processors.EventRenamer("msg"),
+            structlog.processors.JSONRenderer(_json),
+        ]
     )
     structlog.configure(
         processors=[*shared, structlog.processors.StackInfoRenderer(), *last],

@@ -89,5 +89,5 @@ def test_a_lost_member_runs_again_and_silence_alone_moves_nobody(
         )
         after = places(api, namespace)
         assert after[0] == before[0]
-        evicted = [line for line in replica.lines() if line.get("event") == "evicted"]
+        evicted = [line for line in replica.lines() if line.get("msg") == "evicted"]
         assert len(evicted) == 1

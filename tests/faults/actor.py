@@ -83,13 +83,11 @@ class Actor:
 
     def said(self, event: str) -> list[dict[str, Any]]:
         """Its log lines about `event`, such as `took_over`."""
-        return [line for line in self.process.lines() if line.get("event") == event]
+        return [line for line in self.process.lines() if line.get("msg") == event]
 
     def said_ever(self, event: str) -> list[dict[str, Any]]:
         """The same of all processes that it has been."""
-        return [
-            line for one in self._replicas for line in one.lines() if line.get("event") == event
-        ]
+        return [line for one in self._replicas for line in one.lines() if line.get("msg") == event]
 
     def pause(self, *_: object) -> None:
         """Freeze it; may be the trigger of a rule."""

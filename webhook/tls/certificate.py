@@ -60,7 +60,7 @@ class Certificate:
         """Note that there should be another and cannot be."""
         self._metrics.certificate_failed()
         kept = "the one before stays" if self.usable else "there is none to show"
-        _log.error("certificate refused", why=why, kept=kept)
+        _log.error("certificate_refused", why=why, kept=kept)
 
     def _show(self, handshake: ssl.SSLObject, _: str | None, __: ssl.SSLContext) -> int | None:
         if self._now is None:

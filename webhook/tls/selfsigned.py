@@ -64,7 +64,7 @@ class SelfSigned:
             try:
                 await self.sync()
             except ClusterError as error:
-                _log.warning("certificate not checked", why=str(error))
+                _log.warning("certificate_not_checked", why=str(error))
             await self._clock.sleep(EVERY)
 
     async def sync(self) -> None:
@@ -94,7 +94,7 @@ class SelfSigned:
             vault = begun(now, hosts, lives, await self._bundles.generation() + 1)
             made = to_secret(self._place.secret, vault)
             await self._cluster.create(SECRETS, self._place.namespace, made)
-            _log.info("authority made", generation=vault.generation)
+            _log.info("authority_made", generation=vault.generation)
             return vault
         found: Vault | None = None
         try:
@@ -110,5 +110,5 @@ class SelfSigned:
         exact = Target(target.namespace, target.name, metadata["uid"], metadata["resourceVersion"])
         content = to_secret(self._place.secret, wanted)
         await self._cluster.replace(SECRETS, exact, {**body, "data": content["data"]})
-        _log.info("certificate moved on", generation=wanted.generation)
+        _log.info("certificate_moved_on", generation=wanted.generation)
         return wanted

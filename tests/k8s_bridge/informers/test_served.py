@@ -43,7 +43,7 @@ async def test_a_kind_that_is_not_served_is_absent_once() -> None:
             cluster.scripts[JOB_SETS] = Script([listing(5, body("a", 3))])
             await clock.advance(150)
             assert told(changes) == ["absent", "=a@3"]
-    assert [log["event"] for log in logs] == ["not served"]
+    assert [log["event"] for log in logs] == ["kind_not_served"]
 
 
 async def test_a_kind_that_goes_away_is_absent() -> None:

@@ -46,8 +46,8 @@ def test_lines_are_json_with_the_cycle_that_they_belong_to() -> None:
         log.info("solved", gangs=3)
     log.warning("done", what=object)
     first, second = lines(stream)
-    assert {key: first[key] for key in ("event", "level", "gangs", "cycle_id")} == {
-        "event": "solved",
+    assert {key: first[key] for key in ("msg", "level", "gangs", "cycle_id")} == {
+        "msg": "solved",
         "level": "info",
         "gangs": 3,
         "cycle_id": "c-7",
@@ -76,7 +76,7 @@ def test_the_level_comes_from_the_environment(
     log.debug("d")
     log.info("i")
     log.warning("w")
-    assert [line["event"] for line in lines(stream)] == expected
+    assert [line["msg"] for line in lines(stream)] == expected
 
 
 def test_libraries_log_in_the_same_form_but_only_what_matters() -> None:
@@ -86,7 +86,7 @@ def test_libraries_log_in_the_same_form_but_only_what_matters() -> None:
     logging.getLogger("aiohttp.client").info("connected")
     logging.getLogger("aiohttp.client").warning("closed %s", "early")
     (line,) = lines(stream)
-    assert (line["event"], line["level"], line["logger"]) == (
+    assert (line["msg"], line["level"], line["logger"]) == (
         "closed early",
         "warning",
         "aiohttp.client",
@@ -114,4 +114,4 @@ def test_a_terminal_gets_plain_lines() -> None:
     assert not stream.getvalue().startswith("{")
     set_up_logs(plain=False, stream=(other := Terminal()))
     structlog.get_logger("test").info("solved")
-    assert lines(other)[0]["event"] == "solved"
+    assert lines(other)[0]["msg"] == "solved"
