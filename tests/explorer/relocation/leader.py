@@ -160,7 +160,7 @@ class TermLeader(Leader):
         return any((one.gang, one.version) not in mine for one in self.view.store.relocations())
 
     def _sight(self) -> bytes:
-        return super()._sight() + bytes([hasattr(self, "shelf") and self._strays()])
+        return super()._sight() + bytes([hasattr(self, "store") and self._strays()])
 
     def _known(self) -> bytes:
         if not hasattr(self, "cycle"):
