@@ -6,12 +6,10 @@ Asked at every press of a key, so all of it is quick, and silent where anything 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -21,9 +19,6 @@ if TYPE_CHECKING:
 
 WITHIN = 2.0
 """Seconds that a cluster has for its answer."""
-NO_FILES = ":4"
-FILES = ":0"
-"""What kubectl is told last: offer nothing else, or files too."""
 
 
 def _quietly(
@@ -45,7 +40,7 @@ def _snapshot(ctx: typer.Context) -> Snapshot:
     """What the files on the command line hold, else the cluster."""
     import asyncio
 
-    from fourleaf.cli.live import ClusterAccess, read_live
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
     from fourleaf.model.readers import open_paths, read
 
     given = ctx.params
@@ -55,7 +50,7 @@ def _snapshot(ctx: typer.Context) -> Snapshot:
     reach = ClusterAccess(given.get("kubeconfig"), given.get("context"))
 
     async def observed() -> Snapshot:
-        from fourleaf.cli.clusters import connected
+        from fourleaf.cli.cluster.connection import connected
 
         async with connected(reach.kubeconfig, reach.context) as cluster:
             return (await read_live(cluster, reach)).reading().snapshot
@@ -113,24 +108,3 @@ namespaces = _quietly(_namespaces)
 places = _quietly(_places)
 contexts = _quietly(_contexts)
 weights = _quietly(_weights)
-
-
-def kubectl_complete() -> None:
-    """Answer kubectl, which asks for what may follow the words of `kubectl fourleaf`.
-
-    One candidate a line, and last whether files may be offered, too: cobra's protocol.
-    """
-    from fourleaf.cli.main import app
-
-    words = sys.argv[1:]
-    os.environ["_FOURLEAF_COMPLETE"] = "complete_bash"
-    os.environ["COMP_WORDS"] = " ".join(["fourleaf", *(quote(word) for word in words if word)])
-    os.environ["COMP_CWORD"] = str(max(1, len(words)))
-    said = StringIO()
-    try:
-        with redirect_stdout(said), redirect_stderr(StringIO()):
-            app(prog_name="fourleaf")
-    except SystemExit:
-        pass
-    found = [line for line in said.getvalue().splitlines() if line]
-    sys.stdout.write("\n".join([*found, NO_FILES if found else FILES]) + "\n")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from fourleaf.cli.console import EXIT_BAD_INPUT, print_problems, write
 from fourleaf.cli.demo import verb as demo
 from fourleaf.cli.maps import verb as maps
+from fourleaf.cli.output.console import EXIT_BAD_INPUT, print_problems, write
 from fourleaf.cli.topology import verb as topology
 from fourleaf.cli.verbs import (
     config,
@@ -133,3 +137,27 @@ def main() -> None:
     finally:
         # The end of the process frees everything at once; a search for garbage would come first.
         gc.freeze()
+
+
+NO_FILES = ":4"
+FILES = ":0"
+"""What kubectl is told last: offer nothing else, or files too."""
+
+
+def kubectl_complete() -> None:
+    """Answer kubectl, which asks for what may follow the words of `kubectl fourleaf`.
+
+    One candidate a line, and last whether files may be offered, too: cobra's protocol.
+    """
+    words = sys.argv[1:]
+    os.environ["_FOURLEAF_COMPLETE"] = "complete_bash"
+    os.environ["COMP_WORDS"] = " ".join(["fourleaf", *(quote(word) for word in words if word)])
+    os.environ["COMP_CWORD"] = str(max(1, len(words)))
+    said = StringIO()
+    try:
+        with redirect_stdout(said), redirect_stderr(StringIO()):
+            app(prog_name="fourleaf")
+    except SystemExit:
+        pass
+    found = [line for line in said.getvalue().splitlines() if line]
+    sys.stdout.write("\n".join([*found, NO_FILES if found else FILES]) + "\n")

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import fourleaf.dashboard.serve  # noqa: F401 - what the dashboard has loaded before it reads
-from fourleaf.cli.clusters import connected
+from fourleaf.cli.cluster.connection import connected
 from fourleaf.dashboard.world.live import LiveWorld
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.runtime.logs import set_up_logs

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fourleaf.cli.console import EXIT_BREACHES, EXIT_OK, glyphs, out
+from fourleaf.cli.output.console import EXIT_BREACHES, EXIT_OK, glyphs, out
 
 SMALLEST = 32
 LARGEST = 1024

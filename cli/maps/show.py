@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from fourleaf.cli.console import show, write
+from fourleaf.cli.output.console import show, write
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,7 +31,7 @@ def show_map(
     pins: Mapping[int, Pin], ground: MapNodes, output: MapFormat, fixed: Fixed | None = None
 ) -> None:
     """Print a map; `fixed` says what became of it."""
-    from fourleaf.cli.text import json_text
+    from fourleaf.cli.output.text import json_text
     from fourleaf.model.readers.pods.device_map import DEVICE_MAP, map_text
 
     text = map_text(pins)

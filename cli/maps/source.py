@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.clusters import connected, refused
-from fourleaf.cli.live import CLUSTER
+from fourleaf.cli.cluster.connection import connected, refused
+from fourleaf.cli.cluster.read_cluster import CLUSTER
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import Body, ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
     from fourleaf.k8s_bridge.cluster.kinds import Kind
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.device_maps.nodes import MapNodes
@@ -81,7 +81,7 @@ def wanted_of(text: str | None, namespace: str | None) -> MapTarget:
 
 def scene_of(reach: ClusterAccess, files: Sequence[str] | None, wanted: MapTarget) -> MapInput:
     """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
-    from fourleaf.cli.inputs import open_files
+    from fourleaf.cli.input.files import open_files
     from fourleaf.model.readers import Source
 
     if files:
@@ -189,7 +189,7 @@ def _named(kind: Kind, body: Body) -> Body:
 
 async def put_map(reach: ClusterAccess, stated: StatedMap, text: str) -> None:
     """Write `text` where `stated` stands, only if nobody changed the object. Raises `BadInput`."""
-    from fourleaf.cli.patches import patch_all
+    from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import PODS
     from fourleaf.k8s_bridge.cluster.protocol import Target
     from fourleaf.model.device_maps.stated import TEMPLATE

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, print_problems, show, write
 from fourleaf.cli.maps.show import MapFormat, check_lines, show_map
 from fourleaf.cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
 from fourleaf.cli.options import (
@@ -18,6 +17,14 @@ from fourleaf.cli.options import (
     Output,
     OutputFormat,
     PlanFiles,
+)
+from fourleaf.cli.output.console import (
+    EXIT_BAD_INPUT,
+    EXIT_OK,
+    EXIT_PENDING,
+    print_problems,
+    show,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +77,7 @@ def generate(
 
     Exit code: 0 it is made, 2 bad input, or room for fewer pods.
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.generate import DeviceRequest, NotEnough, generate_map
     from fourleaf.model.problems import BadInput, Problem, Severity
 
@@ -116,7 +123,7 @@ def check(
 
     Exit code: 0 all lines can be used, 2 some cannot.
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.check import check_map
 
     wanted = wanted_of(target, namespace)
@@ -132,7 +139,7 @@ def check(
 def _show_check(scene: MapInput, problems: list[Problem], output: OutputFormat) -> None:
     from dataclasses import asdict
 
-    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.cli.output.text import json_text, yaml_text
     from fourleaf.model.config.spec import API_VERSION
     from fourleaf.model.readers.pods.device_map import map_text
 
@@ -172,7 +179,7 @@ def fix(
 
     Exit code: 0 all lines can be used now, 2 bad input, 3 some still cannot.
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.fix import fix_map
 
     if files and apply:

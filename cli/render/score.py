@@ -22,7 +22,7 @@ from fourleaf.model.weights import SCALE
 from fourleaf.solver.explain.appraisal import Appraisal, PlacementState
 
 if TYPE_CHECKING:
-    from fourleaf.cli.verbs.score import Scores
+    from fourleaf.cli.answers import Scores
 
 PLACED = {PlacementState.PLACED_NOW: "would be placed now", PlacementState.PLACED: "runs"}
 

@@ -18,7 +18,7 @@ from fourleaf.cli.render.where import Where
 from fourleaf.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from fourleaf.cli.verbs.why import RunningMember, WhyAnswer
+    from fourleaf.cli.answers import RunningMember, WhyAnswer
 
 
 def why_lines(

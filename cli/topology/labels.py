@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fourleaf.cli.clusters import connected
+from fourleaf.cli.cluster.connection import connected
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
     from fourleaf.model.config.spec import Topology
     from fourleaf.model.problems import Problem
@@ -118,7 +118,7 @@ async def apply_diff(cluster: Cluster, reach: ClusterAccess, diff: Diff) -> None
 
     Raises `BadInput` that names those that were not patched, and why; all others were.
     """
-    from fourleaf.cli.patches import patch_all
+    from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import NODES
     from fourleaf.k8s_bridge.cluster.protocol import Target
     from fourleaf.model.problems import BadInput

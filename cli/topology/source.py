@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.clusters import connected, refused
-from fourleaf.cli.live import CLUSTER
+from fourleaf.cli.cluster.connection import connected, refused
+from fourleaf.cli.cluster.read_cluster import CLUSTER
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import Body, ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
     from fourleaf.cli.topology.options import SourceFormat
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.readers import Source
@@ -24,7 +24,7 @@ LIVE = "live"
 
 def description_of(path: str, wanted: SourceFormat | None) -> Description:
     """The fabric that the file `path` describes. Raises `BadInput`."""
-    from fourleaf.cli.inputs import open_files
+    from fourleaf.cli.input.files import open_files
     from fourleaf.model.topology_import.description import DescriptionFormat
     from fourleaf.model.topology_import.formats import read_description
 
@@ -50,7 +50,7 @@ def live_description(reach: ClusterAccess) -> Description:
 
 def nodes_of(where: str, reach: ClusterAccess) -> list[KnownNode]:
     """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
-    from fourleaf.cli.inputs import open_files
+    from fourleaf.cli.input.files import open_files
     from fourleaf.model.problems import BadInput, Problem, Severity
     from fourleaf.model.topology_import.kubernetes import known_nodes
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fourleaf.cli.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig
+from fourleaf.cli.output.console import EXIT_BAD_INPUT, EXIT_OK, EXIT_PENDING, write
 from fourleaf.cli.topology.options import (
     CheckFormat,
     FabricFormat,
@@ -48,7 +48,7 @@ def import_(
 
     Exit code: 0 read, 2 bad input, 3 hosts or nodes that do not match (with --nodes).
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.topology.show import (
         fabric_document,
         fabric_lines,
@@ -97,7 +97,7 @@ def check(
 
     Exit code: 0 nothing, 2 bad input, 3 findings; notes alone are nothing.
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.topology.show import finding_lines, finding_list, show_all
     from fourleaf.cli.topology.source import description_of, live_description
     from fourleaf.model.config.spec import API_VERSION
@@ -150,7 +150,7 @@ def apply(
     Exit code: 0 done or nothing to do, 2 bad input or not confirmed, 3 hosts or nodes that do
     not match; those that match are labelled.
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.topology.labels import (
         diff_document,
         diff_lines,
@@ -208,6 +208,6 @@ def _summary(one: Description, found: tuple[Finding, ...]) -> str:
 
 
 def _write(document: dict[str, Any], as_json: bool) -> None:
-    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.cli.output.text import json_text, yaml_text
 
     write(json_text(document) if as_json else yaml_text(document))

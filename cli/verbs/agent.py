@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.cluster.addresses import address, taken
 from fourleaf.cli.options import Context, Kubeconfig
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def _print(reader: DeviceReader, node: str, output: InventoryFormat) -> int:
     from fourleaf.agent.contradictions import examined
     from fourleaf.agent.inventory import inventory
     from fourleaf.agent.node import NodeIdentity, own_boot_id
-    from fourleaf.cli.console import EXIT_OK, write
-    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.cli.output.console import EXIT_OK, write
+    from fourleaf.cli.output.text import json_text, yaml_text
 
     looked_at = examined(reader.read())
     reader.close()
@@ -152,7 +152,7 @@ def _print(reader: DeviceReader, node: str, output: InventoryFormat) -> int:
 
 
 async def _once(setting: AgentOptions, patient: PatientReader) -> int:
-    from fourleaf.cli.console import EXIT_OK
+    from fourleaf.cli.output.console import EXIT_OK
 
     async with _agent(setting, patient) as (agent, _, _):
         done = await agent.once()
@@ -163,7 +163,7 @@ async def _once(setting: AgentOptions, patient: PatientReader) -> int:
 
 async def _until_stopped(setting: AgentOptions, patient: PatientReader) -> int:
     from fourleaf.agent.http import AgentServer
-    from fourleaf.cli.console import EXIT_OK
+    from fourleaf.cli.output.console import EXIT_OK
     from fourleaf.k8s_bridge.runtime.http_server import Address
 
     async with _agent(setting, patient) as (agent, metrics, cluster):
@@ -195,7 +195,7 @@ async def _agent(
     from fourleaf.agent import agent as room
     from fourleaf.agent.metrics import AgentMetrics
     from fourleaf.agent.node import own_boot_id
-    from fourleaf.cli.clusters import connected
+    from fourleaf.cli.cluster.connection import connected
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
     clock = SystemClock()

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fourleaf.cli import console
-from fourleaf.cli.console import print_problems
-from fourleaf.cli.documents import Document, for_people, tell, write_document
-from fourleaf.cli.inputs import need_terms, open_files
+from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.options import Answer, MaybeFiles, OutputFormat
+from fourleaf.cli.output import console
+from fourleaf.cli.output.console import print_problems
+from fourleaf.cli.output.documents import Document, for_people, tell, write_document
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +25,7 @@ app = typer.Typer(help="Show, validate or explain the config.", no_args_is_help=
 @app.command()
 def show(files: MaybeFiles = None, output: Answer = OutputFormat.YAML) -> None:
     """Print the config in force, defaults included, as YAML; a table has a line for each field."""
-    from fourleaf.cli.text import plain
+    from fourleaf.cli.output.text import plain
 
     config, source = load(files)
     document = plain(config.model_dump(by_alias=True, exclude_none=True))

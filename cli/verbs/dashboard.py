@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.addresses import address, taken
-from fourleaf.cli.inputs import moment, open_files
+from fourleaf.cli.cluster.addresses import address, taken
+from fourleaf.cli.input.files import moment, open_files
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace, Now
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def dashboard(
     """
     host, port = address(listen)
     access = _access(token_file, auth_header, trusted_proxy or ())
-    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.cli.cluster.connection import own_namespace
     from fourleaf.dashboard.serve import DashboardOptions, is_loopback
     from fourleaf.dashboard.web.access import Anybody
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
@@ -148,7 +148,7 @@ async def _live(
     config_namespace: str,
     options: DashboardOptions,
 ) -> None:
-    from fourleaf.cli.clusters import connected, named
+    from fourleaf.cli.cluster.connection import connected, named
     from fourleaf.dashboard.world.live import LiveWorld
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
@@ -174,7 +174,7 @@ async def _until_stopped(world: World, options: DashboardOptions) -> None:
 
 def _say(url: str) -> None:
     """Print where pages are served, at once: whoever reads a pipe waits for it."""
-    from fourleaf.cli.console import write
+    from fourleaf.cli.output.console import write
 
     write(url)
     sys.stdout.flush()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.console import glyphs, print_problems, show, write
-from fourleaf.cli.inputs import moment, need_terms, reading_of
+from fourleaf.cli.cluster.solver_process import solver
+from fourleaf.cli.input.files import moment, need_terms, reading_of
+from fourleaf.cli.input.plan_input import LOADING_GRACE
 from fourleaf.cli.options import (
     Answer,
     Apply,
@@ -23,11 +24,10 @@ from fourleaf.cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from fourleaf.cli.plan_input import LOADING_GRACE
-from fourleaf.cli.solver_process import solver
+from fourleaf.cli.output.console import glyphs, print_problems, show, write
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.previews.defrag import DefragPreview
     from fourleaf.model.snapshot import Snapshot
@@ -58,7 +58,7 @@ def defrag(
 
     Exit code: 0 fine, 2 bad input.
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
 
     if dry_run and apply:
         raise typer.BadParameter("only one of them at a time", param_hint="--dry-run/--apply")
@@ -81,7 +81,7 @@ def _dry_run(
 ) -> tuple[DefragPreview, Snapshot]:
     with solver() as client:
         from fourleaf.cli.logs import log_to_stderr
-        from fourleaf.cli.progress import Progress
+        from fourleaf.cli.output.progress import Progress
         from fourleaf.model.extensions import load
         from fourleaf.model.previews.defrag import gathered, movers
         from fourleaf.model.relocation import Budget
@@ -101,7 +101,7 @@ def _dry_run(
 
 
 async def _ask(reach: ClusterAccess) -> None:
-    from fourleaf.cli.clusters import connected
+    from fourleaf.cli.cluster.connection import connected
 
     async with connected(reach.kubeconfig, reach.context) as cluster:
         await ask(cluster, reach, datetime.now(UTC))
@@ -109,7 +109,7 @@ async def _ask(reach: ClusterAccess) -> None:
 
 async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
     """Ask the scheduler to defragment. Raises `BadInput` where its ConfigMap cannot be marked."""
-    from fourleaf.cli.clusters import refused
+    from fourleaf.cli.cluster.connection import refused
     from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.k8s_bridge.cluster.protocol import Target
@@ -142,7 +142,7 @@ def _show(answer: DefragPreview, snapshot: Snapshot, output: OutputFormat) -> No
         wide = output is OutputFormat.WIDE
         show(defrag_view(answer, snapshot.fabric, glyphs(), wide))
         return
-    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.cli.output.text import json_text, yaml_text
     from fourleaf.model.documents.relocation import defrag_document
 
     document = defrag_document(answer)

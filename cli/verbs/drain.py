@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fourleaf.cli import completion
-from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
-from fourleaf.cli.inputs import need_terms, reading_of
+from fourleaf.cli.cluster.solver_process import solver
+from fourleaf.cli.input.files import need_terms, reading_of
+from fourleaf.cli.input.plan_input import LOADING_GRACE
 from fourleaf.cli.options import (
     Answer,
     Apply,
@@ -21,11 +22,10 @@ from fourleaf.cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from fourleaf.cli.plan_input import LOADING_GRACE
-from fourleaf.cli.solver_process import solver
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems, show, write
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import ClusterAccess, Live
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live
     from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.previews.drain import Drained
     from fourleaf.model.snapshot import Snapshot
@@ -59,7 +59,7 @@ def drain(
 
     Exit code: 0 fine, 2 bad input, 3 some gang would find no place.
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
 
     if dry_run + apply + undo > 1:
         raise typer.BadParameter(
@@ -82,7 +82,7 @@ def _dry_run(
 ) -> tuple[Drained, Snapshot]:
     with solver() as client:
         from fourleaf.cli.logs import log_to_stderr
-        from fourleaf.cli.progress import Progress
+        from fourleaf.cli.output.progress import Progress
         from fourleaf.model.extensions import load
         from fourleaf.model.previews.drain import drained, emptied
         from fourleaf.model.previews.places import nodes_of
@@ -100,8 +100,8 @@ def _dry_run(
 
 
 async def _changed(reach: ClusterAccess, places: Sequence[str], undo: bool) -> tuple[str, ...]:
-    from fourleaf.cli.clusters import connected
-    from fourleaf.cli.live import read_live
+    from fourleaf.cli.cluster.connection import connected
+    from fourleaf.cli.cluster.read_cluster import read_live
 
     async with connected(reach.kubeconfig, reach.context) as cluster:
         live = await read_live(cluster, reach)
@@ -112,7 +112,7 @@ async def mark(
     cluster: Cluster, reach: ClusterAccess, live: Live, places: Sequence[str], undo: bool
 ) -> tuple[str, ...]:
     """Cordon and mark the nodes; or let those that were marked be used again. Which they are."""
-    from fourleaf.cli.patches import patch_all
+    from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import NODES
     from fourleaf.k8s_bridge.cluster.protocol import Target
     from fourleaf.k8s_bridge.relocation.repair import DRAIN
@@ -157,7 +157,7 @@ def _show(answer: Drained, snapshot: Snapshot, output: OutputFormat) -> None:
 
 
 def _write(document: dict[str, Any], output: OutputFormat) -> None:
-    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.cli.output.text import json_text, yaml_text
     from fourleaf.model.config.spec import API_VERSION
 
     whole = {"apiVersion": API_VERSION, **document}

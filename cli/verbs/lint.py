@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fourleaf.cli.console import EXIT_BAD_INPUT, EXIT_OK, print_problems, show
-from fourleaf.cli.documents import Document, for_people, problem_document, write_document
-from fourleaf.cli.inputs import moment, open_files
+from fourleaf.cli.input.files import moment, open_files
 from fourleaf.cli.options import Answer, Files, Now, OutputFormat
+from fourleaf.cli.output.console import EXIT_BAD_INPUT, EXIT_OK, print_problems, show
+from fourleaf.cli.output.documents import Document, for_people, problem_document, write_document
 
 if TYPE_CHECKING:
     from fourleaf.model.readers import InputReading, Source

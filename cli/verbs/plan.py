@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli import completion
-from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems
-from fourleaf.cli.documents import tell
-from fourleaf.cli.inputs import moment
+from fourleaf.cli.cluster.solver_process import solver
+from fourleaf.cli.input.files import moment
+from fourleaf.cli.input.plan_input import Input, planned
 from fourleaf.cli.options import (
     ConfigNamespace,
     Context,
@@ -27,9 +27,9 @@ from fourleaf.cli.options import (
     TimeLimit,
     Watch,
 )
-from fourleaf.cli.plan_input import Input, planned
-from fourleaf.cli.solver_process import solver
-from fourleaf.cli.watch import WatchedAnswer, need_anew, present
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, out, print_problems
+from fourleaf.cli.output.documents import tell
+from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
     from fourleaf.model.documents.plan import Timings
@@ -81,7 +81,7 @@ def plan(
     # One answer and out: looking for garbage among a million live objects only takes time.
     gc.disable()
     with solver() as client:
-        from fourleaf.cli.live import ClusterAccess
+        from fourleaf.cli.cluster.read_cluster import ClusterAccess
         from fourleaf.cli.logs import log_to_stderr
 
         log_to_stderr()

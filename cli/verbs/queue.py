@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.console import EXIT_OK
-from fourleaf.cli.documents import Document, tell
-from fourleaf.cli.inputs import moment, need_terms, reading_of
+from fourleaf.cli.input.files import moment, need_terms, reading_of
 from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
@@ -26,10 +24,12 @@ from fourleaf.cli.options import (
     Server,
     Watch,
 )
-from fourleaf.cli.watch import WatchedAnswer, need_anew, present
+from fourleaf.cli.output.console import EXIT_OK
+from fourleaf.cli.output.documents import Document, tell
+from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.gang import GangKey
     from fourleaf.model.readers import InputReading
     from fourleaf.model.start import Start
@@ -62,7 +62,7 @@ def queue(
 
     Exit code: 0 the queue was read, 2 it cannot be.
     """
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
 
     if server and (start or files):
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
@@ -81,7 +81,7 @@ def queue(
 
 
 def _from_server(server: str) -> list[Document]:
-    from fourleaf.cli.server import fetch_status
+    from fourleaf.cli.cluster.scheduler_server import fetch_status
 
     entries: list[Document] = fetch_status(server)["queue"]
     return sorted(entries, key=lambda e: (-e["priority"], e["since"], e["namespace"], e["name"]))
@@ -121,7 +121,7 @@ class _Looks:
 
 
 def _starts(client: SolverClient, reading: InputReading) -> dict[GangKey, Start]:
-    from fourleaf.cli.progress import Progress
+    from fourleaf.cli.output.progress import Progress
     from fourleaf.solver.forecast.ask import ask_starts
 
     need_terms(reading.snapshot.config, reading.config_source, client.extensions_in_force())

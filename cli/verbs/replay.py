@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.console import EXIT_OK, err
-from fourleaf.cli.documents import tell
-from fourleaf.cli.options import Answer, OutputFormat
-from fourleaf.cli.replay_input import (
+from fourleaf.cli.input.replay_input import (
     config_of,
     fabric_of,
     need_fitting,
@@ -20,6 +17,9 @@ from fourleaf.cli.replay_input import (
     snapshot_of,
     trace_of,
 )
+from fourleaf.cli.options import Answer, OutputFormat
+from fourleaf.cli.output.console import EXIT_OK, err
+from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
     SIZES_HELP,
     Days,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.cluster.addresses import address, taken
+from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.options import Context, Kubeconfig, Namespace
-from fourleaf.cli.solver_process import solver
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.reporting.http import StateServer
@@ -80,7 +80,7 @@ def run(
     """
     setting = RunOptions(kubeconfig, context, *address(listen), audit)
     with solver() as client:
-        from fourleaf.cli.clusters import own_namespace
+        from fourleaf.cli.cluster.connection import own_namespace
         from fourleaf.k8s_bridge.election.election import Timing
         from fourleaf.k8s_bridge.runtime.logs import set_up_logs
         from fourleaf.k8s_bridge.scheduler import SchedulerOptions
@@ -99,7 +99,7 @@ def run(
 async def _until_stopped(
     options: SchedulerOptions, setting: RunOptions, client: SolverClient
 ) -> None:
-    from fourleaf.cli.clusters import connected
+    from fourleaf.cli.cluster.connection import connected
     from fourleaf.k8s_bridge.reporting.audit import Audit, audit_to
     from fourleaf.k8s_bridge.reporting.http import StateServer
     from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics

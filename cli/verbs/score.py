@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
 
-from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
-from fourleaf.cli.documents import tell
-from fourleaf.cli.gang_names import find_gang
-from fourleaf.cli.inputs import moment
+from fourleaf.cli.answers import Scores
+from fourleaf.cli.cluster.solver_process import solver
+from fourleaf.cli.input.files import moment
+from fourleaf.cli.input.gang_names import find_gang
+from fourleaf.cli.input.plan_input import Input, planned
 from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
@@ -25,26 +25,13 @@ from fourleaf.cli.options import (
     Seed,
     TimeLimit,
 )
-from fourleaf.cli.plan_input import Input, planned
-from fourleaf.cli.progress import Progress
-from fourleaf.cli.solver_process import solver
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
+from fourleaf.cli.output.documents import tell
+from fourleaf.cli.output.progress import Progress
 
 if TYPE_CHECKING:
     from fourleaf.model.gang import GangKey
-    from fourleaf.model.plan import Plan
-    from fourleaf.model.snapshot import Snapshot
-    from fourleaf.solver.explain.appraisal import Appraisal
     from fourleaf.solver.process.client import SolverClient
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """The gangs that were asked for, under the plan of all; `wanted` where one was."""
-
-    snapshot: Snapshot
-    plan: Plan
-    gangs: tuple[Appraisal, ...]
-    wanted: GangKey | None = None
 
 
 def score(
@@ -71,7 +58,7 @@ def score(
     """
     at = moment(now)
     with solver() as client:
-        from fourleaf.cli.live import ClusterAccess
+        from fourleaf.cli.cluster.read_cluster import ClusterAccess
         from fourleaf.cli.logs import log_to_stderr
 
         log_to_stderr()
@@ -108,8 +95,8 @@ def scored(client: SolverClient, given: Input, name: str | None, namespace: str 
 
 
 def _tell(scores: Scores, output: OutputFormat) -> None:
+    from fourleaf.cli.output.score_json import scores_document
     from fourleaf.cli.render.score import gang_lines, list_lines
-    from fourleaf.cli.score_json import scores_document
 
     lines = list_lines if scores.wanted is None else gang_lines
     wide = output is OutputFormat.WIDE

@@ -11,7 +11,7 @@ import typer
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import Live
+    from fourleaf.cli.cluster.read_cluster import Live
 
 STDOUT = "-"
 
@@ -32,9 +32,9 @@ def snapshot(
 
     Exit code: 0 written, 2 the cluster cannot be read or the file not be written.
     """
-    from fourleaf.cli.clusters import own_namespace
-    from fourleaf.cli.live import ClusterAccess, observe
-    from fourleaf.cli.text import json_text
+    from fourleaf.cli.cluster.connection import own_namespace
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess, observe
+    from fourleaf.cli.output.text import json_text
     from fourleaf.model.problems import BadInput, Problem, Severity
 
     reach = ClusterAccess(kubeconfig, context, config_namespace)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, err
-from fourleaf.cli.documents import tell
 from fourleaf.cli.options import Answer, OutputFormat
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, err
+from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
     SIZES_HELP,
     Days,
@@ -106,9 +106,9 @@ def tune(
     Exit code: 0 better on held-out (or, for a worker, all trials done), 2 bad input, 3 nothing
     better found.
     """
+    from fourleaf.cli.input.tune_input import refused, settled
     from fourleaf.cli.logs import log_to_stderr
     from fourleaf.cli.render.tune import report
-    from fourleaf.cli.tune_input import refused, settled
     from fourleaf.simulator.tuning.cases import split_of
     from fourleaf.simulator.tuning.document import document
     from fourleaf.simulator.tuning.storage import DEFAULT
@@ -187,7 +187,7 @@ def _judged(url: str, name: str, task: TuningTask, split: Split, tolerance: floa
 
 def _draw(folder: Path, verdict: StudyVerdict) -> None:
     """Write the sheet and the page. Raises `BadInput` where that is not possible."""
-    from fourleaf.cli.tune_input import unwritable
+    from fourleaf.cli.input.tune_input import unwritable
     from fourleaf.simulator.tuning.pareto import write_page, write_sheet
     from fourleaf.simulator.tuning.tables import points, tables
     from fourleaf.simulator.tuning.verdict import sentence
@@ -207,8 +207,8 @@ def _draw(folder: Path, verdict: StudyVerdict) -> None:
 
 def _write_config(file: Path, verdict: StudyVerdict, study: str) -> None:
     """Write the ConfigMap of the choice, or of the default where there is none."""
-    from fourleaf.cli.tune_input import unwritable
-    from fourleaf.cli.tuned_config import config_map
+    from fourleaf.cli.input.tune_input import unwritable
+    from fourleaf.cli.output.tuned_config import config_map
 
     best = verdict.tuned or verdict.default
     text = config_map(verdict, best.settings, study)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from fourleaf.cli.console import EXIT_BREACHES, EXIT_OK, out
-from fourleaf.cli.documents import Document, for_people, write_document
-from fourleaf.cli.inputs import moment, need_nodes, need_terms, read_files
+from fourleaf.cli.input.files import moment, need_nodes, need_terms, read_files
 from fourleaf.cli.options import Answer, Files, Now, OutputFormat
+from fourleaf.cli.output.console import EXIT_BREACHES, EXIT_OK, out
+from fourleaf.cli.output.documents import Document, for_people, write_document
 
 if TYPE_CHECKING:
     from fourleaf.model.plan import Plan
@@ -35,7 +35,7 @@ def validate_plan(
     at = moment(now)
     if plan == "-" and "-" in files:
         raise typer.BadParameter("-f and --plan cannot both be standard input")
-    from fourleaf.cli.plan_claims import claim_breaches
+    from fourleaf.cli.output.plan_claims import claim_breaches
     from fourleaf.model.documents.plan_reader import from_document
     from fourleaf.model.extensions import load
     from fourleaf.model.validator import validate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.addresses import address, taken
+from fourleaf.cli.cluster.addresses import address, taken
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def webhook(
         raise typer.BadParameter("give one of the two", param_hint="--cert-dir or --self-signed")
     import uvloop
 
-    from fourleaf.cli.clusters import own_namespace
+    from fourleaf.cli.cluster.connection import own_namespace
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
     from fourleaf.webhook.serve import WebhookOptions
     from fourleaf.webhook.settings import SCHEDULER_USER
@@ -115,7 +115,7 @@ def webhook(
 async def _until_stopped(
     options: WebhookOptions, kubeconfig: str | None, context: str | None
 ) -> None:
-    from fourleaf.cli.clusters import connected
+    from fourleaf.cli.cluster.connection import connected
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
     from fourleaf.webhook.serve import serve
 

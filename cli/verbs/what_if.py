@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.console import glyphs, print_problems
-from fourleaf.cli.documents import tell
-from fourleaf.cli.inputs import need_terms, open_files
+from fourleaf.cli.input.files import need_terms, open_files
+from fourleaf.cli.input.plan_input import Input, planned
 from fourleaf.cli.options import OutputFormat
-from fourleaf.cli.plan_input import Input, planned
+from fourleaf.cli.output.console import glyphs, print_problems
+from fourleaf.cli.output.documents import tell
 
 if TYPE_CHECKING:
     from fourleaf.model.problems import BadInput
@@ -63,7 +63,7 @@ def _no_weight(part: str) -> BadInput:
 
 def tell_comparison(comparison: Comparison, output: OutputFormat) -> None:
     """Print it."""
-    from fourleaf.cli.comparison_json import comparison_document
+    from fourleaf.cli.output.comparison_json import comparison_document
     from fourleaf.cli.render.comparison import comparison_view
 
     tell(

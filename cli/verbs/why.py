@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fourleaf.cli import options
-from fourleaf.cli.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
-from fourleaf.cli.documents import Document, tell
-from fourleaf.cli.gang_names import find_gang
-from fourleaf.cli.inputs import moment
+from fourleaf.cli.answers import RunningMember, WhyAnswer
+from fourleaf.cli.cluster.solver_process import solver
+from fourleaf.cli.input.files import moment
+from fourleaf.cli.input.gang_names import find_gang
+from fourleaf.cli.input.plan_input import Input
 from fourleaf.cli.options import (
     ConfigNamespace,
     Context,
@@ -23,36 +23,14 @@ from fourleaf.cli.options import (
     PlanFiles,
     Watch,
 )
-from fourleaf.cli.plan_input import Input
-from fourleaf.cli.solver_process import solver
-from fourleaf.cli.watch import WatchedAnswer, need_anew, present
+from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, glyphs, print_problems
+from fourleaf.cli.output.documents import Document, tell
+from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
-    from fourleaf.model import gang as gangs
     from fourleaf.model.gang import GangKey
-    from fourleaf.model.plan import Placement, Plan, Waiting
+    from fourleaf.model.plan import Plan
     from fourleaf.model.snapshot import Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class RunningMember:
-    """A pod of a gang and its place. `devices` are numbers as the scheduler wrote them."""
-
-    pod: str
-    node: str
-    leaf: str
-    devices: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WhyAnswer:
-    """All about one gang: what stands, and for the rest what planning right now comes to."""
-
-    key: GangKey
-    standing: tuple[RunningMember, ...]
-    gang: gangs.Gang | None = None
-    placement: Placement | None = None
-    waiting: Waiting | None = None
 
 
 Seen = tuple[WhyAnswer, "Snapshot"]
@@ -80,7 +58,7 @@ def why(
     need_anew(files, watch)
     at = moment(now)
     with solver() as client:
-        from fourleaf.cli.live import ClusterAccess
+        from fourleaf.cli.cluster.read_cluster import ClusterAccess
         from fourleaf.cli.logs import log_to_stderr
 
         log_to_stderr()
@@ -104,7 +82,7 @@ def _code(seen: Seen) -> int:
 
 def _planned(client: Any, snapshot: Snapshot, key: GangKey) -> Plan | None:
     """The plan of now, None where nothing of the gang waits."""
-    from fourleaf.cli.progress import Progress
+    from fourleaf.cli.output.progress import Progress
 
     if all(gang.key != key for gang in snapshot.gangs):
         return None

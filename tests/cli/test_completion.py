@@ -10,8 +10,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from fourleaf.cli import completion
-from fourleaf.cli.main import app, make_app
+from fourleaf.cli.main import app, kubectl_complete, make_app
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from tests.cli.made import EXAMPLES
 
@@ -31,7 +30,7 @@ def offered(
 ) -> tuple[list[str], str]:
     """What kubectl is offered after these words, of which the last is begun, and the directive."""
     monkeypatch.setattr(sys, "argv", ["kubectl_complete-fourleaf", *words])
-    completion.kubectl_complete()
+    kubectl_complete()
     said = capsys.readouterr()
     assert said.err == ""
     *found, directive = said.out.splitlines()

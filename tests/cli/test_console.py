@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from fourleaf.cli import console, progress
+from fourleaf.cli.output import console, progress
 from fourleaf.model.plan import Stage
 from fourleaf.model.problems import PRINTED, Problem, Severity
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.cli.live import ClusterAccess
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.verbs.defrag import ask
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.cli.live import ClusterAccess, Live, read_live
-from fourleaf.cli.patches import patch_all
+from fourleaf.cli.cluster.patches import patch_all
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live, read_live
 from fourleaf.cli.verbs.drain import mark
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from fourleaf.cli.live import ClusterAccess
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.verbs.status import leader_of
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster

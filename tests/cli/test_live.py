@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.cli.live import ClusterAccess, Live, read_live
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live, read_live
 from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     JOB_SETS,

@@ -247,7 +247,8 @@ def test_the_command_never_loads_ortools() -> None:
             },
         ),
         (
-            "fourleaf.cli.main, fourleaf.cli.solver_process, fourleaf.solver.process.supervisor",
+            "fourleaf.cli.main, fourleaf.cli.cluster.solver_process, "
+            "fourleaf.solver.process.supervisor",
             {
                 "pydantic",
                 "structlog",

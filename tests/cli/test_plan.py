@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from fourleaf.cli.main import app
-from fourleaf.cli.text import json_text, yaml_text
+from fourleaf.cli.output.text import json_text, yaml_text
 from fourleaf.model.documents.plan_reader import from_document
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.validator import validate

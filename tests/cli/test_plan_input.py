@@ -3,7 +3,7 @@
 import pytest
 from structlog.testing import capture_logs
 
-from fourleaf.cli import plan_input
+from fourleaf.cli.input import plan_input
 from fourleaf.model.plan import PlanStatus
 from fourleaf.solver.process.client import SolverClient
 from tests.solver.process import faulty_worker

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.cli import watch
+from fourleaf.cli.output import watch
 from fourleaf.cli.render.queue import age
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status, status_document
 from fourleaf.model.gang import GangKey

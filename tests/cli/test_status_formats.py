@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.cli.live import Live
+from fourleaf.cli.cluster.read_cluster import Live
 from fourleaf.cli.render.status import server_lines
 from fourleaf.cli.verbs.status import document_of
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse

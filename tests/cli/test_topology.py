@@ -13,7 +13,7 @@ import pytest
 import typer
 import yaml
 
-from fourleaf.cli.live import ClusterAccess
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.topology.labels import apply_diff, target_levels
 from fourleaf.cli.topology.source import read_objects
 from fourleaf.cli.topology.verb import _confirm

@@ -15,9 +15,9 @@ import typer
 import yaml
 from rich.console import Console
 
-from fourleaf.cli import console, watch
 from fourleaf.cli.options import OutputFormat
-from fourleaf.cli.watch import WatchedAnswer, present
+from fourleaf.cli.output import console, watch
+from fourleaf.cli.output.watch import WatchedAnswer, present
 from fourleaf.k8s_bridge.cluster.memory import actors
 from fourleaf.model.problems import BadInput, Problem, Severity
 from tests.cli.conftest import Run

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fourleaf.cli.gang_names import find_gang
+from fourleaf.cli.input.gang_names import find_gang
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.cli.render.why import why_lines
 from fourleaf.cli.verbs.why import document_of, explained

@@ -10,6 +10,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("agent", "cli", "dashboard", "k8s_bridge", "model", "simulator", "solver", "webhook")
+MOST_FILES = 24
+"""Python files of one folder, without its `__init__.py`."""
+
 MOST_ENTRIES = {"solver": 9, "k8s_bridge": 14, "model": 30}
 """Entries at the top of a room, `__init__.py` among them."""
 
@@ -26,6 +29,14 @@ def test_no_class_name_stands_twice() -> None:
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(file.relative_to(ROOT).as_posix())
     assert {name: files for name, files in found.items() if len(files) > 1} == {}
+
+
+def test_no_folder_holds_too_many_files() -> None:
+    """What no longer fits on one screen gets rooms of its own."""
+    count = collections.Counter(
+        file.parent.relative_to(ROOT).as_posix() for file in _files() if file.stem != "__init__"
+    )
+    assert {folder: n for folder, n in count.items() if n > MOST_FILES} == {}
 
 
 @pytest.mark.parametrize("room", MOST_ENTRIES)

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 import typer
 
-from fourleaf.cli.console import EXIT_OK, out, print_problems, write
 from fourleaf.cli.options import OutputFormat
+from fourleaf.cli.output.console import EXIT_OK, out, print_problems, write
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.clusters import refused
+from fourleaf.cli.cluster.connection import refused
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import Body, ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
     from fourleaf.k8s_bridge.cluster.kinds import Kind
     from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
     from fourleaf.model.problems import Problem

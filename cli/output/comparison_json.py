@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.cli.score_json import decision_document
+from fourleaf.cli.output.score_json import decision_document
 from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.documents.plan import to_document, waiting_document
 from fourleaf.model.readers.config_patch import differences

@@ -13,7 +13,7 @@ from fourleaf.model.weights import SCALE
 from fourleaf.solver.explain.appraisal import Appraisal
 
 if TYPE_CHECKING:
-    from fourleaf.cli.verbs.score import Scores
+    from fourleaf.cli.answers import Scores
 
 Document = dict[str, Any]
 

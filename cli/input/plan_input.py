@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from fourleaf.cli.inputs import need_nodes, need_terms, open_files
-from fourleaf.cli.progress import Progress
+from fourleaf.cli.input.files import need_nodes, need_terms, open_files
+from fourleaf.cli.output.progress import Progress
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import ClusterAccess, Live
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.plan import Plan
     from fourleaf.model.readers import InputReading, Source
@@ -51,7 +51,7 @@ class Input:
         given = open_files(self.files)
         if self.files and not self.live:
             return GatheredInput(self, None, given)
-        from fourleaf.cli.live import observe
+        from fourleaf.cli.cluster.read_cluster import observe
         from fourleaf.model.problems import BadInput
 
         try:

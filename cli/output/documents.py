@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from fourleaf.cli.console import show, write
 from fourleaf.cli.options import OutputFormat
+from fourleaf.cli.output.console import show, write
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,7 +23,7 @@ def for_people(output: OutputFormat) -> bool:
 
 def write_document(document: Mapping[str, Any], output: OutputFormat) -> None:
     """Print `document` as JSON or YAML."""
-    from fourleaf.cli.text import json_text, yaml_text
+    from fourleaf.cli.output.text import json_text, yaml_text
 
     write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
 

@@ -19,7 +19,7 @@ def config_map(verdict: StudyVerdict, settings: Settings, study: str) -> str:
 
     Raises `BadInput` where that reader would refuse it.
     """
-    from fourleaf.cli.text import BlockText, plain, yaml_text
+    from fourleaf.cli.output.text import BlockText, plain, yaml_text
     from fourleaf.model.config.spec import CONFIG_MAP
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers import read

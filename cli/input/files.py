@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from fourleaf.cli.live import ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.extensions import Extensions
     from fourleaf.model.readers import InputReading, Source
@@ -55,7 +55,7 @@ def reading_of(
         reading = read_files(files, now)
         need_nodes(reading.snapshot, files)
         return reading
-    from fourleaf.cli.live import observe
+    from fourleaf.cli.cluster.read_cluster import observe
 
     live = observe(reach)
     return (live if now is None else replace(live, now=now)).reading()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fourleaf.cli.clusters import connected, named, refused
+from fourleaf.cli.cluster.connection import connected, named, refused
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind

@@ -6,7 +6,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.console import err
+from fourleaf.cli.output.console import err
 
 if TYPE_CHECKING:
     from rich.status import Status

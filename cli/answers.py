@@ -1,0 +1,43 @@
+"""Answers of verbs as data, which rendering reads and verbs make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fourleaf.model.gang import Gang, GangKey
+    from fourleaf.model.plan import Placement, Plan, Waiting
+    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.solver.explain.appraisal import Appraisal
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The gangs that were asked for, under the plan of all; `wanted` where one was."""
+
+    snapshot: Snapshot
+    plan: Plan
+    gangs: tuple[Appraisal, ...]
+    wanted: GangKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningMember:
+    """A pod of a gang and its place. `devices` are numbers as the scheduler wrote them."""
+
+    pod: str
+    node: str
+    leaf: str
+    devices: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WhyAnswer:
+    """All about one gang: what stands, and for the rest what planning right now comes to."""
+
+    key: GangKey
+    standing: tuple[RunningMember, ...]
+    gang: Gang | None = None
+    placement: Placement | None = None
+    waiting: Waiting | None = None

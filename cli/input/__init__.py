@@ -1,0 +1,1 @@
+"""What a verb is given: options, files, gang names, traces."""
