@@ -76,11 +76,11 @@ class _Own:
         factory, scorer, chosen = self._chosen(snapshot)
         if chosen is None or not chosen.gangs:
             return None
-        view = scorer.view
-        units, rooms = factory.for_where(chosen.gangs), phantom_units(view, factory)
-        located = place_gangs(view, units, rooms, scorer, self._clock, chosen.refined)
+        state = scorer.state
+        groups, rooms = factory.for_where(chosen.gangs), phantom_units(state, factory)
+        located = place_gangs(state, groups, rooms, scorer, self._clock, chosen.refined)
         placed = chosen.anywhere if located is None else located.decoded.gangs
-        return placement_of(view, scorer, placed[0])
+        return placement_of(state, scorer, placed[0])
 
     def fewest(self, snapshot: Snapshot) -> tuple[tuple[GangKey, ...], bool]:
         plan = preempt(snapshot, snapshot.gangs[0].key, self._extensions)
@@ -90,7 +90,7 @@ class _Own:
 
     def _chosen(self, snapshot: Snapshot) -> tuple[GangGroups, Scorer, Chosen | None]:
         factory = gang_groups_for(snapshot, self._extensions)
-        view = CycleState(snapshot, factory.ground)
-        scorer = Scorer(view)
-        units = factory.for_who(snapshot.gangs)
-        return factory, scorer, select_gangs(view, units, scorer, self._clock, _unheard)
+        state = CycleState(snapshot, factory.fabric)
+        scorer = Scorer(state)
+        groups = factory.for_who(snapshot.gangs)
+        return factory, scorer, select_gangs(state, groups, scorer, self._clock, _unheard)

@@ -38,10 +38,10 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
     """Solve one snapshot for at most `seconds`."""
     start = time.perf_counter()
     factory = gang_groups_for(snapshot, Extensions())
-    view = CycleState(snapshot, factory.ground)
-    scorer = Scorer(view)
+    state = CycleState(snapshot, factory.fabric)
+    scorer = Scorer(state)
     model = cp_model.CpModel()
-    on_node: list[list[tuple[int, cp_model.IntVar]]] = [[] for _ in view.ground.nodes]
+    on_node: list[list[tuple[int, cp_model.IntVar]]] = [[] for _ in state.fabric.nodes]
     objective = []
     placed: list[tuple[int, cp_model.IntVar]] = []
     for gang in snapshot.gangs:
@@ -54,10 +54,10 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
         at_leaf: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
         places = [
             (place, group.worth[0])
-            for group in open_candidates(view, unit, scorer)
+            for group in open_candidates(state, unit, scorer)
             for place, _ in group.places
         ]
-        value = placed_value(gang, age_step(view.spec, snapshot.now, gang.created))
+        value = placed_value(gang, age_step(state.spec, snapshot.now, gang.created))
         for place, points in places:
             here = model.new_bool_var("")
             chosen.append(here)
@@ -68,17 +68,17 @@ def solve(snapshot: Snapshot, seconds: float) -> Naive:
                 at_leaf.setdefault(leaf, []).append((count, here))
                 objective.append((scorer.leaf_points(unit, (count,), False)[leaf], here))
         model.add_at_most_one(chosen)
-        for leaf in range(len(view.ground.leaves)):
-            nodes = [uses[i] for i in view.ground.in_leaf[leaf] if i in uses]
+        for leaf in range(len(state.fabric.leaves)):
+            nodes = [uses[i] for i in state.fabric.in_leaf[leaf] if i in uses]
             if nodes:
                 taken = sum(n * x for n, x in at_leaf.get(leaf, []))
                 model.add(sum(nodes) == taken)
         for i, use in uses.items():
             on_node[i].append((gpus, use))
-            objective.append((gpus * table[view.comfort_id[i]], use))
+            objective.append((gpus * table[state.score_class_of[i]], use))
     for i, claims in enumerate(on_node):
         if claims:
-            model.add(sum(g * x for g, x in claims) <= max(0, view.free[i].gpus))
+            model.add(sum(g * x for g, x in claims) <= max(0, state.free[i].gpus))
     model.maximize(
         cp_model.LinearExpr.weighted_sum([x for _, x in objective], [c for c, _ in objective])
     )

@@ -23,11 +23,11 @@ from fourleaf.solver.objective.scorer import Scorer
 class Cells(FreeBooks):
     """Books that prefer the smallest free cell, then the least that is left behind in it."""
 
-    def __init__(self, view: CycleState, scorer: Scorer) -> None:
-        super().__init__(view, scorer)
-        ground = view.ground
+    def __init__(self, state: CycleState, scorer: Scorer) -> None:
+        super().__init__(state, scorer)
+        fabric = state.fabric
         self._whole = [
-            sum(ground.nodes[i].allocatable.gpus for i in nodes) for nodes in ground.in_leaf
+            sum(fabric.nodes[i].allocatable.gpus for i in nodes) for nodes in fabric.in_leaf
         ]
 
     def worth(self, place: Candidate) -> tuple[int, int]:
@@ -37,11 +37,11 @@ class Cells(FreeBooks):
 
     def _cell(self, leaves: list[int]) -> int:
         """Leaves of the largest free cell that holds these; 0 where one of them is used."""
-        ground = self.view.ground
+        fabric = self.state.fabric
         if not all(self._free(leaf) for leaf in leaves):
             return 0
-        row = ground.spine_leaves[ground.spine_of[leaves[0]]]
-        places = [ground.place_in_spine[leaf] for leaf in leaves]
+        row = fabric.spine_leaves[fabric.spine_of[leaves[0]]]
+        places = [fabric.place_in_spine[leaf] for leaf in leaves]
         size = 1 << (len(leaves) - 1).bit_length()
         while size < len(row):
             start = places[0] // (2 * size) * (2 * size)

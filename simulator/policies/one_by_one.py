@@ -48,20 +48,20 @@ class OneByOne:
     def decide(self, snapshot: Snapshot) -> Plan:
         """Place what finds room, in order."""
         factory = gang_groups_for(snapshot, NO_EXTENSIONS)
-        view = CycleState(snapshot, factory.ground)
-        books = self._books(view, Scorer(view))
-        nodes = factory.ground.nodes
+        state = CycleState(snapshot, factory.fabric)
+        books = self._books(state, Scorer(state))
+        nodes = factory.fabric.nodes
         placed = {}
         hopeless: set[Hashable] = set()
         batch = select_batch(snapshot).batch
         for gang in sorted(batch, key=lambda gang: self._order(snapshot, gang)):
-            unit = factory.of(gang)
-            alike = _alike(unit)
+            group = factory.of(gang)
+            alike = _alike(group)
             if alike in hopeless:
                 continue
-            found = books.find(unit)
+            found = books.find(group)
             if found is not None:
-                books.take(unit, found)
+                books.take(group, found)
                 placed[gang.key] = [nodes[i].name for role in found for i in role]
             elif alike is not None:
                 hopeless.add(alike)
@@ -75,13 +75,13 @@ class OneByOne:
         """Holds nothing."""
 
 
-def _alike(unit: GangGroup) -> Hashable | None:
+def _alike(group: GangGroup) -> Hashable | None:
     """The same for gangs of which none finds a place in a batch once one has found none.
 
     Room only shrinks while a batch is placed, and pods of one role find nodes wherever these
     have room for them. `None` where that does not hold.
     """
-    if unit.bound or len(unit.kind.sizes) > 1:
+    if group.bound or len(group.kind.sizes) > 1:
         return None
-    gang = unit.gang
-    return id(unit.kind), id(unit.locations), gang.bandwidth, gang.key.namespace
+    gang = group.gang
+    return id(group.kind), id(group.candidates), gang.bandwidth, gang.key.namespace

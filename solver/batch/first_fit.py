@@ -18,19 +18,19 @@ from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangClass, GangGroup
 
 
-def plain(unit: GangGroup) -> bool:
-    """Whether all that a gang of the unit needs is room in one of its leaves."""
+def plain(group: GangGroup) -> bool:
+    """Whether all that a gang of the group needs is room in one of its leaves."""
     return (
-        not (unit.loose or unit.careful or unit.bound)
-        and len(unit.kind.sizes) == 1
-        and unit.kind.requests[0].wants is None
-        and all(party.locations.of_one_leaf for party in unit.parties)
+        not (group.loose or group.careful or group.bound)
+        and len(group.kind.sizes) == 1
+        and group.kind.requests[0].wants is None
+        and all(gang_class.candidates.of_one_leaf for gang_class in group.gang_classes)
     )
 
 
-def demand(unit: GangGroup) -> tuple[int, int, int]:
+def demand(group: GangGroup) -> tuple[int, int, int]:
     """How much room one gang needs: GPUs, CPU, memory."""
-    ((request,), (pods,)) = unit.kind.requests, unit.kind.sizes
+    ((request,), (pods,)) = group.kind.requests, group.kind.sizes
     return pods * request.gpus, pods * (request.cpu or 0), pods * (request.memory or 0)
 
 
@@ -40,47 +40,47 @@ class FirstFit:
     Devices are left out: who demands nothing of them takes what others leave.
     """
 
-    def __init__(self, view: CycleState, placed: Iterable[PlacedGang]) -> None:
-        self._view = view
-        self._free: list[Resources] = list(view.free)
+    def __init__(self, state: CycleState, placed: Iterable[PlacedGang]) -> None:
+        self._state = state
+        self._free: list[Resources] = list(state.free)
         self._rest = AmountCache()
-        gpus = view.slots(1)
-        self._gpus = [sum(gpus[nodes.start : nodes.stop]) for nodes in view.ground.in_leaf]
+        gpus = state.slots(1)
+        self._gpus = [sum(gpus[nodes.start : nodes.stop]) for nodes in state.fabric.in_leaf]
         for one in placed:
-            for request, nodes in zip(one.unit.kind.requests, one.nodes, strict=True):
+            for request, nodes in zip(one.group.kind.requests, one.nodes, strict=True):
                 self._take(request, nodes)
 
-    def seat(self, unit: GangGroup, gangs: Mapping[int, list[Gang]]) -> list[PlacedGang] | None:
-        """Nodes for the gangs of a plain unit, by party; `None` where not all find room.
+    def seat(self, group: GangGroup, gangs: Mapping[int, list[Gang]]) -> list[PlacedGang] | None:
+        """Nodes for the gangs of a plain group, by gang class; `None` where not all find room.
 
-        The parties that may use the fewest nodes come first, the fullest leaves as well.
+        The gang classes that may use the fewest nodes come first, the fullest leaves as well.
         """
         seated: list[PlacedGang] = []
-        for number in sorted(gangs, key=lambda number: unit.parties[number].kind.breadth):
-            party, waiting = unit.parties[number], gangs[number]
-            leaves = iter(self._leaves(party))
+        for number in sorted(gangs, key=lambda number: group.gang_classes[number].kind.breadth):
+            gang_class, waiting = group.gang_classes[number], gangs[number]
+            leaves = iter(self._leaves(gang_class))
             leaf = next(leaves, None)
             for gang in waiting:
-                while leaf is not None and (nodes := self._find(party, leaf)) is None:
+                while leaf is not None and (nodes := self._find(gang_class, leaf)) is None:
                     leaf = next(leaves, None)
                 if leaf is None or nodes is None:
                     return None
-                seated.append(PlacedGang(gang, unit, [nodes]))
+                seated.append(PlacedGang(gang, group, [nodes]))
         return seated
 
-    def _leaves(self, party: GangClass) -> list[int]:
-        (request,), (pods,) = party.kind.requests, party.kind.sizes
+    def _leaves(self, gang_class: GangClass) -> list[int]:
+        (request,), (pods,) = gang_class.kind.requests, gang_class.kind.sizes
         gpus, least = self._gpus, pods * request.gpus
-        places = self._view.open_places(party.kind, party.locations)
+        places = self._state.open_places(gang_class.kind, gang_class.candidates)
         leaves = [leaf for place, _ in places for leaf, _ in place.takes if gpus[leaf] >= least]
         return sorted(leaves, key=gpus.__getitem__)
 
-    def _find(self, party: GangClass, leaf: int) -> list[int] | None:
+    def _find(self, gang_class: GangClass, leaf: int) -> list[int] | None:
         """Take the nodes of the leaf for one gang, each pod where it leaves fewest GPUs."""
-        (request,), (pods,) = party.kind.requests, party.kind.sizes
+        (request,), (pods,) = gang_class.kind.requests, gang_class.kind.sizes
         free = self._free
         nodes: list[int] = []
-        roomy = [i for i in party.kind.eligible[0][leaf] if free[i].gpus >= request.gpus]
+        roomy = [i for i in gang_class.kind.eligible[0][leaf] if free[i].gpus >= request.gpus]
         for i in sorted(roomy, key=lambda i: (free[i].gpus, i)):
             nodes += [i] * min(pods - len(nodes), self._rest.fits(free[i], request))
             if len(nodes) == pods:
@@ -91,4 +91,4 @@ class FirstFit:
     def _take(self, request: Resources, nodes: list[int]) -> None:
         for node in nodes:
             self._free[node] = self._rest.after(self._free[node], request)
-            self._gpus[self._view.ground.leaf_of[node]] -= request.gpus
+            self._gpus[self._state.fabric.leaf_of[node]] -= request.gpus

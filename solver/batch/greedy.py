@@ -1,8 +1,8 @@
-"""Greedy: one gang at a time, each at the location that leaves least behind.
+"""Greedy: one gang at a time, each at the candidate that leaves least behind.
 
 The fallback when the solver gives nothing in time, and the baseline it is compared with.
 Tree best fit: highest priority first, then greatest value, then oldest; a gang takes the
-legal location whose leaves have the fewest GPUs free. Obeys every law; proves nothing.
+legal candidate whose leaves have the fewest GPUs free. Obeys every law; proves nothing.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def greedy_plan(
     with the detail `NOT_REACHED`. What is placed by then stays.
     """
     factory = gang_groups_for(snapshot, extensions)
-    view = CycleState(snapshot, factory.ground)
-    scorer = Scorer(view)
+    state = CycleState(snapshot, factory.fabric)
+    scorer = Scorer(state)
     selection = select_batch(snapshot)
-    books = FreeBooks(view, scorer)
+    books = FreeBooks(state, scorer)
     spec = snapshot.config.spec
 
     def rank(gang: Gang) -> tuple[int, int, float, str]:
@@ -60,12 +60,12 @@ def greedy_plan(
         if time.monotonic() >= until:
             break
         reached.add(gang.key)
-        unit = factory.of(gang)
-        nodes = books.find(unit)
+        group = factory.of(gang)
+        nodes = books.find(group)
         if nodes is not None:
-            books.take(unit, nodes)
-            placed.append(PlacedGang(gang, unit, nodes))
-    plan = to_plan(view, scorer, selection, placed, (), (), PlanStatus.GREEDY)
+            books.take(group, nodes)
+            placed.append(PlacedGang(gang, group, nodes))
+    plan = to_plan(state, scorer, selection, placed, (), (), PlanStatus.GREEDY)
     late = {gang.key for gang in selection.batch} - reached
     return replace(plan, waiting=tuple(_told(one, late) for one in plan.waiting))
 
@@ -82,68 +82,68 @@ class FreeBooks:
     `leaf_free` are the free GPUs of each leaf. Other policies bring their own `worth`.
     """
 
-    def __init__(self, view: CycleState, scorer: Scorer) -> None:
-        self.view = view
+    def __init__(self, state: CycleState, scorer: Scorer) -> None:
+        self.state = state
         self.scorer = scorer
-        self.free: list[Resources] = list(view.free)
-        self.leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in view.ground.in_leaf]
-        self.quota = quota_left(view)
+        self.free: list[Resources] = list(state.free)
+        self.leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in state.fabric.in_leaf]
+        self.quota = quota_left(state)
         self.uplink: dict[int, int] = {}
-        running = running_demand(view)
-        for leaf, uplink in enumerate(view.ground.uplinks):
+        running = running_demand(state)
+        for leaf, uplink in enumerate(state.fabric.uplinks):
             if uplink is not None:
                 taken = sum(leaves.get(leaf, 0) for leaves in running.values())
                 self.uplink[leaf] = uplink - taken
         self._running = running
         self._rooms: dict[int, tuple[GangType, list[list[int]]]] = {}
 
-    def find(self, unit: GangGroup) -> list[list[int]] | None:
-        """Nodes for the unbound pods of the unit's gang by role, or `None`."""
-        gang = unit.gang
+    def find(self, group: GangGroup) -> list[list[int]] | None:
+        """Nodes for the unbound pods of the group's gang by role, or `None`."""
+        gang = group.gang
         left = self.quota.get(gang.key.namespace)
         if left is not None and new_gpus(gang) and new_gpus(gang) > left:
             return None
-        room = self._room(unit.kind)
+        room = self._room(group.kind)
         failed: set[int] = set()
-        while (place := self._best_place(unit, room, failed)) is not None:
-            nodes = self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in place.takes])
+        while (place := self._best_place(group, room, failed)) is not None:
+            nodes = self._seat(group, [(i, group.new_pods(i, c)) for i, c in place.takes])
             if nodes is not None:
                 return nodes
             failed.add(place.number)
-        return self._find_loose(unit, room) if unit.loose else None
+        return self._find_loose(group, room) if group.loose else None
 
     def worth(self, place: Candidate) -> Any:
-        """What sorts the locations, the smallest first: the GPUs free in its leaves."""
+        """What sorts the candidates, the smallest first: the GPUs free in its leaves."""
         return sum([self.leaf_free[leaf] for leaf, _ in place.takes])
 
     def _best_place(
-        self, unit: GangGroup, room: list[list[int]], failed: set[int]
+        self, group: GangGroup, room: list[list[int]], failed: set[int]
     ) -> Candidate | None:
-        """The location with room of the smallest worth, the first of several."""
+        """The candidate with room of the smallest worth, the first of several."""
         best: Candidate | None = None
         least = None
-        for place in unit.locations.required:
+        for place in group.candidates.required:
             worth = self.worth(place)
             if (
                 (best is None or worth < least)
-                and unit.fit(place, room)
+                and group.fit(place, room)
                 and place.number not in failed
-                and not (unit.loose and place.spines > 1)
-                and self._uplinks_hold(unit, place.takes)
+                and not (group.loose and place.spines > 1)
+                and self._uplinks_hold(group, place.takes)
             ):
                 best, least = place, worth
         return best
 
-    def take(self, unit: GangGroup, nodes: list[list[int]]) -> None:
-        """Book what the gang of the unit takes on these nodes."""
-        gang = unit.gang
-        leaf_of = self.view.ground.leaf_of
-        counts: dict[int, list[int]] = {i: list(c) for i, c in unit.bound.items()}
+    def take(self, group: GangGroup, nodes: list[list[int]]) -> None:
+        """Book what the gang of the group takes on these nodes."""
+        gang = group.gang
+        leaf_of = self.state.fabric.leaf_of
+        counts: dict[int, list[int]] = {i: list(c) for i, c in group.bound.items()}
         touched = set()
         for role, members in enumerate(nodes):
             for node in members:
-                self.free[node] = minus(self.free[node], unit.kind.requests[role])
-                self.leaf_free[leaf_of[node]] -= unit.kind.requests[role].gpus
+                self.free[node] = minus(self.free[node], group.kind.requests[role])
+                self.leaf_free[leaf_of[node]] -= group.kind.requests[role].gpus
                 counts.setdefault(leaf_of[node], [0] * len(nodes))[role] += 1
                 touched.add(leaf_of[node])
         for kind, room in self._rooms.values():
@@ -153,16 +153,16 @@ class FreeBooks:
             self.quota[gang.key.namespace] -= new_gpus(gang)
         if len(counts) > 1:
             for leaf, here in counts.items():
-                demand = self._demand(unit, leaf, tuple(here))
+                demand = self._demand(group, leaf, tuple(here))
                 if demand:
                     self.uplink[leaf] -= demand
 
     def _room(self, kind: GangType) -> list[list[int]]:
         known = self._rooms.get(id(kind))
         if known is None:
-            room = [[0] * len(self.view.ground.leaves) for _ in kind.sizes]
+            room = [[0] * len(self.state.fabric.leaves) for _ in kind.sizes]
             known = self._rooms[id(kind)] = (kind, room)
-            for leaf in range(len(self.view.ground.leaves)):
+            for leaf in range(len(self.state.fabric.leaves)):
                 self._refresh(kind, room, leaf)
         return known[1]
 
@@ -172,23 +172,23 @@ class FreeBooks:
             each = [fits(self.free[i], request) for i in kind.eligible[role][leaf]]
             room[role][leaf] = sum(min(1, n) for n in each) if one else sum(each)
 
-    def _demand(self, unit: GangGroup, leaf: int, counts: Counts) -> int:
-        own = self._running.get(unit.gang.key, {}) if unit.bound else {}
-        return max(0, self.scorer.demand(unit, leaf, counts) - own.get(leaf, 0))
+    def _demand(self, group: GangGroup, leaf: int, counts: Counts) -> int:
+        own = self._running.get(group.gang.key, {}) if group.bound else {}
+        return max(0, self.scorer.demand(group, leaf, counts) - own.get(leaf, 0))
 
-    def _uplinks_hold(self, unit: GangGroup, takes: Takes) -> bool:
-        if len(takes) < 2 or not unit.gang.bandwidth:
+    def _uplinks_hold(self, group: GangGroup, takes: Takes) -> bool:
+        if len(takes) < 2 or not group.gang.bandwidth:
             return True
-        demands = ((leaf, self._demand(unit, leaf, counts)) for leaf, counts in takes)
+        demands = ((leaf, self._demand(group, leaf, counts)) for leaf, counts in takes)
         return all(not demand or demand <= self.uplink[leaf] for leaf, demand in demands)
 
-    def _seat(self, unit: GangGroup, takes: list[tuple[int, Counts]]) -> list[list[int]] | None:
+    def _seat(self, group: GangGroup, takes: list[tuple[int, Counts]]) -> list[list[int]] | None:
         """Nodes for these new pods: each pod where it leaves fewest GPUs; `None` if none fit."""
-        kind = unit.kind
-        nodes: list[list[int]] = [[] for _ in unit.roles]
+        kind = group.kind
+        nodes: list[list[int]] = [[] for _ in group.roles]
         left: dict[int, Resources] = {}
         for leaf, counts in takes:
-            opened = {i for i in unit.bound_nodes if i in self.view.ground.in_leaf[leaf]}
+            opened = {i for i in group.bound_nodes if i in self.state.fabric.in_leaf[leaf]}
             for role, count in enumerate(counts):
                 for _ in range(count):
                     node = self._best(kind, role, leaf, left, opened)
@@ -213,26 +213,26 @@ class FreeBooks:
                 best = (free.gpus, i)
         return None if best is None else best[1]
 
-    def _find_loose(self, unit: GangGroup, room: list[list[int]]) -> list[list[int]] | None:
+    def _find_loose(self, group: GangGroup, room: list[list[int]]) -> list[list[int]] | None:
         """Any leaves of one spine, the first that has room."""
-        found = (self._seat_loose(unit, room, spine) for spine in unit.locations.loose_spines)
+        found = (self._seat_loose(group, room, spine) for spine in group.candidates.loose_spines)
         return next((nodes for nodes in found if nodes is not None), None)
 
     def _seat_loose(
-        self, unit: GangGroup, room: list[list[int]], spine: int
+        self, group: GangGroup, room: list[list[int]], spine: int
     ) -> list[list[int]] | None:
         """Any leaves of the spine, those with most room first."""
-        kind, ground = unit.kind, self.view.ground
-        spines = {ground.spine_of[leaf] if leaf >= 0 else -1 for leaf in unit.bound}
+        kind, fabric = group.kind, self.state.fabric
+        spines = {fabric.spine_of[leaf] if leaf >= 0 else -1 for leaf in group.bound}
         if spines - {spine}:
             return None
-        remaining = [len(role.pods) for role in unit.gang.roles]
+        remaining = [len(role.pods) for role in group.gang.roles]
         takes: list[tuple[int, Counts]] = []
         order = sorted(
-            ground.spine_leaves[spine], key=lambda i: (i not in unit.bound, -room[0][i], i)
+            fabric.spine_leaves[spine], key=lambda i: (i not in group.bound, -room[0][i], i)
         )
         for leaf in order:
-            bound = unit.bound.get(leaf, (0,) * len(remaining))
+            bound = group.bound.get(leaf, (0,) * len(remaining))
             most = zip(remaining, room, bound, strict=True)
             wanted = tuple(min(left, free[leaf]) + held for left, free, held in most)
             counts = kind.fill(leaf, wanted)
@@ -240,10 +240,10 @@ class FreeBooks:
                 break
             if any(counts):
                 takes.append((leaf, counts))
-                new = unit.new_pods(leaf, counts)
+                new = group.new_pods(leaf, counts)
                 remaining = [a - b for a, b in zip(remaining, new, strict=True)]
-            if not any(remaining) and all(i in dict(takes) for i in unit.bound):
+            if not any(remaining) and all(i in dict(takes) for i in group.bound):
                 break
-        if any(remaining) or not self._uplinks_hold(unit, tuple(takes)):
+        if any(remaining) or not self._uplinks_hold(group, tuple(takes)):
             return None
-        return self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in takes])
+        return self._seat(group, [(i, group.new_pods(i, c)) for i, c in takes])

@@ -36,35 +36,35 @@ class PlacedBatch:
 
 
 def place_gangs(
-    view: CycleState,
-    units: list[GangGroup],
+    state: CycleState,
+    groups: list[GangGroup],
     phantoms: list[tuple[LikelyGang, GangGroup]],
     scorer: Scorer,
-    clock: Deadline,
+    deadline: Deadline,
     refined: frozenset[int],
     least_room: int = 0,
 ) -> PlacedBatch | None:
-    """The best places for all gangs of `units`, or `None` where none was found in time.
+    """The best places for all gangs of `groups`, or `None` where none was found in time.
 
     The rooms kept for likely gangs are worth at least `least_room`.
     """
     seconds = 0.0
-    everyone = [*units, *(unit for _, unit in phantoms)]
-    sizes = {request.gpus for unit in everyone for request in unit.kind.requests}
-    seed, uniform = view.spec.solver.seed, len(sizes) <= 1
+    everyone = [*groups, *(group for _, group in phantoms)]
+    sizes = {request.gpus for group in everyone for request in group.kind.requests}
+    seed, uniform = state.spec.solver.seed, len(sizes) <= 1
     while True:
         program = Program()
-        layout = Model(program, view, everyone, refined, scorer)
-        add_uplinks(layout, scorer)
-        add_block_cuts(layout)
+        model = Model(program, state, everyone, refined, scorer)
+        add_uplinks(model, scorer)
+        add_block_cuts(model)
         objective: Terms = []
-        for variables in layout.units[: len(units)]:
-            for number, party in enumerate(variables.unit.parties):
-                program.equal(variables.placed(number), len(party.gangs))
-            objective += _compactness(layout, scorer, variables)
+        for variables in model.groups[: len(groups)]:
+            for number, gang_class in enumerate(variables.group.gang_classes):
+                program.equal(variables.placed(number), len(gang_class.gangs))
+            objective += _compactness(model, scorer, variables)
         rooms = [
             (likely.value, variable)
-            for (likely, _), variables in zip(phantoms, layout.units[len(units) :], strict=True)
+            for (likely, _), variables in zip(phantoms, model.groups[len(groups) :], strict=True)
             for _, variable in variables.placed(0)
         ]
         objective += rooms
@@ -73,86 +73,86 @@ def place_gangs(
         if program.size < MANY:  # beyond it some find no answer in time with these variables
             add_exclusive_use(program)
         costs = costs_of(program, objective)
-        for variables in layout.units[: len(units)]:
-            _add_worth(costs, layout, scorer, variables)
-        watch = clock.watch()
-        answer = best_answer(program, costs, seed, uniform, clock)
+        for variables in model.groups[: len(groups)]:
+            _add_worth(costs, model, scorer, variables)
+        watch = deadline.watch()
+        answer = best_answer(program, costs, seed, uniform, deadline)
         seconds += watch()
         if answer.values is None:
             return None
-        decoded = decode(layout, answer.values, {})
+        decoded = decode(model, answer.values, {})
         if not decoded.misfits:
             stage = Stage("where", answer.proven, answer.objective, answer.bound, seconds)
             return _split(decoded, phantoms, stage)
         refined |= decoded.misfits
 
 
-def ceiling(view: CycleState, gangs: Sequence[Gang]) -> int:
+def ceiling(state: CycleState, gangs: Sequence[Gang]) -> int:
     """What no placement of the gangs can exceed: every term met, every node kept as room."""
     weights = sum(gang.pod_weight(role) * len(role.pods) for gang in gangs for role in gang.roles)
-    best = max((-(-likely.value // likely.nodes) for likely in view.likely), default=0)
-    return SCALE * weights + best * len(view.ground.nodes)
+    best = max((-(-likely.value // likely.nodes) for likely in state.likely), default=0)
+    return SCALE * weights + best * len(state.fabric.nodes)
 
 
 def _split(
     decoded: Decoded, phantoms: list[tuple[LikelyGang, GangGroup]], stage: Stage
 ) -> PlacedBatch:
-    likely_of = {id(unit): likely for likely, unit in phantoms}
-    gangs = [placed for placed in decoded.gangs if not placed.unit.phantom]
+    likely_of = {id(group): likely for likely, group in phantoms}
+    gangs = [placed for placed in decoded.gangs if not placed.group.phantom]
     kept = tuple(
-        (likely_of[id(placed.unit)], placed.nodes[0])
+        (likely_of[id(placed.group)], placed.nodes[0])
         for placed in decoded.gangs
-        if placed.unit.phantom
+        if placed.group.phantom
     )
     return PlacedBatch(Decoded(gangs), kept, stage)
 
 
-def _add_worth(costs: list[int], layout: Model, scorer: Scorer, variables: GroupVariables) -> None:
-    """Points of a unit: by location, by party, by take of a loose gang, and by bin."""
-    unit = variables.unit
-    inside = scorer.leaf_points(unit, unit.kind.sizes, False)
+def _add_worth(costs: list[int], model: Model, scorer: Scorer, variables: GroupVariables) -> None:
+    """Points of a group: by candidate, gang class, take of a loose gang, and node class."""
+    group = variables.group
+    inside = scorer.leaf_points(group, group.kind.sizes, False)
     across: dict[Counts, Points] = {}
 
     def points_across(leaf: int, counts: Counts) -> int:
         if counts not in across:
-            across[counts] = scorer.leaf_points(unit, counts, True)
+            across[counts] = scorer.leaf_points(group, counts, True)
         return across[counts][leaf]
 
-    for group in variables.classes:
-        alone = 0 if group.flows else group.worth[0]
-        for party, flow in group.flows.items():
-            costs[flow] += group.worth[party]
-        for place, variable in group.places:
+    for candidate_class in variables.classes:
+        alone = 0 if candidate_class.flows else candidate_class.worth[0]
+        for gang_class, flow in candidate_class.flows.items():
+            costs[flow] += candidate_class.worth[gang_class]
+        for place, variable in candidate_class.places:
             takes = place.takes
             if len(takes) == 1:
                 costs[variable] += alone + inside[takes[0][0]]
             else:
                 costs[variable] += alone + sum([points_across(*take) for take in takes])
     for leaf, counts, variable in variables.takes:
-        preferred = scorer.preference(unit.gang, leaf) * scorer.leaf_weight(unit, leaf, counts)
-        points = inside[leaf] if counts == unit.kind.sizes else points_across(leaf, counts)
+        preferred = scorer.preference(group.gang, leaf) * scorer.leaf_weight(group, leaf, counts)
+        points = inside[leaf] if counts == group.kind.sizes else points_across(leaf, counts)
         costs[variable] += points + preferred
-    tables = [scorer.node_points(unit, role) for role in unit.roles]
-    weights = [unit.gang.pod_weight(role) for role in unit.gang.roles]
-    comfort = layout.view.comfort_id
-    for (role, _), split in variables.bins.items():
-        for bin_, pods in split:
-            points = tables[role][comfort[bin_.nodes[0]]] * weights[role]
+    tables = [scorer.node_points(group, role) for role in group.roles]
+    weights = [group.gang.pod_weight(role) for role in group.gang.roles]
+    score_class = model.state.score_class_of
+    for (role, _), split in variables.node_classes.items():
+        for node_class, pods in split:
+            points = tables[role][score_class[node_class.nodes[0]]] * weights[role]
             for count, variable in pods:
                 costs[variable] += count * points
 
 
-def _compactness(layout: Model, scorer: Scorer, variables: GroupVariables) -> Terms:
+def _compactness(model: Model, scorer: Scorer, variables: GroupVariables) -> Terms:
     """A loose gang's points for the number of leaves it uses, by one choice per number."""
     if not variables.takes:
         return []
-    unit = variables.unit
-    total = scorer.new_weight(unit)
+    group = variables.group
+    total = scorer.new_weight(group)
     by_spine: dict[int, int] = defaultdict(int)
     for leaf in {leaf for leaf, _, _ in variables.takes}:
-        by_spine[layout.view.ground.spine_of[leaf]] += 1
-    most = min(max(by_spine.values()), sum(unit.kind.sizes))
-    used = [(n, layout.program.variable(1)) for n in range(1, most + 1)]
-    layout.program.equal([*((1, v) for _, v in used), *((-1, v) for _, v in variables.spines)], 0)
-    layout.program.equal([*used, *((-1, v) for _, _, v in variables.takes)], 0)
-    return [(total * scorer.compactness(unit.locations, unit.gang, n + 1), v) for n, v in used]
+        by_spine[model.state.fabric.spine_of[leaf]] += 1
+    most = min(max(by_spine.values()), sum(group.kind.sizes))
+    used = [(n, model.program.variable(1)) for n in range(1, most + 1)]
+    model.program.equal([*((1, v) for _, v in used), *((-1, v) for _, v in variables.spines)], 0)
+    model.program.equal([*used, *((-1, v) for _, _, v in variables.takes)], 0)
+    return [(total * scorer.compactness(group.candidates, group.gang, n + 1), v) for n, v in used]

@@ -1,7 +1,7 @@
 """First who: tier by tier, the greatest value placed.
 
-A gang's tier and age decide whether it is placed, never where. So the location integers
-stand per unit, and one integer per class (unit, tier, age step, quota) counts how many of
+A gang's tier and age decide whether it is placed, never where. So the candidate integers
+stand per group, and one integer per class (group, tier, age step, quota) counts how many of
 it are placed. Each tier is solved in turn and fixes its counts: strictly lexicographic.
 """
 
@@ -31,7 +31,7 @@ from fourleaf.solver.objective.scorer import Scorer
 class Chosen:
     """The gangs to place; `refined` are the leaves whose nodes had to be modelled singly.
 
-    `anywhere` is a placement of them that obeys every law, whatever it is worth. Its units tell
+    `anywhere` is a placement of them that obeys every law, whatever it is worth. Its groups tell
     apart where gangs may go, not what a place is worth to them.
     """
 
@@ -45,32 +45,32 @@ class Chosen:
 class _Attempt:
     """One run over all tiers: its variables, their values, and what is proven."""
 
-    layout: Model
+    model: Model
     classes: list[TierClass]
     values: list[int]
     stages: tuple[Stage, ...]
 
 
 def select_gangs(
-    view: CycleState,
-    units: list[GangGroup],
+    state: CycleState,
+    groups: list[GangGroup],
     scorer: Scorer,
-    clock: Deadline,
+    deadline: Deadline,
     on_stage: Callable[[Stage], None],
 ) -> Chosen | None:
     """The gangs to place, or `None` where the solver found nothing in time."""
     refined: frozenset[int] = frozenset()
-    scarce = [unit for unit in units if not plain(unit)]
-    plenty = sorted([unit for unit in units if plain(unit)], key=demand, reverse=True)
+    scarce = [group for group in groups if not plain(group)]
+    plenty = sorted([group for group in groups if plain(group)], key=demand, reverse=True)
     while True:
-        attempt = _attempt(view, scarce, plenty, scorer, clock, refined)
+        attempt = _attempt(state, scarce, plenty, scorer, deadline, refined)
         if attempt is None:
             return None
-        decoded = decode(attempt.layout, attempt.values, _placed(attempt.classes))
+        decoded = decode(attempt.model, attempt.values, _placed(attempt.classes))
         if decoded.misfits:
             refined |= decoded.misfits
             continue
-        seated = _seat(view, attempt.classes, len(scarce), plenty, decoded.gangs)
+        seated = _seat(state, attempt.classes, len(scarce), plenty, decoded.gangs)
         if seated is not None:
             for stage in attempt.stages:
                 on_stage(stage)
@@ -80,7 +80,7 @@ def select_gangs(
 
 
 def _seat(
-    view: CycleState,
+    state: CycleState,
     classes: list[TierClass],
     scarce: int,
     plenty: list[GangGroup],
@@ -88,12 +88,12 @@ def _seat(
 ) -> list[PlacedGang] | None:
     """All gangs on nodes; `None` where some in plenty find no room beside those `placed`."""
     counted = _placed(classes)
-    left = FirstFit(view, placed)
+    left = FirstFit(state, placed)
     everyone = list(placed)
-    for position, unit in enumerate(plenty):
+    for position, group in enumerate(plenty):
         number = scarce + position
-        gangs = {i: counted.get((number, i), []) for i in range(len(unit.parties))}
-        seated = left.seat(unit, gangs)
+        gangs = {i: counted.get((number, i), []) for i in range(len(group.gang_classes))}
+        seated = left.seat(group, gangs)
         if seated is None:
             return None
         everyone += seated
@@ -101,49 +101,49 @@ def _seat(
 
 
 def _attempt(
-    view: CycleState,
+    state: CycleState,
     scarce: list[GangGroup],
     plenty: list[GangGroup],
     scorer: Scorer,
-    clock: Deadline,
+    deadline: Deadline,
     refined: frozenset[int],
 ) -> _Attempt | None:
-    """Count all gangs, those of the units in plenty as if they did not need room."""
+    """Count all gangs, those of the groups in plenty as if they did not need room."""
     program = Program()
-    layout = Model(program, view, scarce, refined)
-    add_uplinks(layout, scorer)
-    classes = _classes(view, [*scarce, *plenty])
+    model = Model(program, state, scarce, refined)
+    add_uplinks(model, scorer)
+    classes = _classes(state, [*scarce, *plenty])
     totals: dict[tuple[int, int], Terms] = defaultdict(list)
     quotas: dict[str, Terms] = defaultdict(list)
-    for group in classes:
-        most = len(group.gangs)
-        if group.unit >= len(scarce):
-            party = plenty[group.unit - len(scarce)].parties[group.party]
-            most *= bool(view.open_places(party.kind, party.locations))
-        group.variable = program.variable(most)
-        totals[group.unit, group.party].append((-1, group.variable))
-        gang = group.gangs[0]
+    for tier_class in classes:
+        most = len(tier_class.gangs)
+        if tier_class.group >= len(scarce):
+            gang_class = plenty[tier_class.group - len(scarce)].gang_classes[tier_class.gang_class]
+            most *= bool(state.open_places(gang_class.kind, gang_class.candidates))
+        tier_class.variable = program.variable(most)
+        totals[tier_class.group, tier_class.gang_class].append((-1, tier_class.variable))
+        gang = tier_class.gangs[0]
         if new_gpus(gang):
-            quotas[gang.key.namespace].append((new_gpus(gang), group.variable))
-    for (unit, number), total in totals.items():
-        if unit < len(scarce):
-            program.equal([*layout.units[unit].placed(number), *total], 0)
-    add_quotas(program, view, quotas)
-    sizes = {request.gpus for unit in scarce for request in unit.kind.requests}
-    tiers = LexicographicSearch(program, classes, view.spec.solver.seed, uniform=len(sizes) <= 1)
-    values = tiers.solve(clock)
+            quotas[gang.key.namespace].append((new_gpus(gang), tier_class.variable))
+    for (group, number), total in totals.items():
+        if group < len(scarce):
+            program.equal([*model.groups[group].placed(number), *total], 0)
+    add_quotas(program, state, quotas)
+    sizes = {request.gpus for group in scarce for request in group.kind.requests}
+    tiers = LexicographicSearch(program, classes, state.spec.solver.seed, uniform=len(sizes) <= 1)
+    values = tiers.solve(deadline)
     if values is None:
         return None
-    return _Attempt(layout, classes, values, tuple(tiers.stages))
+    return _Attempt(model, classes, values, tuple(tiers.stages))
 
 
-def _classes(view: CycleState, units: list[GangGroup]) -> list[TierClass]:
-    limited = set(quota_left(view))
+def _classes(state: CycleState, groups: list[GangGroup]) -> list[TierClass]:
+    limited = set(quota_left(state))
     found: dict[tuple[int, int, int, int, str], TierClass] = {}
-    for number, unit in enumerate(units):
-        for index, party in enumerate(unit.parties):
-            for gang in party.gangs:
-                step = age_step(view.spec, view.snapshot.now, gang.created)
+    for number, group in enumerate(groups):
+        for index, gang_class in enumerate(group.gang_classes):
+            for gang in gang_class.gangs:
+                step = age_step(state.spec, state.snapshot.now, gang.created)
                 namespace = gang.key.namespace if gang.key.namespace in limited else ""
                 key = (number, index, gang.priority, step, namespace)
                 if key not in found:
@@ -155,6 +155,6 @@ def _classes(view: CycleState, units: list[GangGroup]) -> list[TierClass]:
 
 def _placed(classes: list[TierClass]) -> dict[tuple[int, int], list[Gang]]:
     placed: dict[tuple[int, int], list[Gang]] = defaultdict(list)
-    for group in classes:
-        placed[group.unit, group.party] += group.gangs[: group.count]
+    for tier_class in classes:
+        placed[tier_class.group, tier_class.gang_class] += tier_class.gangs[: tier_class.count]
     return {key: sorted(gangs, key=gang_order) for key, gangs in placed.items()}

@@ -38,23 +38,25 @@ def solve(
     Gangs that wait do not carry their reasons yet (`solver.explain`). `on_stage` hears of each
     stage as it ends.
     """
-    clock = Deadline(snapshot.config.spec.solver.time_limit_seconds)
-    watch = clock.watch()
+    deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)
+    watch = deadline.watch()
     factory = gang_groups_for(snapshot, extensions)
-    view = CycleState(snapshot, factory.ground)
-    scorer = Scorer(view)
+    state = CycleState(snapshot, factory.fabric)
+    scorer = Scorer(state)
     selection = select_batch(snapshot)
 
-    chosen = select_gangs(view, factory.for_who(selection.batch), scorer, clock, on_stage)
+    chosen = select_gangs(state, factory.for_who(selection.batch), scorer, deadline, on_stage)
     if chosen is None:
         return None
-    units = factory.for_where(chosen.gangs)
-    located = place_gangs(view, units, phantom_units(view, factory), scorer, clock, chosen.refined)
+    groups = factory.for_where(chosen.gangs)
+    located = place_gangs(
+        state, groups, phantom_units(state, factory), scorer, deadline, chosen.refined
+    )
 
     if located is None:
-        placed = [replace(one, unit=factory.of(one.gang)) for one in chosen.anywhere]
-        plan = to_plan(view, scorer, selection, placed, (), chosen.stages, PlanStatus.FEASIBLE)
-        stage = Stage("where", False, plan.objective, ceiling(view, chosen.gangs), 0.0)
+        placed = [replace(one, group=factory.of(one.gang)) for one in chosen.anywhere]
+        plan = to_plan(state, scorer, selection, placed, (), chosen.stages, PlanStatus.FEASIBLE)
+        stage = Stage("where", False, plan.objective, ceiling(state, chosen.gangs), 0.0)
         on_stage(stage)
         return replace(
             plan,
@@ -66,6 +68,8 @@ def solve(
     stages = (*chosen.stages, located.stage)
     proven = all(stage.proven for stage in stages)
     status = PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE
-    plan = to_plan(view, scorer, selection, located.decoded.gangs, located.phantoms, stages, status)
+    plan = to_plan(
+        state, scorer, selection, located.decoded.gangs, located.phantoms, stages, status
+    )
     solving = sum(stage.seconds for stage in stages)
     return replace(plan, seconds_solve=solving, seconds_build=max(0.0, watch() - solving))

@@ -11,22 +11,22 @@ from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.objective.scorer import Scorer
 
 
-def placement_of(view: CycleState, scorer: Scorer, placed: PlacedGang) -> Placement:
+def placement_of(state: CycleState, scorer: Scorer, placed: PlacedGang) -> Placement:
     """Pods on nodes, and the points of the gang by term."""
     gang = placed.gang
     pods = tuple(
         [
-            (pod, view.ground.nodes[node].name)
+            (pod, state.fabric.nodes[node].name)
             for role, nodes in zip(gang.roles, placed.nodes, strict=True)
             for pod, node in zip(role.pods, nodes, strict=True)
         ]
     )
-    terms = scorer.terms(placed.unit, gang, placed.nodes)
+    terms = scorer.terms(placed.group, gang, placed.nodes)
     return Placement(gang.key, pods, tuple(sorted(terms.items())))
 
 
 def to_plan(
-    view: CycleState,
+    state: CycleState,
     scorer: Scorer,
     selection: BatchSelection,
     placed: list[PlacedGang],
@@ -37,14 +37,14 @@ def to_plan(
     """The plan, its gangs in batch order; those left waiting carry their reason later."""
     order = {gang.key: i for i, gang in enumerate(selection.batch)}
     ordered = sorted(placed, key=lambda p: order[p.gang.key])
-    placements = tuple(placement_of(view, scorer, p) for p in ordered)
+    placements = tuple(placement_of(state, scorer, p) for p in ordered)
     done = {p.gang for p in placements}
     waiting = tuple(
         Waiting(gang.key, Reason(selection.left_out.get(gang.key, ReasonKind.NOT_PROVEN)))
-        for gang in view.snapshot.gangs
+        for gang in state.snapshot.gangs
         if gang.key not in done
     )
-    names = view.ground.nodes
+    names = state.fabric.nodes
     phantoms = tuple(
         Phantom(likely.nodes, likely.gpus, tuple(names[i].name for i in nodes), likely.value)
         for likely, nodes in rooms

@@ -39,19 +39,19 @@ LEAST = 4
 
 
 def best_answer(
-    program: Program, costs: Sequence[int], seed: int, uniform: bool, clock: Deadline
+    program: Program, costs: Sequence[int], seed: int, uniform: bool, deadline: Deadline
 ) -> SolveResult:
     """The answer worth most by `costs` that is found in the time left, and its bound."""
     solver = CpSat(program, seed, scored=True, uniform=uniform)
     if program.size >= MANY:
-        return solver.maximize(costs, clock.left())
+        return solver.maximize(costs, deadline.left())
     work = FIRST * max(1.0, program.size / SIZE)
-    first = solver.maximize(costs, clock.left(), work)
+    first = solver.maximize(costs, deadline.left(), work)
     if first.proven:
         return first
     if first.values is None or first.ranges is None:
-        return solver.maximize(costs, clock.left())
-    return climb(program, costs, first, seed, clock)
+        return solver.maximize(costs, deadline.left())
+    return climb(program, costs, first, seed, deadline)
 
 
 def climb(
@@ -59,17 +59,17 @@ def climb(
     costs: Sequence[int],
     first: SolveResult,
     seed: int,
-    clock: Deadline,
+    deadline: Deadline,
     work: float = WINDOW,
 ) -> SolveResult:
     """The best answer, from an unproven one with `values` and `ranges`."""
     values, objective, bound = first.values, first.objective, first.bound
     left, solver = _left(program, costs, first.ranges or [], seed)
     width = max(LEAST, (bound - objective) // SHARE)
-    while bound > objective and clock.left():
+    while bound > objective and deadline.left():
         least = max(bound - width + 1, objective + 1)
         window = (least - left.constant, bound - left.constant)
-        found = solver.maximize(left.costs, clock.left(), work, window)
+        found = solver.maximize(left.costs, deadline.left(), work, window)
         if found.values is None and found.proven:
             bound, width = least - 1, 2 * width
             continue

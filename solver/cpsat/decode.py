@@ -22,7 +22,7 @@ class PlacedGang:
     """One gang on nodes: for each role the node of each unbound pod, in rank order."""
 
     gang: Gang
-    unit: GangGroup
+    group: GangGroup
     nodes: list[list[int]]
 
 
@@ -34,118 +34,122 @@ class Decoded:
     misfits: frozenset[int] = frozenset()
 
 
-def decode(layout: Model, values: list[int], placed: dict[tuple[int, int], list[Gang]]) -> Decoded:
-    """Put gangs where `values` say: those `placed` by (unit, party), else all of the party."""
-    chosen = [_chosen(variables, values) for variables in layout.units]
-    slots, failed = _pack(layout, values, chosen)
+def decode(model: Model, values: list[int], placed: dict[tuple[int, int], list[Gang]]) -> Decoded:
+    """Put gangs where `values` say: those `placed` by (group, gang class), else all of the gang class."""
+    chosen = [_chosen(variables, values) for variables in model.groups]
+    slots, failed = _pack(model, values, chosen)
     if failed:
         return Decoded(misfits=failed)
     out = Decoded()
-    for position, variables in enumerate(layout.units):
-        unit = variables.unit
+    for position, variables in enumerate(model.groups):
+        group = variables.group
         stock = _Stock(slots, position)
-        for number, takes_of in enumerate(_takes(layout, variables, values, chosen[position])):
-            party = unit.parties[number]
-            gangs = party.gangs * len(takes_of) if unit.phantom else party.gangs
+        for number, takes_of in enumerate(_takes(model, variables, values, chosen[position])):
+            gang_class = group.gang_classes[number]
+            gangs = gang_class.gangs * len(takes_of) if group.phantom else gang_class.gangs
             for gang, takes in zip(placed.get((position, number), gangs), takes_of, strict=False):
-                nodes: list[list[int]] = [[] for _ in unit.roles]
+                nodes: list[list[int]] = [[] for _ in group.roles]
                 for leaf, counts in takes:
                     for role, count in enumerate(counts):
-                        nodes[role] += stock.draw(role, leaf, count, unit.kind.key.one_per_node)
-                out.gangs.append(PlacedGang(gang, unit, nodes))
+                        nodes[role] += stock.draw(role, leaf, count, group.kind.key.one_per_node)
+                out.gangs.append(PlacedGang(gang, group, nodes))
     return out
 
 
-def misfits(layout: Model, values: list[int]) -> frozenset[int]:
+def misfits(model: Model, values: list[int]) -> frozenset[int]:
     """Leaves where the numbers of pods obey the rows but cannot be packed as found."""
-    if not layout.inexact:
+    if not model.inexact:
         return frozenset()
-    chosen = [_chosen(variables, values) for variables in layout.units]
-    return _pack(layout, values, chosen, set(layout.inexact))[1]
+    chosen = [_chosen(variables, values) for variables in model.groups]
+    return _pack(model, values, chosen, set(model.inexact))[1]
 
 
-def staying(layout: Model, values: list[int]) -> list[Resident]:
+def staying(model: Model, values: list[int]) -> list[Resident]:
     """The gangs that stay where they are."""
-    return [one for keep in layout.keeps for one in keep.residents[: values[keep.variable]]]
+    return [one for keep in model.keeps for one in keep.residents[: values[keep.variable]]]
 
 
 class _Stock:
-    """Node slots of one unit by role and leaf, handed out in node order."""
+    """Node slots of one group by role and leaf, handed out in node order."""
 
-    def __init__(self, slots: dict[tuple[int, int, int], list[int]], unit: int) -> None:
+    def __init__(self, slots: dict[tuple[int, int, int], list[int]], group: int) -> None:
         self._slots = slots
-        self._unit = unit
+        self._group = group
 
     def draw(self, role: int, leaf: int, count: int, one_per_node: bool) -> list[int]:
         if not count:
             return []
-        stock = self._slots[self._unit, role, leaf]
+        stock = self._slots[self._group, role, leaf]
         if one_per_node:
             taken = list(dict.fromkeys(stock))[:count]
             for node in taken:
                 stock.remove(node)
             return taken
-        taken, self._slots[self._unit, role, leaf] = stock[:count], stock[count:]
+        taken, self._slots[self._group, role, leaf] = stock[:count], stock[count:]
         return taken
 
 
 def _chosen(variables: GroupVariables, values: list[int]) -> list[list[tuple[Candidate, int]]]:
-    """By class, the places where the values put gangs of the unit, and how many."""
+    """By class, the places where the values put gangs of the group, and how many."""
     return [
-        [(place, values[variable]) for place, variable in group.places if values[variable]]
-        for group in variables.classes
+        [
+            (place, values[variable])
+            for place, variable in candidate_class.places
+            if values[variable]
+        ]
+        for candidate_class in variables.classes
     ]
 
 
 def _takes(
-    layout: Model,
+    model: Model,
     variables: GroupVariables,
     values: list[int],
     chosen: list[list[tuple[Candidate, int]]],
 ) -> list[list[list[tuple[int, Counts]]]]:
-    """By party, for each gang that the values place, its new pods by leaf in rank order."""
-    unit = variables.unit
-    out: list[list[list[tuple[int, Counts]]]] = [[] for _ in unit.parties]
-    for group, here in zip(variables.classes, chosen, strict=True):
+    """By gang class, for each gang that the values place, its new pods by leaf in rank order."""
+    group = variables.group
+    out: list[list[list[tuple[int, Counts]]]] = [[] for _ in group.gang_classes]
+    for candidate_class, here in zip(variables.classes, chosen, strict=True):
         places = [
-            [(leaf, unit.new_pods(leaf, counts)) for leaf, counts in place.takes]
+            [(leaf, group.new_pods(leaf, counts)) for leaf, counts in place.takes]
             for place, gangs in here
             for _ in range(gangs)
         ]
-        if not group.flows:
+        if not candidate_class.flows:
             out[0] += places
-        for party, flow in group.flows.items():
-            out[party] += places[: values[flow]]
+        for gang_class, flow in candidate_class.flows.items():
+            out[gang_class] += places[: values[flow]]
             places = places[values[flow] :]
-    if unit.by_take:
+    if group.by_take:
         if any(values[variable] for _, variable in variables.spines):
             out[0].append(
                 [
-                    (leaf, unit.new_pods(leaf, counts))
+                    (leaf, group.new_pods(leaf, counts))
                     for leaf, counts, variable in variables.takes
                     if values[variable]
                 ]
             )
         return out
     for spine, variable in variables.spines:
-        out[0] += _deal(layout, variables, values, spine, values[variable])
+        out[0] += _deal(model, variables, values, spine, values[variable])
     return out
 
 
 def _deal(
-    layout: Model, variables: GroupVariables, values: list[int], spine: int, gangs: int
+    model: Model, variables: GroupVariables, values: list[int], spine: int, gangs: int
 ) -> list[list[tuple[int, Counts]]]:
     """Share out the pods of equal loose gangs of a spine, no leaf beyond what it could hold.
 
     Leaves with most pods per gang left go first, so that no gang exceeds a leaf's capacity.
     """
-    size = variables.unit.kind.sizes[0]
+    size = variables.group.kind.sizes[0]
     left = {
         leaf: sum(c * values[v] for c, v in terms)
         for (_, leaf), terms in variables.pods.items()
-        if layout.view.ground.spine_of[leaf] == spine
+        if model.state.fabric.spine_of[leaf] == spine
     }
-    capacity = variables.unit.kind.capacity
+    capacity = variables.group.kind.capacity
     out: list[list[tuple[int, Counts]]] = []
     for remaining in range(gangs, 0, -1):
         takes = {leaf: max(0, n - (remaining - 1) * capacity[leaf]) for leaf, n in left.items()}
@@ -161,38 +165,38 @@ def _deal(
 
 
 def _pack(
-    layout: Model,
+    model: Model,
     values: list[int],
     chosen: list[list[list[tuple[Candidate, int]]]],
     only: set[NodeClass] | None = None,
 ) -> tuple[dict[tuple[int, int, int], list[int]], frozenset[int]]:
-    """(unit, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
-    by_bin: dict[NodeClass, list[tuple[int, int, int, int]]] = defaultdict(list)
-    for position, variables in enumerate(layout.units):
-        roles = variables.unit.roles
+    """(group, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
+    by_node_class: dict[NodeClass, list[tuple[int, int, int, int]]] = defaultdict(list)
+    for position, variables in enumerate(model.groups):
+        roles = variables.group.roles
         for leaf in _touched(variables, chosen[position]):
             for role in roles:
-                for bin_, terms in variables.bins.get((role, leaf), ()):
+                for node_class, terms in variables.node_classes.get((role, leaf), ()):
                     pods = sum([c * values[v] for c, v in terms])
-                    if pods and (only is None or bin_ in only):
-                        by_bin[bin_].append((position, role, leaf, pods))
+                    if pods and (only is None or node_class in only):
+                        by_node_class[node_class].append((position, role, leaf, pods))
     slots: dict[tuple[int, int, int], list[int]] = defaultdict(list)
     rest = AmountCache()
     pinned: dict[int, list[Resources]] = defaultdict(list)
-    for resident in staying(layout, values):
+    for resident in staying(model, values):
         for node, request, pods in resident.seats:
             pinned[node] += [request] * pods
     failed = set()
-    for bin_, groups in by_bin.items():
-        if not _pack_bin(layout, values, bin_, groups, pinned, slots, rest):
-            failed.add(bin_.leaf)
+    for node_class, groups in by_node_class.items():
+        if not _pack_bin(model, values, node_class, groups, pinned, slots, rest):
+            failed.add(node_class.leaf)
     for nodes in slots.values():
         nodes.sort()
     return slots, frozenset(failed)
 
 
 def _touched(variables: GroupVariables, chosen: list[list[tuple[Candidate, int]]]) -> list[int]:
-    """Leaves where pods of the unit are placed, each once."""
+    """Leaves where pods of the group are placed, each once."""
     touched = {leaf: None for here in chosen for place, _ in here for leaf, _ in place.takes}
     if variables.spines:
         touched.update(dict.fromkeys(leaf for _, leaf in variables.pods))
@@ -200,41 +204,43 @@ def _touched(variables: GroupVariables, chosen: list[list[tuple[Candidate, int]]
 
 
 def _pack_bin(
-    layout: Model,
+    model: Model,
     values: list[int],
-    bin_: NodeClass,
+    node_class: NodeClass,
     groups: list[tuple[int, int, int, int]],
     pinned: dict[int, list[Resources]],
     slots: dict[tuple[int, int, int], list[int]],
     rest: AmountCache,
 ) -> bool:
     """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
-    free: dict[int, Resources] = {i: layout.view.free[i] for i in bin_.nodes}
-    if not _find_devices(layout, bin_, groups):
+    free: dict[int, Resources] = {i: model.state.free[i] for i in node_class.nodes}
+    if not _find_devices(model, node_class, groups):
         return False
-    for node in bin_.nodes:
+    for node in node_class.nodes:
         for request in pinned.get(node, ()):
             free[node] = rest.after(free[node], request)
     stays: dict[tuple[int, int, int], list[int]] = {}
     for position, role, leaf, _ in groups:
-        if layout.units[position].kept:
-            kept = _kept(layout.units[position], values, role, leaf, bin_)
-            asked = layout.units[position].unit.kind.requests[role]
+        if model.groups[position].kept:
+            kept = _kept(model.groups[position], values, role, leaf, node_class)
+            asked = model.groups[position].group.kind.requests[role]
             stays[position, role, leaf] = kept
             for node in kept:
                 free[node] = rest.after(free[node], asked)
             slots[position, role, leaf] += kept
     phantoms_on: set[int] = set()
 
-    def size(group: tuple[int, int, int, int]) -> tuple[bool, int, int, int]:
-        unit = layout.units[group[0]].unit
-        asked = unit.kind.requests[group[1]]
-        return (unit.phantom, -asked.gpus, -(asked.cpu or 0), -(asked.memory or 0))
+    def size(candidate_class: tuple[int, int, int, int]) -> tuple[bool, int, int, int]:
+        group = model.groups[candidate_class[0]].group
+        asked = group.kind.requests[candidate_class[1]]
+        return (group.phantom, -asked.gpus, -(asked.cpu or 0), -(asked.memory or 0))
 
-    for group in sorted(groups, key=lambda group: (size(group), group)):
-        position, role, leaf, pods = group
-        unit = layout.units[position].unit
-        asked, phantom = unit.kind.requests[role], unit.phantom
+    for candidate_class in sorted(
+        groups, key=lambda candidate_class: (size(candidate_class), candidate_class)
+    ):
+        position, role, leaf, pods = candidate_class
+        group = model.groups[position].group
+        asked, phantom = group.kind.requests[role], group.phantom
         left = pods - len(stays.get((position, role, leaf), ()))
         barred = phantoms_on if phantom else set()
         nodes = _fill(free, asked, left, rest, barred, 1 if phantom else left)
@@ -270,35 +276,35 @@ def _fill(
 
 
 def _find_devices(
-    layout: Model,
-    bin_: NodeClass,
+    model: Model,
+    node_class: NodeClass,
     groups: list[tuple[int, int, int, int]],
 ) -> bool:
     """Whether all pods find devices, where some demand more of them than their number.
 
-    The bin is one node then. Among gangs that stand it is left to the commit, which knows the
+    The node class is one node then. Among gangs that stand it is left to the commit, which knows the
     devices that they have.
     """
-    if not layout.view.snapshot.demanding:
+    if not model.state.snapshot.demanding:
         return True
     requests = [
-        layout.units[position].unit.kind.requests[role]
+        model.groups[position].group.kind.requests[role]
         for position, role, _, pods in groups
         for _ in range(pods)
     ]
-    stands = any(layout.units[position].unit.stand is not None for position, *_ in groups)
-    if stands or layout.keeps or all(request.wants is None for request in requests):
+    stands = any(model.groups[position].group.current_seats is not None for position, *_ in groups)
+    if stands or model.keeps or all(request.wants is None for request in requests):
         return True
     asks = [(request.gpus, request.wants) for request in requests]
-    return free_devices(layout.view.free[bin_.node]).shared_out(asks) is not None
+    return free_devices(model.state.free[node_class.node]).shared_out(asks) is not None
 
 
 def _kept(
-    variables: GroupVariables, values: list[int], role: int, leaf: int, bin_: NodeClass
+    variables: GroupVariables, values: list[int], role: int, leaf: int, node_class: NodeClass
 ) -> list[int]:
-    """The seats in the bin where members of a unit that stands stay."""
+    """The seats in the node class where members of a group that stands stay."""
     for here, seats, terms in variables.kept.get((role, leaf), ()):
-        if here is bin_:
+        if here is node_class:
             nodes = [node for node, pods in sorted(seats.items()) for _ in range(pods)]
             return nodes[: sum([c * values[v] for c, v in terms])]
     return []

@@ -25,65 +25,65 @@ WORTHWHILE = 1
 """So many times more quiet places than rivals, or none would go."""
 
 Option = tuple[int, int, int, int, int]
-"""A place on nodes of one comfort: leaf, comfort, least and most points without the party's,
+"""A place on nodes of one score class: leaf, score class, least and most points without the gang class's,
 and the pods that it takes to block it."""
 
 
 def prune(
-    view: CycleState, scorer: Scorer, units: list[tuple[GangGroup, list[OpenCandidates]]]
+    state: CycleState, scorer: Scorer, groups: list[tuple[GangGroup, list[OpenCandidates]]]
 ) -> dict[int, set[tuple[int, int]]]:
-    """Drop what cannot matter from the usable places of each unit.
+    """Drop what cannot matter from the usable places of each group.
 
-    Returns, by position of the unit, the (leaf, comfort) pairs that gangs of one pod need
+    Returns, by position of the group, the (leaf, score class) pairs that gangs of one pod need
     not consider although their leaf remains.
     """
-    reached = [_leaves(classes) for _, classes in units]
+    reached = [_leaves(classes) for _, classes in groups]
     contested: set[int] = set()
-    for (unit, _), leaves in zip(units, reached, strict=True):
-        if unit.phantom:
+    for (group, _), leaves in zip(groups, reached, strict=True):
+        if group.phantom:
             contested |= leaves
     rivals = sum(
-        unit.most * sum(unit.kind.sizes)
-        for (unit, _), leaves in zip(units, reached, strict=True)
-        if not unit.phantom and (unit.loose or not leaves <= contested)
+        group.most * sum(group.kind.sizes)
+        for (group, _), leaves in zip(groups, reached, strict=True)
+        if not group.phantom and (group.loose or not leaves <= contested)
     )
     skipped: dict[int, set[tuple[int, int]]] = {}
-    for position, ((unit, classes), leaves) in enumerate(zip(units, reached, strict=True)):
-        if not _prunable(unit):
+    for position, ((group, classes), leaves) in enumerate(zip(groups, reached, strict=True)):
+        if not _prunable(group):
             continue
         quiet = leaves - contested
         places = len(quiet)
-        if unit.kind.sizes == (1,):
-            comforts = view.open_comforts(unit.kind)
-            places = sum([len(comforts[leaf]) for leaf in quiet])
+        if group.kind.sizes == (1,):
+            score_classes = state.open_comforts(group.kind)
+            places = sum([len(score_classes[leaf]) for leaf in quiet])
         if places > WORTHWHILE * rivals:
-            skipped[position] = _prune_unit(view, scorer, unit, classes, contested, rivals)
+            skipped[position] = _prune_unit(state, scorer, group, classes, contested, rivals)
     return skipped
 
 
 def _leaves(classes: list[OpenCandidates]) -> set[int]:
     """All leaves of the places."""
-    return {leaf for group in classes for place, _ in group.places for leaf, _ in place.takes}
+    return {leaf for opened in classes for place, _ in opened.places for leaf, _ in place.takes}
 
 
-def _prunable(unit: GangGroup) -> bool:
-    alone = unit.phantom or unit.loose or unit.careful or bool(unit.bound)
+def _prunable(group: GangGroup) -> bool:
+    alone = group.phantom or group.loose or group.careful or bool(group.bound)
     return (
         not alone
-        and len(unit.kind.sizes) == 1
-        and all(party.locations.of_one_leaf for party in unit.parties)
+        and len(group.kind.sizes) == 1
+        and all(gang_class.candidates.of_one_leaf for gang_class in group.gang_classes)
     )
 
 
 def _prune_unit(
-    view: CycleState,
+    state: CycleState,
     scorer: Scorer,
-    unit: GangGroup,
+    group: GangGroup,
     classes: list[OpenCandidates],
     contested: set[int],
     rivals: int,
 ) -> set[tuple[int, int]]:
-    options = [_options(view, scorer, unit, group) for group in classes]
+    options = [_options(state, scorer, group, opened) for opened in classes]
     quiet = [
         sorted(
             [
@@ -96,30 +96,36 @@ def _prune_unit(
         )
         for some in options
     ]
-    floors = [_floor(party, classes, quiet, rivals) for party in range(len(unit.parties))]
+    floors = [
+        _floor(gang_class, classes, quiet, rivals) for gang_class in range(len(group.gang_classes))
+    ]
     needed: set[tuple[int, int]] = set()
-    for group, some in zip(classes, options, strict=True):
-        below = [floors[party] - points for party, points in group.worth.items()]
+    for opened, some in zip(classes, options, strict=True):
+        below = [floors[gang_class] - points for gang_class, points in opened.worth.items()]
         floor = min(below)
-        needed.update([(leaf, comfort) for leaf, comfort, _, most, _ in some if most >= floor])
+        needed.update(
+            [(leaf, score_class) for leaf, score_class, _, most, _ in some if most >= floor]
+        )
     leaves = {leaf for leaf, _ in needed}
-    for group in classes:
-        group.places = [entry for entry in group.places if entry[0].takes[0][0] in leaves]
-    classes[:] = [group for group in classes if group.places]
+    for opened in classes:
+        opened.places = [entry for entry in opened.places if entry[0].takes[0][0] in leaves]
+    classes[:] = [opened for opened in classes if opened.places]
     return {
-        (leaf, comfort)
+        (leaf, score_class)
         for some in options
-        for leaf, comfort, _, _, _ in some
-        if leaf in leaves and (leaf, comfort) not in needed
+        for leaf, score_class, _, _, _ in some
+        if leaf in leaves and (leaf, score_class) not in needed
     }
 
 
-def _floor(party: int, classes: list[OpenCandidates], quiet: list[list[int]], rivals: int) -> int:
-    """What the party gets at its (rivals + 1)-th best quiet place; at least that is needed."""
+def _floor(
+    gang_class: int, classes: list[OpenCandidates], quiet: list[list[int]], rivals: int
+) -> int:
+    """What the gang class gets at its (rivals + 1)-th best quiet place; at least that is needed."""
     values = [
-        least + group.worth[party]
-        for group, some in zip(classes, quiet, strict=True)
-        if party in group.worth
+        least + opened.worth[gang_class]
+        for opened, some in zip(classes, quiet, strict=True)
+        if gang_class in opened.worth
         for least in some[: rivals + 1]
     ]
     if rivals >= len(values):
@@ -129,26 +135,26 @@ def _floor(party: int, classes: list[OpenCandidates], quiet: list[list[int]], ri
 
 
 def _options(
-    view: CycleState, scorer: Scorer, unit: GangGroup, group: OpenCandidates
+    state: CycleState, scorer: Scorer, group: GangGroup, opened: OpenCandidates
 ) -> list[Option]:
-    """One option per place and comfort for gangs of one pod, else one for the whole leaf."""
-    table = scorer.node_points(unit, 0)
-    comforts = view.open_comforts(unit.kind)
-    counts: Counts = unit.kind.sizes
-    weight = scorer.new_weight(unit)
-    base_of = scorer.leaf_points(unit, counts, False)
-    room, in_leaf = view.room(unit.kind).by_node[0], view.ground.in_leaf
+    """One option per place and score class for gangs of one pod, else one for the whole leaf."""
+    table = scorer.node_points(group, 0)
+    score_classes = state.open_comforts(group.kind)
+    counts: Counts = group.kind.sizes
+    weight = scorer.new_weight(group)
+    base_of = scorer.leaf_points(group, counts, False)
+    room, in_leaf = state.room(group.kind).by_node[0], state.fabric.in_leaf
     options: list[Option] = []
-    for place, _ in group.places:
+    for place, _ in opened.places:
         leaf = place.takes[0][0]
         base = base_of[leaf]
-        here = comforts[leaf]
+        here = score_classes[leaf]
         if counts == (1,):
-            for comfort, nodes in here.items():
-                points = base + weight * table[comfort]
-                options.append((leaf, comfort, points, points, nodes))
+            for score_class, nodes in here.items():
+                points = base + weight * table[score_class]
+                options.append((leaf, score_class, points, points, nodes))
             continue
-        values = [weight * table[comfort] for comfort in here]
+        values = [weight * table[score_class] for score_class in here]
         blockers = 1
         if max(room[in_leaf[leaf].start : in_leaf[leaf].stop]) == 1:
             blockers = sum(here.values()) - counts[0] + 1

@@ -23,10 +23,10 @@ LARGEST_OBJECTIVE = 1 << 46
 
 @dataclass(slots=True)
 class TierClass:
-    """Gangs of one party, tier, age step and quota, oldest first; `count` are placed."""
+    """Gangs of one gang class, tier, age step and quota, oldest first; `count` are placed."""
 
-    unit: int
-    party: int
+    group: int
+    gang_class: int
     priority: int
     value: int
     gangs: list[Gang]
@@ -62,24 +62,24 @@ class LexicographicSearch:
         self._moving = moving
         self.solver = CpSat(program, seed, scored=False, uniform=uniform, cuts=moving)
         by_priority: dict[int, Tier] = {}
-        for group in sorted(classes, key=lambda c: -c.priority):
-            by_priority.setdefault(group.priority, []).append(group)
+        for tier_class in sorted(classes, key=lambda c: -c.priority):
+            by_priority.setdefault(tier_class.priority, []).append(tier_class)
         self._tiers = list(by_priority.values())
         self.stages: list[Stage] = []
 
-    def solve(self, clock: Deadline) -> list[int] | None:
+    def solve(self, deadline: Deadline) -> list[int] | None:
         """The value of every variable, `None` where the time ended before any was found."""
         values: list[int] | None = None
         start = 0
         while start < len(self._tiers):
             tiers, weights = self._next(start)
             terms = [
-                (weight * group.value, group.variable)
+                (weight * tier_class.value, tier_class.variable)
                 for tier, weight in zip(tiers, weights, strict=True)
-                for group in tier
+                for tier_class in tier
             ]
-            watch = clock.watch()
-            answer = self.solver.maximize(costs_of(self._program, terms), clock.left())
+            watch = deadline.watch()
+            answer = self.solver.maximize(costs_of(self._program, terms), deadline.left())
             values = values if answer.values is None else answer.values
             if values is None:
                 return None
@@ -114,13 +114,15 @@ class LexicographicSearch:
         left = answer.bound
         proven = answer.values is not None
         for tier, weight in zip(tiers, weights, strict=True):
-            for group in tier:
-                group.count = values[group.variable]
+            for tier_class in tier:
+                tier_class.count = values[tier_class.variable]
                 if not self._moving:
-                    self.solver.fix(group.variable, group.count)
-            placed = sum(group.value * group.count for group in tier)
+                    self.solver.fix(tier_class.variable, tier_class.count)
+            placed = sum(tier_class.value * tier_class.count for tier_class in tier)
             if self._moving:
-                self.solver.hold([(group.value, group.variable) for group in tier], placed)
+                self.solver.hold(
+                    [(tier_class.value, tier_class.variable) for tier_class in tier], placed
+                )
             bound = min(_most(tier), left // weight) if proven else _most(tier)
             bound = placed if answer.proven else max(bound, placed)
             proven = proven and bound == placed
@@ -130,4 +132,4 @@ class LexicographicSearch:
 
 
 def _most(tier: Tier) -> int:
-    return sum(group.most for group in tier)
+    return sum(tier_class.most for tier_class in tier)

@@ -1,8 +1,8 @@
-"""The places of a unit with room now, in classes: the same to every party of the unit.
+"""The places of a group with room now, in classes: the same to every gang class of the group.
 
-Parties of a unit share the strategy and the pods, so what a place is worth to one of them
+Gang classes of a group share the strategy and the pods, so what a place is worth to one of them
 follows from three things: whether it may go there, over how many leaves and spines the place
-goes, and which of its pods meet the party's preferred domain. Only the last is looked up
+goes, and which of its pods meet the gang class's preferred domain. Only the last is looked up
 place by place, and only inside that domain.
 """
 
@@ -19,34 +19,36 @@ from fourleaf.solver.instance.joined_candidates import Entry, JoinedCandidates, 
 from fourleaf.solver.objective.scorer import Scorer
 
 Extra = tuple[tuple[int, int], ...]
-"""(party, points) of the parties whose preferred domain is met."""
+"""(gang class, points) of the gang classes whose preferred domain is met."""
 
 
 @dataclass(slots=True)
 class OpenCandidates:
-    """Places of one class: what they are worth by party, and (place, gangs that fit) of each."""
+    """Places of one class: what they are worth by gang class, and (place, gangs that fit) of each."""
 
     worth: dict[int, int]
     places: list[Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class _Group:
-    """Parties of a unit with the same locations."""
+class _Sharing:
+    """Gang classes of a group with the same candidates."""
 
-    locations: Candidates
-    parties: list[int] = field(default_factory=list)
+    candidates: Candidates
+    gang_classes: list[int] = field(default_factory=list)
 
 
 def open_candidates(
-    view: CycleState, unit: GangGroup, scorer: Scorer | None
+    state: CycleState, group: GangGroup, scorer: Scorer | None
 ) -> list[OpenCandidates]:
-    """The classes of a unit that places gangs at locations; without `scorer` all are worth 0."""
-    groups: dict[int, _Group] = {}
-    for number, party in enumerate(unit.parties):
-        groups.setdefault(id(party.locations), _Group(party.locations)).parties.append(number)
-    merged = _merged(view, unit, groups)
-    special = _special(unit, scorer, groups.values(), merged) if scorer else {}
+    """The classes of a group that places gangs at candidates; without `scorer` all are worth 0."""
+    sharing: dict[int, _Sharing] = {}
+    for number, gang_class in enumerate(group.gang_classes):
+        sharing.setdefault(
+            id(gang_class.candidates), _Sharing(gang_class.candidates)
+        ).gang_classes.append(number)
+    merged = _merged(state, group, sharing)
+    special = _special(group, scorer, sharing.values(), merged) if scorer else {}
     apart: dict[ReachKey, list[int]] = defaultdict(list)
     for number in special:
         apart[merged.reach[number]].append(number)
@@ -57,11 +59,11 @@ def open_candidates(
         key = ((members, used), extra)
         known = classes.get(key)
         if known is None:
-            inside = [groups[one] for i, one in enumerate(merged.order) if members >> i & 1]
-            known = classes[key] = OpenCandidates(_worth(unit, scorer, inside, used, dict(extra)))
+            inside = [sharing[one] for i, one in enumerate(merged.order) if members >> i & 1]
+            known = classes[key] = OpenCandidates(_worth(group, scorer, inside, used, dict(extra)))
         return known.places
 
-    most = unit.most
+    most = group.most
     for reach, places in merged.by_reach.items():
         without = special if reach in apart else ()
         common = [
@@ -77,65 +79,75 @@ def open_candidates(
     return list(classes.values())
 
 
-def _merged(view: CycleState, unit: GangGroup, groups: Mapping[int, _Group]) -> JoinedCandidates:
-    """The places of all groups, worked out once for units that may go wherever there is room."""
-    if unit.stand is not None or unit.bound or unit.within is not None:
-        return join({one: _open(view, unit, group) for one, group in groups.items()})
-    key = frozenset(groups)
-    known = view.merged.get(key)
+def _merged(
+    state: CycleState, group: GangGroup, sharing: Mapping[int, _Sharing]
+) -> JoinedCandidates:
+    """The places of all groups, worked out once for groups that may go wherever there is room."""
+    if group.current_seats is not None or group.bound or group.within is not None:
+        return join({one: _open(state, group, shared) for one, shared in sharing.items()})
+    key = frozenset(sharing)
+    known = state.merged.get(key)
     if known is None:
-        places = {one: _open(view, unit, group) for one, group in groups.items()}
-        known = view.merged[key] = join(places)
+        places = {one: _open(state, group, shared) for one, shared in sharing.items()}
+        known = state.merged[key] = join(places)
     return known
 
 
-def _open(view: CycleState, unit: GangGroup, group: _Group) -> list[Entry]:
-    party = unit.parties[group.parties[0]]
-    if unit.stand is not None:
-        return [(place, 1) for place in unit.stand.places]
-    if not unit.bound:
-        places = view.open_places(party.kind, party.locations)
+def _open(state: CycleState, group: GangGroup, shared: _Sharing) -> list[Entry]:
+    gang_class = group.gang_classes[shared.gang_classes[0]]
+    if group.current_seats is not None:
+        return [(place, 1) for place in group.current_seats.places]
+    if not group.bound:
+        places = state.open_places(gang_class.kind, gang_class.candidates)
     else:
-        room = view.room(unit.kind).by_leaf
-        places = [(place, 1) for place in party.locations.required if unit.fit_bound(place, room)]
-    if unit.within is None:
+        room = state.room(group.kind).by_leaf
+        places = [
+            (place, 1) for place in gang_class.candidates.required if group.fit_bound(place, room)
+        ]
+    if group.within is None:
         return places
-    return [(place, fit) for place, fit in places if unit.reaches(place)]
+    return [(place, fit) for place, fit in places if group.reaches(place)]
 
 
 def _special(
-    unit: GangGroup, scorer: Scorer, groups: Iterable[_Group], merged: JoinedCandidates
+    group: GangGroup, scorer: Scorer, sharing: Iterable[_Sharing], merged: JoinedCandidates
 ) -> dict[int, list[tuple[int, int]]]:
-    """Place number -> (party, points) where pods there meet the party's preferred domain."""
+    """Place number -> (gang class, points) where pods there meet the gang class's preferred domain."""
     special: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    met = scorer.preference(unit.gang, None)
-    for group in groups:
-        for number in group.parties:
-            inside = scorer.view.ground.domain(unit.parties[number].gangs[0].preferred_domain)
+    met = scorer.preference(group.gang, None)
+    for shared in sharing:
+        for number in shared.gang_classes:
+            inside = scorer.state.fabric.domain(
+                group.gang_classes[number].gangs[0].preferred_domain
+            )
             points: dict[int, int] = defaultdict(int)
             for leaf in inside or ():
-                for place, counts in group.locations.at_leaf.get(leaf, ()):
+                for place, counts in shared.candidates.at_leaf.get(leaf, ()):
                     if place.number in merged.reach:
-                        points[place.number] += met * scorer.leaf_weight(unit, leaf, counts)
+                        points[place.number] += met * scorer.leaf_weight(group, leaf, counts)
             for place_number, extra in points.items():
                 special[place_number].append((number, extra))
     return special
 
 
 def _worth(
-    unit: GangGroup, scorer: Scorer | None, groups: list[_Group], used: int, extra: dict[int, int]
+    group: GangGroup,
+    scorer: Scorer | None,
+    sharing: list[_Sharing],
+    used: int,
+    extra: dict[int, int],
 ) -> dict[int, int]:
-    """Points of `topologyAlignment` for a whole gang, by party."""
-    parties = sorted(number for group in groups for number in group.parties)
+    """Points of `topologyAlignment` for a whole gang, by gang class."""
+    gang_classes = sorted(number for shared in sharing for number in shared.gang_classes)
     if scorer is None:
-        return dict.fromkeys(parties, 0)
-    total = scorer.new_weight(unit)
-    met = total * scorer.preference(unit.gang, None)
+        return dict.fromkeys(gang_classes, 0)
+    total = scorer.new_weight(group)
+    met = total * scorer.preference(group.gang, None)
     worth = {}
-    for number in parties:
-        party = unit.parties[number]
-        gang = party.gangs[0]
-        compact = total * scorer.compactness(party.locations, gang, used)
-        wish = scorer.view.ground.domain(gang.preferred_domain) is not None
+    for number in gang_classes:
+        gang_class = group.gang_classes[number]
+        gang = gang_class.gangs[0]
+        compact = total * scorer.compactness(gang_class.candidates, gang, used)
+        wish = scorer.state.fabric.domain(gang.preferred_domain) is not None
         worth[number] = compact + (extra.get(number, 0) if wish else met)
     return worth

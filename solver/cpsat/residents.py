@@ -1,7 +1,7 @@
 """Residents: gangs that may stay exactly where they are, counted by one variable where alike.
 
-Their pods take the room of the bins in which their nodes lie. Residents with pods in the same
-bins are the same to every row, so one integer counts how many of them stay.
+Their pods take the room of the node classes in which their nodes lie. Residents with pods in the same
+node classes are the same to every row, so one integer counts how many of them stay.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ class Resident:
 class Keep:
     """Residents that are the same to every row; `variable` counts those that stay.
 
-    `seats` are (bin, request, pods) of each of them.
+    `seats` are (node class, request, pods) of each of them.
     """
 
     residents: list[Resident]
     variable: int
     seats: list[tuple[NodeClass, Resources, int]]
 
-    def claims(self) -> Iterator[tuple[NodeClass, Demand]]:
-        """What those that stay take of each bin."""
-        for bin_, request, pods in self.seats:
+    def demands(self) -> Iterator[tuple[NodeClass, Demand]]:
+        """What those that stay take of each node class."""
+        for node_class, request, pods in self.seats:
             terms = [(pods, self.variable)]
             most = pods * len(self.residents)
-            yield bin_, Demand(request, terms, most, terms, most)
+            yield node_class, Demand(request, terms, most, terms, most)
 
 
 def keeps_of(
-    program: Program, residents: Sequence[Resident], bins: Mapping[int, Sequence[NodeClass]]
+    program: Program, residents: Sequence[Resident], node_classes: Mapping[int, Sequence[NodeClass]]
 ) -> list[Keep]:
-    """The residents by what they take of the bins; where no bin is, nobody else wants room."""
-    numbered = [bin_ for here in bins.values() for bin_ in here]
-    at = {node: number for number, bin_ in enumerate(numbered) for node in bin_.nodes}
-    groups: dict[Hashable, list[Resident]] = {}
+    """The residents by what they take of the node classes; where no node class is, nobody else wants room."""
+    numbered = [node_class for here in node_classes.values() for node_class in here]
+    at = {node: number for number, node_class in enumerate(numbered) for node in node_class.nodes}
+    by_key: dict[Hashable, list[Resident]] = {}
     taken: dict[Hashable, dict[tuple[int, int], tuple[Resources, int]]] = {}
     for resident in residents:
         pods: dict[tuple[int, int], int] = defaultdict(int)
@@ -64,13 +64,16 @@ def keeps_of(
                 pods[at[node], id(request)] += count
                 known[id(request)] = request
         key = (resident.alike, resident.demand, tuple(sorted(pods.items())))
-        groups.setdefault(key, []).append(resident)
+        by_key.setdefault(key, []).append(resident)
         taken[key] = {where: (known[where[1]], count) for where, count in pods.items()}
     return [
         Keep(
             members,
             program.variable(len(members)),
-            [(numbered[bin_], *taken[key][bin_, asked]) for bin_, asked in taken[key]],
+            [
+                (numbered[node_class], *taken[key][node_class, asked])
+                for node_class, asked in taken[key]
+            ],
         )
-        for key, members in groups.items()
+        for key, members in by_key.items()
     ]

@@ -76,9 +76,9 @@ def taint_name(taint: Taint) -> str:
     return f"{taint.key}={taint.value}" if taint.value else taint.key
 
 
-def bandwidth_step(ground: FabricIndex, gained: Held, missing: int) -> str:
+def bandwidth_step(fabric: FabricIndex, gained: Held, missing: int) -> str:
     """The bandwidth that enough nodes have, or that too few nodes state theirs."""
-    default = ground.default_bandwidth
+    default = fabric.default_bandwidth
     known: list[tuple[int, int]] = []
     for node, holds in gained:
         offered = default if node.bandwidth is None else node.bandwidth
@@ -90,7 +90,7 @@ def bandwidth_step(ground: FabricIndex, gained: Held, missing: int) -> str:
         if enough >= missing:
             return f"ask for at most {offered} Mbit/s per node"
     silent = len(gained) - len(known)
-    if all(node.bandwidth is None for node in ground.nodes):
+    if all(node.bandwidth is None for node in fabric.nodes):
         who = "no node states its"
     else:
         who = "1 node does not state its" if silent == 1 else f"{silent} nodes do not state their"

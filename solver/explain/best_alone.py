@@ -28,8 +28,8 @@ class BestAlone(FreeBooks):
 
     def __init__(self, snapshot: Snapshot, extensions: Extensions) -> None:
         self._factory = gang_groups_for(snapshot, extensions)
-        view = CycleState(snapshot, self._factory.ground)
-        super().__init__(view, Scorer(view))
+        state = CycleState(snapshot, self._factory.fabric)
+        super().__init__(state, Scorer(state))
         self._points: list[Points] = []
         self._known: dict[Hashable, list[tuple[int, Nodes]]] = {}
         self._alike = not (extensions.node_terms or extensions.leaf_terms)
@@ -42,12 +42,12 @@ class BestAlone(FreeBooks):
         It uses other leaves than `besides`, pods on nodes, does. Raises `KeyError` for a node
         of these that the fabric does not know.
         """
-        ground = self.view.ground
-        taken = {ground.leaf_of[ground.index[node]] for _, node in besides}
+        fabric = self.state.fabric
+        taken = {fabric.leaf_of[fabric.index[node]] for _, node in besides}
         for _, nodes in self._ranked(gang):
-            if {ground.leaf_of[node] for members in nodes for node in members} != taken:
+            if {fabric.leaf_of[node] for members in nodes for node in members} != taken:
                 return tuple(
-                    (pod, ground.nodes[node].name)
+                    (pod, fabric.nodes[node].name)
                     for role, members in zip(gang.roles, nodes, strict=True)
                     for pod, node in zip(role.pods, members, strict=True)
                 )
@@ -55,34 +55,34 @@ class BestAlone(FreeBooks):
 
     def _ranked(self, gang: Gang) -> list[tuple[int, Nodes]]:
         """All places, the best first, with what they are worth; gangs that are alike share them."""
-        unit = self._factory.of(gang)
-        alone = unit.bound or not self._alike
+        group = self._factory.of(gang)
+        alone = group.bound or not self._alike
         key = (
-            id(unit.kind),
-            id(unit.locations),
+            id(group.kind),
+            id(group.candidates),
             gang.strategy,
             gang.latency_sensitive,
             gang.preferred_domain,
             gang.key if alone else None,
         )
         if key not in self._known:
-            self._points = [self.scorer.node_points(unit, role) for role in unit.roles]
+            self._points = [self.scorer.node_points(group, role) for role in group.roles]
             found = [
-                (sum(self.scorer.terms(unit, gang, nodes).values()), nodes)
-                for nodes in self._everywhere(unit)
+                (sum(self.scorer.terms(group, gang, nodes).values()), nodes)
+                for nodes in self._everywhere(group)
             ]
             self._known[key] = sorted(found, key=lambda one: -one[0])
         return self._known[key]
 
-    def _everywhere(self, unit: GangGroup) -> Iterator[Nodes]:
-        room = self._room(unit.kind)
-        for place in unit.locations.required:
-            if unit.fit(place, room) and self._uplinks_hold(unit, place.takes):
-                nodes = self._seat(unit, [(i, unit.new_pods(i, c)) for i, c in place.takes])
+    def _everywhere(self, group: GangGroup) -> Iterator[Nodes]:
+        room = self._room(group.kind)
+        for place in group.candidates.required:
+            if group.fit(place, room) and self._uplinks_hold(group, place.takes):
+                nodes = self._seat(group, [(i, group.new_pods(i, c)) for i, c in place.takes])
                 if nodes is not None:
                     yield nodes
-        for spine in unit.locations.loose_spines:
-            nodes = self._seat_loose(unit, room, spine)
+        for spine in group.candidates.loose_spines:
+            nodes = self._seat_loose(group, room, spine)
             if nodes is not None:
                 yield nodes
 
@@ -90,14 +90,14 @@ class BestAlone(FreeBooks):
         self, kind: GangType, role: int, leaf: int, left: dict[int, Resources], opened: set[int]
     ) -> int | None:
         """The node that is worth most to the pod, then the one with fewest free GPUs."""
-        request, comfort = kind.requests[role], self.view.comfort_id
+        request, score_class = kind.requests[role], self.state.score_class_of
         may_open = kind.max_nodes is None or len(opened) < kind.max_nodes
         best: tuple[int, int, int] | None = None
         for i in kind.eligible[role][leaf]:
             if (i in opened and kind.key.one_per_node) or not (may_open or i in opened):
                 continue
             free = left.get(i, self.free[i])
-            rank = (-self._points[role][comfort[i]], free.gpus, i)
+            rank = (-self._points[role][score_class[i]], free.gpus, i)
             if (best is None or rank < best) and fits(free, request):
                 best = rank
         return None if best is None else best[2]

@@ -22,33 +22,33 @@ MOST_LEAVES = 8
 
 
 class Blockers:
-    """What keeps one unit from one place."""
+    """What keeps one group from one place."""
 
-    def __init__(self, inquiry: Context, unit: GangGroup) -> None:
-        self.inquiry = inquiry
-        self.unit = unit
-        self.kind: GangType = unit.kind
+    def __init__(self, context: Context, group: GangGroup) -> None:
+        self.context = context
+        self.group = group
+        self.kind: GangType = group.kind
         self._in_the_way: dict[int, frozenset[str]] = {}
 
     @cached_property
     def _own(self) -> str:
-        return str(self.unit.gang.key)
+        return str(self.group.gang.key)
 
     @cached_property
     def unit_name(self) -> str:
         """What the gang is counted in: nodes where each pod takes one, else pods."""
-        return "pods" if shares_nodes(self.unit) else "nodes"
+        return "pods" if shares_nodes(self.group) else "nodes"
 
     def holders(self, node: int) -> list[Holder]:
         """The pods on a node that are not the gang's own."""
-        holders = self.inquiry.holders.on(node)
-        if not self.unit.bound:
+        holders = self.context.holders.on(node)
+        if not self.group.bound:
             return holders
         return [holder for holder in holders if holder.ends != self._own]
 
     def blocked(self, leaf: int) -> list[int]:
         """Nodes of a leaf that hold fewer of the gang's pods now than when empty."""
-        free = self.inquiry.after.free
+        free = self.context.after.free
         one = self.kind.key.one_per_node
         nodes = set()
         for role, request in enumerate(self.kind.requests):
@@ -82,7 +82,7 @@ class Blockers:
                 chosen = self._clear(part, needed, ends)
                 clear = clear and chosen is not None
                 for node, pods in chosen or []:
-                    name = self.inquiry.ground.nodes[node].name
+                    name = self.context.fabric.nodes[node].name
                     shown += [(name, holder.shown) for holder in pods]
             elif only_short:
                 continue
@@ -94,15 +94,15 @@ class Blockers:
         self, part: LeafPart, needed: int, ends: list[str]
     ) -> list[tuple[int, list[Holder]]] | None:
         """Pods to wait for, node by node, until the part holds its pods; adds to `ends`."""
-        nodes = [i for leaf in part.leaves for i in self.inquiry.ground.in_leaf[leaf]]
+        nodes = [i for leaf in part.leaves for i in self.context.fabric.in_leaf[leaf]]
         blocked = [i for leaf in part.leaves for i in self.blocked(leaf)]
-        free = {i: self.inquiry.after.free[i] for i in nodes}
+        free = {i: self.context.after.free[i] for i in nodes}
         held: dict[int, dict[str, list[Holder]]] = {}
         for i in blocked:
             for holder in self.holders(i):
                 held.setdefault(i, {}).setdefault(holder.ends, []).append(holder)
         chosen: dict[int, list[Holder]] = {}
-        while seated(self.kind, nodes, part.counts, free, self.unit.bound_nodes) < needed:
+        while seated(self.kind, nodes, part.counts, free, self.group.bound_nodes) < needed:
             step = self._cheapest(held, free, ends, needed)
             if step is None:
                 return None
@@ -167,9 +167,9 @@ def plus_back(free: Resources, request: Resources) -> Resources:
     )
 
 
-def shares_nodes(unit: GangGroup) -> bool:
+def shares_nodes(group: GangGroup) -> bool:
     """Whether the gang is counted in pods, as several of them may share a node."""
-    return unit.kind.shares_nodes and not unit.kind.key.one_per_node
+    return group.kind.shares_nodes and not group.kind.key.one_per_node
 
 
 def ending(ends: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,50 +12,50 @@ from fourleaf.solver.instance.gang_classes import GangGroup
 
 
 def bound_elsewhere(
-    inquiry: Context, unit: GangGroup, as_preferred: GangGroup | None
+    context: Context, group: GangGroup, as_preferred: GangGroup | None
 ) -> Reason | None:
     """The reason where even the empty fabric has no place for the rest beside the bound members."""
-    if not unit.bound:
+    if not group.bound:
         return None
-    alone = inquiry.but_for(unit.gang)
-    if alone.find(unit) is not None:
+    alone = context.but_for(group.gang)
+    if alone.find(group) is not None:
         return None
-    gang = unit.gang
+    gang = group.gang
     counts = (("bound", len(_bound(gang))), ("needed", sum(len(role.pods) for role in gang.roles)))
     steps = []
     if as_preferred is not None and alone.find(as_preferred) is not None:
         steps.append(PREFERRED)
-    steps.append(f"evict {advice.named(_fewest_strays(inquiry, unit))}")
+    steps.append(f"evict {advice.named(_fewest_strays(context, group))}")
     hosts = dict.fromkeys(host for _, host in _bound(gang))
     detail = f"on {advice.named(list(hosts))}"
     return Reason(ReasonKind.BOUND_ELSEWHERE, detail, counts, unblock=tuple(steps))
 
 
-def _fewest_strays(inquiry: Context, unit: GangGroup) -> list[str]:
-    """Bound members to evict so that some location admits the others, as few as can be.
+def _fewest_strays(context: Context, group: GangGroup) -> list[str]:
+    """Bound members to evict so that some candidate admits the others, as few as can be.
 
     All of them where their numbers are no hindrance: then it is their nodes that are.
     """
     best: list[str] | None = None
-    for place in unit.locations.required:
-        strays = _strays(inquiry, unit.gang, place.takes)
+    for place in group.candidates.required:
+        strays = _strays(context, group.gang, place.takes)
         if best is None or len(strays) < len(best):
             best = strays
-    return best or [f"{pod} on {host}" for pod, host in _bound(unit.gang)]
+    return best or [f"{pod} on {host}" for pod, host in _bound(group.gang)]
 
 
 def _bound(gang: Gang) -> list[tuple[str, str]]:
     return [pair for role in gang.roles for pair in role.bound]
 
 
-def _strays(inquiry: Context, gang: Gang, takes: Takes) -> list[str]:
-    ground = inquiry.ground
+def _strays(context: Context, gang: Gang, takes: Takes) -> list[str]:
+    fabric = context.fabric
     left = {leaf: list(counts) for leaf, counts in takes}
     strays = []
     for number, role in enumerate(gang.roles):
         for pod, host in role.bound:
-            node = ground.index.get(host)
-            here = None if node is None else left.get(ground.leaf_of[node])
+            node = fabric.index.get(host)
+            here = None if node is None else left.get(fabric.leaf_of[node])
             if here is None or not here[number]:
                 strays.append(f"{pod} on {host}")
             else:

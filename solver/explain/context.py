@@ -34,11 +34,11 @@ class Context:
         self.plan = plan
         self.gangs = {gang.key: gang for gang in snapshot.gangs}
         self.factory = factory or gang_groups_for(snapshot, extensions)
-        self.ground = self.factory.ground
-        self.spec = self.ground.spec
-        self.view = CycleState(self.snapshot, self.ground)
-        self.scorer = Scorer(self.view)
-        self.holders = Holders(self.snapshot, plan, self.ground)
+        self.fabric = self.factory.fabric
+        self.spec = self.fabric.spec
+        self.state = CycleState(self.snapshot, self.fabric)
+        self.scorer = Scorer(self.state)
+        self.holders = Holders(self.snapshot, plan, self.fabric)
 
     @cached_property
     def selection(self) -> BatchSelection:
@@ -48,12 +48,12 @@ class Context:
     @cached_property
     def now(self) -> FreeRoom:
         """What is free before anything of the plan is placed."""
-        return FreeRoom(self.view, self.scorer)
+        return FreeRoom(self.state, self.scorer)
 
     @cached_property
     def after(self) -> FreeRoom:
         """What the plan leaves free."""
-        after = FreeRoom(self.view, self.scorer)
+        after = FreeRoom(self.state, self.scorer)
         for placement in self.plan.placements:
             self._book(after, placement)
         return after
@@ -66,7 +66,7 @@ class Context:
     @cached_property
     def quota_now(self) -> dict[str, int]:
         """Namespace -> GPUs that its running pods leave of its quota."""
-        return quota_left(self.view)
+        return quota_left(self.state)
 
     @cached_property
     def placed_gpus(self) -> dict[str, int]:
@@ -87,7 +87,7 @@ class Context:
         wider = self.spec.topology.model_copy(update={"window_slack": 1})
         spec = self.spec.model_copy(update={"topology": wider})
         config = self.snapshot.config.model_copy(update={"spec": spec})
-        extensions = self.ground.extensions
+        extensions = self.fabric.extensions
         return Context(
             replace(self.snapshot, config=config),
             replace(self.plan, moves=()),
@@ -97,17 +97,17 @@ class Context:
 
     def but_for(self, gang: Gang) -> FreeRoom:
         """The empty fabric but for the members of `gang` that run already."""
-        free: list[Resources] = [node.allocatable for node in self.ground.nodes]
+        free: list[Resources] = [node.allocatable for node in self.fabric.nodes]
         for role in gang.roles:
             for _, host in role.bound:
-                node = self.ground.index.get(host)
+                node = self.fabric.index.get(host)
                 if node is not None:
                     free[node] = minus(free[node], role.request)
-        return FreeRoom(self.view, self.scorer, free).without_uplinks()
+        return FreeRoom(self.state, self.scorer, free).without_uplinks()
 
     def _book(self, standing: FreeRoom, placement: Placement) -> None:
         gang = self.gangs[placement.gang]
-        index = self.ground.index
+        index = self.fabric.index
         if gang.bandwidth:
             hosts = {pod: index[host] for pod, host in placement.pods}
             nodes = [[hosts[pod] for pod in role.pods] for role in gang.roles]

@@ -40,7 +40,7 @@ def explain(
     if not plan.waiting:
         return plan
     explainer = _Explainer(Context(snapshot, plan, extensions))
-    gangs = explainer.inquiry.gangs
+    gangs = explainer.context.gangs
 
     def told(entry: Waiting) -> Waiting:
         gang = gangs.get(entry.gang)
@@ -58,33 +58,33 @@ def explain(
 class _Explainer:
     """Asks one gang after the other, and gangs that may stand at the same places once."""
 
-    def __init__(self, inquiry: Context) -> None:
-        self.inquiry = inquiry
+    def __init__(self, context: Context) -> None:
+        self.context = context
         self._busy: dict[tuple[int, int], NoRoomNow] = {}
         self._never: dict[tuple[int, int], Reason | None] = {}
 
     def reason(self, gang: Gang) -> Reason:
         """The first reason that holds, from what never changes to what is busy now."""
-        reason = not_considered(self.inquiry, gang)
+        reason = not_considered(self.context, gang)
         if reason is not None:
             return reason
-        unit = self.inquiry.factory.of(gang)
-        key = (id(unit.kind), id(unit.locations))
+        group = self.context.factory.of(gang)
+        key = (id(group.kind), id(group.candidates))
         if key not in self._never:
-            self._never[key] = self._on_empty_fabric(unit)
+            self._never[key] = self._on_empty_fabric(group)
         never = self._never[key]
         if never is not None:
             return never
-        busy = self._busy_for(key, unit)
+        busy = self._busy_for(key, group)
         return (
-            bound_elsewhere(self.inquiry, unit, busy.as_preferred if unit.bound else None)
+            bound_elsewhere(self.context, group, busy.as_preferred if group.bound else None)
             or self._beyond_quota(gang, busy)
             or busy.reason(gang)
         )
 
     def _beyond_quota(self, gang: Gang, busy: NoRoomNow) -> Reason | None:
         """The quota, with what else it takes where room for the gang would still be missing."""
-        quota = quota_exceeded(self.inquiry, gang)
+        quota = quota_exceeded(self.context, gang)
         if quota is None or busy.fits_after:
             return quota
         then = busy.reason(gang)
@@ -92,13 +92,13 @@ class _Explainer:
         steps = (f"{step}, and then {one}" for step in quota.unblock for one in further)
         return replace(quota, near=then.near, unblock=tuple(steps))
 
-    def _on_empty_fabric(self, unit: GangGroup) -> Reason | None:
-        reason = no_matching_nodes(self.inquiry.ground, unit)
-        return too_large(self.inquiry, unit) if reason is None else reason
+    def _on_empty_fabric(self, group: GangGroup) -> Reason | None:
+        reason = no_matching_nodes(self.context.fabric, group)
+        return too_large(self.context, group) if reason is None else reason
 
-    def _busy_for(self, key: tuple[int, int], unit: GangGroup) -> NoRoomNow:
-        if unit.bound:
-            return NoRoomNow(self.inquiry, unit)
+    def _busy_for(self, key: tuple[int, int], group: GangGroup) -> NoRoomNow:
+        if group.bound:
+            return NoRoomNow(self.context, group)
         if key not in self._busy:
-            self._busy[key] = NoRoomNow(self.inquiry, unit)
+            self._busy[key] = NoRoomNow(self.context, group)
         return self._busy[key]

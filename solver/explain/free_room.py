@@ -24,33 +24,33 @@ class FreeRoom(FreeBooks):
     """
 
     def __init__(
-        self, view: CycleState, scorer: Scorer, free: list[Resources] | None = None
+        self, state: CycleState, scorer: Scorer, free: list[Resources] | None = None
     ) -> None:
-        super().__init__(view, scorer)
+        super().__init__(state, scorer)
         self.quota = {}
         if free is not None:
             self.free = free
 
     def without_uplinks(self) -> FreeRoom:
         """The same nodes under uplinks without limits."""
-        other = FreeRoom(self.view, self.scorer, self.free)
+        other = FreeRoom(self.state, self.scorer, self.free)
         other.uplink = dict.fromkeys(self.uplink, NO_LIMIT)
         return other
 
     @cached_property
     def amounts(self) -> tuple[list[Resources], list[int]]:
         """The distinct free amounts, and for each node which of them it has."""
-        view = self.view
-        of_node = list(view.free_id)
+        state = self.state
+        of_node = list(state.free_id)
         amounts: list[Resources] = []
         numbers: dict[int, int] = {}
         for i, number in enumerate(of_node):
             if number not in numbers:
                 numbers[number] = len(amounts)
-                amounts.append(view.free[i])
+                amounts.append(state.free[i])
             of_node[i] = numbers[number]
         known = {amount: number for number, amount in enumerate(amounts)}
-        for i, (amount, before) in enumerate(zip(self.free, view.free, strict=True)):
+        for i, (amount, before) in enumerate(zip(self.free, state.free, strict=True)):
             # Only what the plan has touched is looked up: hashing every amount costs more.
             if amount is not before:
                 of_node[i] = known.setdefault(amount, len(known))
@@ -78,15 +78,15 @@ class FreeRoom(FreeBooks):
             room.append([sum([most[of_node[i]] for i in here]) for here in kind.eligible[role]])
         return room
 
-    def finds_loose(self, unit: GangGroup) -> bool:
+    def finds_loose(self, group: GangGroup) -> bool:
         """Whether a gang that may use any leaves of a spine fits into one."""
-        return self._find_loose(unit, self._room(unit.kind)) is not None
+        return self._find_loose(group, self._room(group.kind)) is not None
 
-    def short_uplinks(self, unit: GangGroup, takes: Takes) -> list[tuple[int, int, int]]:
-        """Leaves of a location whose uplink has too little: (leaf, Mbit/s left, Mbit/s asked)."""
+    def short_uplinks(self, group: GangGroup, takes: Takes) -> list[tuple[int, int, int]]:
+        """Leaves of a candidate whose uplink has too little: (leaf, Mbit/s left, Mbit/s asked)."""
         if len(takes) < 2:
             return []
-        asked = [(leaf, self._demand(unit, leaf, counts)) for leaf, counts in takes]
+        asked = [(leaf, self._demand(group, leaf, counts)) for leaf, counts in takes]
         return [(i, self.uplink[i], demand) for i, demand in asked if demand > self.left(i)]
 
     def left(self, leaf: int) -> int:

@@ -25,10 +25,10 @@ class Holder:
 class Holders:
     """Running pods and pods that the plan places, by node."""
 
-    def __init__(self, snapshot: Snapshot, plan: Plan, ground: FabricIndex) -> None:
+    def __init__(self, snapshot: Snapshot, plan: Plan, fabric: FabricIndex) -> None:
         self.snapshot = snapshot
         self.plan = plan
-        self.ground = ground
+        self.fabric = fabric
         self._gangs = {gang.key: gang for gang in snapshot.gangs}
         self._on: dict[int, list[Holder]] = {}
 
@@ -50,7 +50,7 @@ class Holders:
     def _running(self) -> dict[int, list[RunningPod]]:
         found: dict[int, list[RunningPod]] = {}
         for pod in self.snapshot.running:
-            node = self.ground.index.get(pod.node)
+            node = self.fabric.index.get(pod.node)
             if node is not None:
                 found.setdefault(node, []).append(pod)
         return found
@@ -60,17 +60,17 @@ class Holders:
         found: dict[int, list[tuple[GangKey, str]]] = {}
         for placement in self.plan.placements:
             for member, host in placement.pods:
-                node = self.ground.index[host]
+                node = self.fabric.index[host]
                 found.setdefault(node, []).append((placement.gang, member))
         return found
 
     @cached_property
     def placed_in(self) -> list[frozenset[GangKey]]:
         """Leaf -> the gangs that the plan places there."""
-        found: list[set[GangKey]] = [set() for _ in self.ground.leaves]
+        found: list[set[GangKey]] = [set() for _ in self.fabric.leaves]
         for placement in self.plan.placements:
             for _, host in placement.pods:
-                found[self.ground.leaf_of[self.ground.index[host]]].add(placement.gang)
+                found[self.fabric.leaf_of[self.fabric.index[host]]].add(placement.gang)
         return [frozenset(gangs) for gangs in found]
 
     def priority(self, gang: GangKey) -> int:

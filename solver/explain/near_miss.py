@@ -40,55 +40,55 @@ class ReachedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A legal place before it is measured: a location, or a whole spine to use at will."""
+    """A legal place before it is measured: a candidate, or a whole spine to use at will."""
 
     takes: Takes
     spine: int | None = None
 
 
-def spots_of(unit: GangGroup) -> list[Spot]:
-    """All legal places of a unit that admit its bound members."""
+def spots_of(group: GangGroup) -> list[Spot]:
+    """All legal places of a group that admit its bound members."""
     spots = []
-    for place in unit.locations.required:
-        if unit.loose and place.spines > 1:
+    for place in group.candidates.required:
+        if group.loose and place.spines > 1:
             continue
-        if unit.bound and not admits(unit, place.takes):
+        if group.bound and not admits(group, place.takes):
             continue
         spots.append(Spot(place.takes))
-    if unit.loose:
-        spine_of = unit.locations.ground.spine_of
-        bound = {spine_of[leaf] if leaf >= 0 else -1 for leaf in unit.bound}
-        spots += [Spot((), s) for s in unit.locations.loose_spines if not bound - {s}]
+    if group.loose:
+        spine_of = group.candidates.fabric.spine_of
+        bound = {spine_of[leaf] if leaf >= 0 else -1 for leaf in group.bound}
+        spots += [Spot((), s) for s in group.candidates.loose_spines if not bound - {s}]
     return spots
 
 
-def admits(unit: GangGroup, takes: Takes) -> bool:
-    """Whether a location has a place for every bound member."""
+def admits(group: GangGroup, takes: Takes) -> bool:
+    """Whether a candidate has a place for every bound member."""
     here = dict(takes)
     return all(
         leaf in here and all(a >= b for a, b in zip(here[leaf], bound, strict=True))
-        for leaf, bound in unit.bound.items()
+        for leaf, bound in group.bound.items()
     )
 
 
 class SpotReach:
-    """How far a unit gets on each of its spots, given what is free.
+    """How far a group gets on each of its spots, given what is free.
 
     `amounts` stand in place of the distinct free amounts of `standing`.
     """
 
     def __init__(
-        self, unit: GangGroup, standing: FreeRoom, amounts: list[Resources] | None = None
+        self, group: GangGroup, standing: FreeRoom, amounts: list[Resources] | None = None
     ) -> None:
-        self.unit = unit
+        self.group = group
         self.standing = standing
         if amounts is None:
             self.amounts = standing.amounts[0]
-            self.room = standing.room(unit.kind)
+            self.room = standing.room(group.kind)
         else:
             self.amounts = amounts
-            self.room = standing.room_of(unit.kind, amounts)
-        self.new: Counts = tuple(len(role.pods) for role in unit.gang.roles)
+            self.room = standing.room_of(group.kind, amounts)
+        self.new: Counts = tuple(len(role.pods) for role in group.gang.roles)
         self.needed = sum(self.new)
         self._known: dict[tuple[tuple[int, ...], Counts], int] = {}
 
@@ -105,23 +105,23 @@ class SpotReach:
             ]
             known = sum(alone)
             if known == sum(counts):
-                ground = self.unit.locations.ground
-                nodes = [i for leaf in leaves for i in ground.in_leaf[leaf]]
+                fabric = self.group.candidates.fabric
+                nodes = [i for leaf in leaves for i in fabric.in_leaf[leaf]]
                 of_node = self.standing.amounts[1]
                 free = {i: self.amounts[of_node[i]] for i in nodes}
-                known = seated(self.unit.kind, nodes, counts, free, self.unit.bound_nodes)
+                known = seated(self.group.kind, nodes, counts, free, self.group.bound_nodes)
             self._known[leaves, counts] = known
         return known
 
     def measure(self, spots: Iterable[Spot]) -> list[int]:
         """Pods that fit at each spot."""
-        ground = self.unit.locations.ground
-        simple = len(self.new) == 1 and not self.unit.bound
+        fabric = self.group.candidates.fabric
+        simple = len(self.new) == 1 and not self.group.bound
         row = self.room[0]
         out = []
         for spot in spots:
             if spot.spine is not None:
-                out.append(self.pods(ground.spine_leaves[spot.spine], self.new))
+                out.append(self.pods(fabric.spine_leaves[spot.spine], self.new))
             elif simple:
                 total = 0
                 for leaf, (want,) in spot.takes:
@@ -132,7 +132,7 @@ class SpotReach:
                 out.append(
                     sum(
                         [
-                            self.pods((leaf,), self.unit.new_pods(leaf, counts))
+                            self.pods((leaf,), self.group.new_pods(leaf, counts))
                             for leaf, counts in spot.takes
                         ]
                     )
@@ -141,9 +141,9 @@ class SpotReach:
 
     def reached(self, spot: Spot, pods: int) -> ReachedCandidate:
         """The spot with its parts named."""
-        ground = self.unit.locations.ground
+        fabric = self.group.candidates.fabric
         names = [
-            ground.leaves[leaves[0]].name if spot.spine is None else ground.leaves[leaves[0]].spine
+            fabric.leaves[leaves[0]].name if spot.spine is None else fabric.leaves[leaves[0]].spine
             for leaves, _ in self._parts(spot)
         ]
         parts = tuple(
@@ -154,8 +154,8 @@ class SpotReach:
 
     def _parts(self, spot: Spot) -> list[tuple[tuple[int, ...], Counts]]:
         if spot.spine is not None:
-            return [(self.unit.locations.ground.spine_leaves[spot.spine], self.new)]
-        return [((leaf,), self.unit.new_pods(leaf, counts)) for leaf, counts in spot.takes]
+            return [(self.group.candidates.fabric.spine_leaves[spot.spine], self.new)]
+        return [((leaf,), self.group.new_pods(leaf, counts)) for leaf, counts in spot.takes]
 
     def nearest(
         self, spots: list[Spot], in_the_way: Callable[[int], frozenset[str]]

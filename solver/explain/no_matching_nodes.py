@@ -37,20 +37,20 @@ class Refusal:
     laws: tuple[str, ...]
 
 
-def no_matching_nodes(ground: FabricIndex, unit: GangGroup) -> Reason | None:
+def no_matching_nodes(fabric: FabricIndex, group: GangGroup) -> Reason | None:
     """The reason where the eligible nodes could not hold the gang however it were spread."""
-    kind = unit.kind
+    kind = group.kind
     one = kind.key.one_per_node
     found = [sum(min(1, n) for n in holds) if one else sum(holds) for holds in kind.holds]
     short = next((r for r, n in enumerate(found) if n < kind.sizes[r]), None)
     if short is None and len(kind.sizes) > 1:
         # Each role fits alone: what the earlier roles leave is too little for a later one.
-        joint, _ = kind.fill_nodes(range(len(ground.nodes)), kind.sizes, capped=False)
+        joint, _ = kind.fill_nodes(range(len(fabric.nodes)), kind.sizes, capped=False)
         found = list(joint)
         short = next((r for r, n in enumerate(found) if n < kind.sizes[r]), None)
     if short is None:
         return None
-    survey = Survey(ground, unit.gang, unit.gang.roles[short], one, found[short])
+    survey = Survey(fabric, group.gang, group.gang.roles[short], one, found[short])
     some = any(not refusal.laws for refusal in survey.nodes)
     if some and not survey.enough_without(survey.laws):
         return None
@@ -60,8 +60,8 @@ def no_matching_nodes(ground: FabricIndex, unit: GangGroup) -> Reason | None:
 class Survey:
     """Every node looked at for one role of a gang, of which `found` pods have a node."""
 
-    def __init__(self, ground: FabricIndex, gang: Gang, role: Role, one: bool, found: int) -> None:
-        self.ground = ground
+    def __init__(self, fabric: FabricIndex, gang: Gang, role: Role, one: bool, found: int) -> None:
+        self.fabric = fabric
         self.gang = gang
         self.role = role
         self.one = one
@@ -70,17 +70,17 @@ class Survey:
     @cached_property
     def nodes(self) -> list[Refusal]:
         """Every node and what refuses it."""
-        return [self._refusal(i, node) for i, node in enumerate(self.ground.nodes)]
+        return [self._refusal(i, node) for i, node in enumerate(self.fabric.nodes)]
 
     @cached_property
     def laws(self) -> tuple[str, ...]:
         """Every law that refuses some node, in the order in which laws are looked at."""
         refusing = {law for one in self.nodes for law in one.laws}
-        rules = [rule_law(rule.name) for rule in self.ground.extensions.rules]
+        rules = [rule_law(rule.name) for rule in self.fabric.extensions.rules]
         return tuple(law for law in dict.fromkeys([*LAWS, *rules]) if law in refusing)
 
     def _refusal(self, index: int, node: Node) -> Refusal:
-        gang, role, ground = self.gang, self.role, self.ground
+        gang, role, fabric = self.gang, self.role, self.fabric
         laws = []
         if node.cordoned:
             laws.append(CORDONED)
@@ -92,9 +92,9 @@ class Survey:
             laws.append(SELECTOR)
         if not role.constraint.tolerates(node):
             laws.append(TAINT)
-        if not ground.carries(index, gang.bandwidth):
+        if not fabric.carries(index, gang.bandwidth):
             laws.append(BANDWIDTH)
-        if not ground.open_to(index, ground.spec.namespace(gang.key.namespace).domains):
+        if not fabric.open_to(index, fabric.spec.namespace(gang.key.namespace).domains):
             laws.append(DOMAIN)
         holds = fits(node.allocatable, role.request)
         if not fits(counted(node.allocatable), counted(role.request)):
@@ -103,7 +103,7 @@ class Survey:
             laws.append(DEVICES)
         laws += [
             rule_law(rule.name)
-            for rule in ground.extensions.rules
+            for rule in fabric.extensions.rules
             if not rule.allows(gang, role, node)
         ]
         return Refusal(node, min(1, holds) if self.one else holds, tuple(laws))
@@ -167,7 +167,7 @@ class Survey:
             case "taint":
                 return advice.taint_step(self.role, gained, missing)
             case "bandwidth":
-                return advice.bandwidth_step(self.ground, gained, missing)
+                return advice.bandwidth_step(self.fabric, gained, missing)
             case "domain":
                 return advice.domain_step(self.gang, gained, missing)
             case "tooSmall":

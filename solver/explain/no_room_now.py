@@ -21,12 +21,12 @@ SLACK_NOW = "topology.windowSlack: 1 would place it now"
 
 
 class NoRoomNow:
-    """One unit on the fabric as the plan leaves it. Gangs of the same unit share it."""
+    """One group on the fabric as the plan leaves it. Gangs of the same group share it."""
 
-    def __init__(self, inquiry: Context, unit: GangGroup) -> None:
-        self.inquiry = inquiry
-        self.unit = unit
-        self.obstacles = Blockers(inquiry, unit)
+    def __init__(self, context: Context, group: GangGroup) -> None:
+        self.context = context
+        self.group = group
+        self.obstacles = Blockers(context, group)
         self._outranked: dict[int, Reason] = {}
 
     def reason(self, gang: Gang) -> Reason:
@@ -41,13 +41,13 @@ class NoRoomNow:
 
     @cached_property
     def spots(self) -> list[Spot]:
-        """The unit's legal places."""
-        return spots_of(self.unit)
+        """The group's legal places."""
+        return spots_of(self.group)
 
     @cached_property
     def reach(self) -> SpotReach:
         """How far it gets on what the plan leaves."""
-        return SpotReach(self.unit, self.inquiry.after)
+        return SpotReach(self.group, self.context.after)
 
     @cached_property
     def fits_after(self) -> bool:
@@ -55,18 +55,18 @@ class NoRoomNow:
         reach = self.reach
         if max(reach.measure(self.spots), default=0) < reach.needed:
             return False
-        return self.inquiry.after.find(self.unit) is not None
+        return self.context.after.find(self.group) is not None
 
     @cached_property
     def _measured_now(self) -> list[int]:
-        return SpotReach(self.unit, self.inquiry.now).measure(self.spots)
+        return SpotReach(self.group, self.context.now).measure(self.spots)
 
     @cached_property
     def fits_now(self) -> bool:
         """Whether it would fit if nothing of the plan were placed."""
         if max(self._measured_now, default=0) < self.reach.needed:
             return False
-        return self.inquiry.now.find(self.unit) is not None
+        return self.context.now.find(self.group) is not None
 
     @cached_property
     def _nearest(self) -> ReachedCandidate | None:
@@ -79,24 +79,24 @@ class NoRoomNow:
 
     def _near_to(self, place: ReachedCandidate) -> tuple[tuple[NearMiss, ...], tuple[str, ...]]:
         near, ends = self.obstacles.near(self.reach, place)
-        return near, waiting_steps(self.inquiry, self.unit, place.takes, ends)
+        return near, waiting_steps(self.context, self.group, place.takes, ends)
 
     @cached_property
     def as_preferred(self) -> GangGroup | None:
-        """The unit of the same gang under the policy `Preferred`, where that differs."""
-        gang = self.unit.gang
-        if gang.policy is TopologyPolicy.PREFERRED or sum(self.unit.kind.sizes) < 2:
+        """The group of the same gang under the policy `Preferred`, where that differs."""
+        gang = self.group.gang
+        if gang.policy is TopologyPolicy.PREFERRED or sum(self.group.kind.sizes) < 2:
             return None
-        unit = self.inquiry.factory.of(replace(gang, policy=TopologyPolicy.PREFERRED))
-        return unit if unit.loose else None
+        group = self.context.factory.of(replace(gang, policy=TopologyPolicy.PREFERRED))
+        return group if group.loose else None
 
     @cached_property
     def _preferred_now(self) -> tuple[str, ...]:
         """The advice to ask for `Preferred`, where it would place the gang now."""
         if self.scope_free < self.reach.needed:
             return ()
-        unit = self.as_preferred
-        if unit is None or not self.inquiry.after.finds_loose(unit):
+        group = self.as_preferred
+        if group is None or not self.context.after.finds_loose(group):
             return ()
         return (PREFERRED_NOW,)
 
@@ -107,22 +107,22 @@ class NoRoomNow:
         It can only where leaves differ: one that is larger has made the fewest fewer
         (docs/decisions/0022).
         """
-        sizes = {n for n in self.unit.kind.capacity if n}
-        slack = self.inquiry.spec.topology.window_slack
+        sizes = {n for n in self.group.kind.capacity if n}
+        slack = self.context.spec.topology.window_slack
         if slack or len(sizes) < 2 or self.scope_free < self.reach.needed:
             return ()
-        wider = self.inquiry.with_slack
-        return (SLACK_NOW,) if wider.after.find(wider.factory.of(self.unit.gang)) else ()
+        wider = self.context.with_slack
+        return (SLACK_NOW,) if wider.after.find(wider.factory.of(self.group.gang)) else ()
 
     @cached_property
     def _scopes(self) -> list[tuple[int, ...]]:
         """The leaves that the gang could use if only spines bound it."""
-        ground = self.inquiry.ground
-        required = self.unit.locations.required
+        fabric = self.context.fabric
+        required = self.group.candidates.required
         if required and min(place.spines for place in required) > 1:
-            return [tuple(range(len(ground.leaves)))]
-        bound = {ground.spine_of[leaf] for leaf in self.unit.bound if leaf >= 0}
-        return [leaves for s, leaves in enumerate(ground.spine_leaves) if not bound or s in bound]
+            return [tuple(range(len(fabric.leaves)))]
+        bound = {fabric.spine_of[leaf] for leaf in self.group.bound if leaf >= 0}
+        return [leaves for s, leaves in enumerate(fabric.spine_leaves) if not bound or s in bound]
 
     @cached_property
     def scope_free(self) -> int:
@@ -134,7 +134,7 @@ class NoRoomNow:
         """Pods of the gang's size, however many, that fit into one spine, and anywhere."""
         row = self.reach.room[0]
         if len(self.reach.new) > 1:
-            everywhere = tuple(range(len(self.inquiry.ground.leaves)))
+            everywhere = tuple(range(len(self.context.fabric.leaves)))
             return self.scope_free, self.reach.pods(everywhere, self.reach.new)
         return max((sum([row[i] for i in s]) for s in self._scopes), default=0), sum(row)
 
@@ -143,19 +143,19 @@ class NoRoomNow:
         best = 0 if self._nearest is None else self._nearest.pods
         counts = [("needed", self.reach.needed), ("free", spine), ("anywhere", anywhere)]
         counts.append(("best", best))
-        if shares_nodes(self.unit):
+        if shares_nodes(self.group):
             counts.append(("pods", self.reach.needed))
         return counts
 
     @cached_property
     def _room(self) -> Reason:
         """Uplinks, the leaf rule, or plain lack of room; none of it depends on priority."""
-        full = uplink_full(self.inquiry, self.unit, self.reach, self.spots)
+        full = uplink_full(self.context, self.group, self.reach, self.spots)
         if full is not None:
             return full
         near, waits = self._near
         steps = waits + self._preferred_now + self._slack_now
-        if not self.unit.loose and self.scope_free >= self.reach.needed:
+        if not self.group.loose and self.scope_free >= self.reach.needed:
             leaves = min((len(spot.takes) for spot in self.spots), default=0)
             counts = (("leaves", leaves), *self._counts())
             return Reason(ReasonKind.NO_ADJACENT_LEAVES, "", counts, near, steps)
@@ -169,7 +169,7 @@ class NoRoomNow:
         if self._lacks_devices():
             return "devices as it demands them"
         names = ["GPUs", "CPU", "memory", "pod slots"]
-        requests = self.unit.kind.requests
+        requests = self.group.kind.requests
         names += list(dict.fromkeys(name for one in requests for name, _ in one.extra))
         alone = [name for name in names if self._fits_without(name)]
         if alone:
@@ -177,26 +177,26 @@ class NoRoomNow:
         return " and ".join(name for name in names if self._lacking(name))
 
     def _fits_without(self, name: str) -> bool:
-        standing = self.inquiry.after
+        standing = self.context.after
         before = standing.amounts[0]
         amounts = [unlimited(amount, name) for amount in before]
-        requests = self.unit.kind.requests
+        requests = self.group.kind.requests
         if all(
             fits(more, one) == fits(less, one)
             for more, less in zip(amounts, before, strict=True)
             for one in requests
         ):
             return False
-        reach = SpotReach(self.unit, standing, amounts)
+        reach = SpotReach(self.group, standing, amounts)
         return max(reach.measure(self.spots), default=0) >= reach.needed
 
     def _lacks_devices(self) -> bool:
         """Whether a node of the nearest place has the number, but not such devices."""
         leaves = () if self._nearest is None else self._nearest.leaves
-        free = self.inquiry.after.free
+        free = self.context.after.free
         return any(
             fits(counted(free[i]), counted(request)) > fits(free[i], request)
-            for request in self.unit.kind.requests
+            for request in self.group.kind.requests
             if request.wants is not None
             for leaf in leaves
             for i in self.obstacles.blocked(leaf)
@@ -204,8 +204,8 @@ class NoRoomNow:
 
     def _lacking(self, name: str) -> bool:
         leaves = () if self._nearest is None else self._nearest.leaves
-        free = self.inquiry.after.free
-        requests = self.unit.kind.requests
+        free = self.context.after.free
+        requests = self.group.kind.requests
         return any(
             amount_of(free[i], name) < min(amount_of(request, name) for request in requests)
             for leaf in leaves
@@ -217,8 +217,8 @@ class NoRoomNow:
 
         Places that gangs of lower priority took come last: those did not decide it.
         """
-        placed_in = self.inquiry.holders.placed_in
-        ground = self.inquiry.ground
+        placed_in = self.context.holders.placed_in
+        fabric = self.context.fabric
         best: tuple[tuple[int, int, int], Spot, frozenset[GangKey]] | None = None
         after = self.reach.measure(self.spots)
         for spot, pods, left in zip(self.spots, self._measured_now, after, strict=True):
@@ -227,10 +227,10 @@ class NoRoomNow:
             leaves = (
                 [leaf for leaf, _ in spot.takes]
                 if spot.spine is None
-                else ground.spine_leaves[spot.spine]
+                else fabric.spine_leaves[spot.spine]
             )
             rivals = frozenset[GangKey]().union(*(placed_in[leaf] for leaf in leaves))
-            lower = sum(self.inquiry.holders.priority(one) < gang.priority for one in rivals)
+            lower = sum(self.context.holders.priority(one) < gang.priority for one in rivals)
             rank = (lower, -left, len(rivals))
             if rivals and (best is None or rank < best[0]):
                 best = (rank, spot, rivals)
@@ -241,7 +241,7 @@ class NoRoomNow:
         near, waits = self._near_to(place)
         blocking = {name for leaf in place.leaves for name in self.obstacles.in_the_way(leaf)}
         rivals = frozenset(one for one in rivals if str(one) in blocking) or rivals
-        priority = self.inquiry.holders.priority
+        priority = self.context.holders.priority
         ordered = sorted(rivals, key=lambda one: (-priority(one), one))
         detail = ", ".join(f"{one} (priority {priority(one)})" for one in ordered[:MOST_RIVALS])
         highest = priority(ordered[0])

@@ -10,28 +10,28 @@ from fourleaf.solver.explain.context import Context
 from fourleaf.solver.instance.gang_classes import gang_order
 
 
-def not_considered(inquiry: Context, gang: Gang) -> Reason | None:
+def not_considered(context: Context, gang: Gang) -> Reason | None:
     """The reason of a gang that is on hold or not in the batch."""
     hold = gang.hold
     if hold is not None:
         return Reason(ReasonKind(hold.kind), hold.detail, hold.counts, unblock=hold.unblock)
-    kind = inquiry.selection.left_out.get(gang.key)
+    kind = context.selection.left_out.get(gang.key)
     if kind is ReasonKind.NAMESPACE_LIMIT:
-        return _namespace_limit(inquiry, gang)
+        return _namespace_limit(context, gang)
     if kind is ReasonKind.NOT_IN_BATCH:
-        return _not_in_batch(inquiry, gang)
+        return _not_in_batch(context, gang)
     return None
 
 
-def _not_in_batch(inquiry: Context, gang: Gang) -> Reason:
-    left_out = inquiry.selection.left_out
+def _not_in_batch(context: Context, gang: Gang) -> Reason:
+    left_out = context.selection.left_out
     waits = [
         one
-        for one in inquiry.snapshot.gangs
+        for one in context.snapshot.gangs
         if left_out.get(one.key) is ReasonKind.NOT_IN_BATCH and gang_order(one) < gang_order(gang)
     ]
-    ahead = _ahead(inquiry.selection.batch, gang) + len(waits)
-    counts = (("ahead", ahead), ("batch", inquiry.spec.batch.size))
+    ahead = _ahead(context.selection.batch, gang) + len(waits)
+    counts = (("ahead", ahead), ("batch", context.spec.batch.size))
     step = f"raise batch.size to {ahead + 1}"
     return Reason(ReasonKind.NOT_IN_BATCH, "", counts, unblock=(step,))
 
@@ -40,10 +40,10 @@ def _ahead(gangs: Sequence[Gang], gang: Gang) -> int:
     return sum(gang_order(one) < gang_order(gang) for one in gangs)
 
 
-def _namespace_limit(inquiry: Context, gang: Gang) -> Reason:
+def _namespace_limit(context: Context, gang: Gang) -> Reason:
     namespace = gang.key.namespace
-    policy = inquiry.spec.namespace(namespace)
-    same = [one for one in inquiry.selection.batch if one.key.namespace == namespace]
+    policy = context.spec.namespace(namespace)
+    same = [one for one in context.selection.batch if one.key.namespace == namespace]
     same = [one for one in same if gang_order(one) < gang_order(gang)]
     if policy.max_gangs is not None and len(same) >= policy.max_gangs:
         of_gangs = (("limit", policy.max_gangs), ("gangs", len(same)))

@@ -15,17 +15,17 @@ from fourleaf.solver.instance.candidates import Takes
 from fourleaf.solver.instance.gang_classes import GangGroup
 
 
-def quota_exceeded(inquiry: Context, gang: Gang) -> Reason | None:
+def quota_exceeded(context: Context, gang: Gang) -> Reason | None:
     """The reason where the gang's GPUs do not fit into what quota is left after the plan."""
     namespace = gang.key.namespace
-    left = inquiry.quota_now.get(namespace)
+    left = context.quota_now.get(namespace)
     asked = new_gpus(gang)
     if left is None or not asked:
         return None
-    placed = inquiry.placed_gpus.get(namespace, 0)
+    placed = context.placed_gpus.get(namespace, 0)
     if asked <= left - placed:
         return None
-    quota = inquiry.spec.namespace(namespace).gpu_quota or 0
+    quota = context.spec.namespace(namespace).gpu_quota or 0
     used = quota - left + placed
     counts = (
         ("needed", asked), ("quota", quota), ("used", used),
@@ -36,14 +36,14 @@ def quota_exceeded(inquiry: Context, gang: Gang) -> Reason | None:
 
 
 def uplink_full(
-    inquiry: Context, unit: GangGroup, reach: SpotReach, spots: list[Spot]
+    context: Context, group: GangGroup, reach: SpotReach, spots: list[Spot]
 ) -> Reason | None:
     """The reason where the gang would fit now if uplinks had no limit."""
-    if not unit.gang.bandwidth or inquiry.after_without_uplinks.find(unit) is None:
+    if not group.gang.bandwidth or context.after_without_uplinks.find(group) is None:
         return None
     measured = reach.measure(spots)
     short = [
-        inquiry.after.short_uplinks(unit, spot.takes)
+        context.after.short_uplinks(group, spot.takes)
         for spot, pods in zip(spots, measured, strict=True)
         if pods == reach.needed
     ]
@@ -57,11 +57,11 @@ def uplink_full(
     near = []
     uplinks = []
     for leaf, free, needed in nearest:
-        crossing = _crossing(inquiry, leaf)
+        crossing = _crossing(context, leaf)
         pods = [pod for one in crossing for pod in one.pods][:MOST_SHOWN]
-        name = inquiry.ground.leaves[leaf].name
+        name = context.fabric.leaves[leaf].name
         near.append(NearMiss(name, max(0, free), needed, "Mbit/s", tuple(pods)))
-        uplinks.append(f"{name} to {(inquiry.ground.uplinks[leaf] or 0) + needed - free} Mbit/s")
+        uplinks.append(f"{name} to {(context.fabric.uplinks[leaf] or 0) + needed - free} Mbit/s")
         gained = 0
         for one in crossing:
             if free + gained < needed:
@@ -81,23 +81,23 @@ def uplink_full(
 
 
 def waiting_steps(
-    inquiry: Context, unit: GangGroup, takes: Takes, ends: tuple[str, ...] | None
+    context: Context, group: GangGroup, takes: Takes, ends: tuple[str, ...] | None
 ) -> tuple[str, ...]:
     """The advice to wait until `ends` have ended, and what the uplinks of the place need too."""
-    if not unit.gang.bandwidth or ends is None:
+    if not group.gang.bandwidth or ends is None:
         return ending(ends or ())
     out = list(ends)
     narrow = []
-    for leaf, left, asked in inquiry.after.short_uplinks(unit, takes):
-        crossing = _crossing(inquiry, leaf)
+    for leaf, left, asked in context.after.short_uplinks(group, takes):
+        crossing = _crossing(context, leaf)
         free = left + sum(one.demand for one in crossing if one.gang in out)
         for one in crossing:
             if free < asked and one.gang not in out:
                 free += one.demand
                 out.append(one.gang)
         if free < asked:
-            uplink = inquiry.ground.uplinks[leaf] or 0
-            narrow.append(f"{inquiry.ground.leaves[leaf].name} to {uplink + asked - free} Mbit/s")
+            uplink = context.fabric.uplinks[leaf] or 0
+            narrow.append(f"{context.fabric.leaves[leaf].name} to {uplink + asked - free} Mbit/s")
     steps = ending(tuple(out))
     if narrow:
         raised = f"network.uplinks of {' and '.join(narrow)}"
@@ -114,18 +114,18 @@ class _Crossing:
     pods: tuple[tuple[str, str], ...]
 
 
-def _crossing(inquiry: Context, leaf: int) -> list[_Crossing]:
+def _crossing(context: Context, leaf: int) -> list[_Crossing]:
     """Gangs that take from the uplink of a leaf, those that take most first."""
-    ground = inquiry.ground
-    here = {ground.nodes[i].name for i in ground.in_leaf[leaf]}
+    fabric = context.fabric
+    here = {fabric.nodes[i].name for i in fabric.in_leaf[leaf]}
     found = []
-    for key, leaves in running_demand(inquiry.view).items():
+    for key, leaves in running_demand(context.state).items():
         if leaf in leaves:
-            pods = [pod for pod in inquiry.snapshot.running if pod.gang == key]
+            pods = [pod for pod in context.snapshot.running if pod.gang == key]
             members = tuple((pod.node, str(pod)) for pod in pods if pod.node in here)
             found.append(_Crossing(leaves[leaf], str(key), members))
-    for placement in inquiry.plan.placements:
-        bandwidth = inquiry.gangs[placement.gang].bandwidth
+    for placement in context.plan.placements:
+        bandwidth = context.gangs[placement.gang].bandwidth
         hosts = list(dict.fromkeys(host for _, host in placement.pods))
         inside = [host for host in hosts if host in here]
         if bandwidth and inside and len(inside) < len(hosts):

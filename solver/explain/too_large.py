@@ -29,27 +29,27 @@ class Relaxed:
     gang: Gang
 
 
-def too_large(inquiry: Context, unit: GangGroup) -> Reason | None:
+def too_large(context: Context, group: GangGroup) -> Reason | None:
     """The reason where no leaf, window or row of spines could ever hold the gang."""
-    if unit.locations.required or unit.loose:
+    if group.candidates.required or group.loose:
         return None
-    kind, ground = unit.kind, inquiry.ground
+    kind, fabric = group.kind, context.fabric
     sizes = kind.sizes
     needed = sum(sizes)
-    leaves = range(len(ground.leaves))
-    total = sum(kind.fill_nodes(range(len(ground.nodes)), sizes, capped=False)[0])
-    spines = [filled(kind, spine, sizes) for spine in ground.spine_leaves]
+    leaves = range(len(fabric.leaves))
+    total = sum(kind.fill_nodes(range(len(fabric.nodes)), sizes, capped=False)[0])
+    spines = [filled(kind, spine, sizes) for spine in fabric.spine_leaves]
     counts = [
         ("needed", needed),
         ("leaf", max((sum(kind.fill(leaf, sizes)) for leaf in leaves), default=0)),
     ]
-    allowed = _allowed(inquiry.spec, unit)
+    allowed = _allowed(context.spec, group)
     if allowed is not None:
         counts.append(("window", largest_window(kind, allowed)))
     counts += [("spine", max(spines, default=0)), ("total", _capacity(kind, total))]
-    if shares_nodes(unit):
+    if shares_nodes(group):
         counts.append(("pods", needed))
-    steps = [one.step for one in _relaxations(inquiry, unit) if _legal(inquiry, one)]
+    steps = [one.step for one in _relaxations(context, group) if _legal(context, one)]
     if not steps and total < needed:
         noun = "pod" if needed - total == 1 else "pods"
         steps.append(f"add nodes for {needed - total} more {noun}")
@@ -72,15 +72,15 @@ def filled(kind: GangType, leaves: tuple[int, ...], sizes: Counts) -> int:
     return sum(sizes) - sum(left)
 
 
-def _allowed(spec: Spec, unit: GangGroup) -> int | None:
+def _allowed(spec: Spec, group: GangGroup) -> int | None:
     rules = {rule.nodes: rule.leaves for rule in spec.topology_constraints.rules}
-    most = rules.get(unit.kind.node_count) if rules else None
+    most = rules.get(group.kind.node_count) if rules else None
     return None if most is None else most + spec.topology.window_slack
 
 
 def largest_window(kind: GangType, most: int) -> int:
     """Pods of the gang that the largest window of at most `most` leaves holds when empty."""
-    ground = kind.ground
+    fabric = kind.fabric
     best = 0
 
     def extend(leaf: int, remaining: Counts, path: tuple[int, ...]) -> None:
@@ -92,42 +92,42 @@ def largest_window(kind: GangType, most: int) -> int:
         best = max(best, sum(kind.sizes) - sum(rest))
         if len(path) + 1 >= most:
             return
-        for near in ground.adjacent[leaf]:
+        for near in fabric.adjacent[leaf]:
             if near not in path:
                 extend(near, rest, (*path, leaf))
 
-    for start in range(len(ground.leaves)):
+    for start in range(len(fabric.leaves)):
         extend(start, kind.sizes, ())
     return best
 
 
-def _legal(inquiry: Context, one: Relaxed) -> bool:
-    if one.fabric is inquiry.snapshot.fabric and one.spec is inquiry.spec:
-        factory = inquiry.factory
+def _legal(context: Context, one: Relaxed) -> bool:
+    if one.fabric is context.snapshot.fabric and one.spec is context.spec:
+        factory = context.factory
     else:
-        factory = GangGroups(FabricIndex(one.fabric, one.spec, inquiry.ground.extensions))
-    unit = factory.of(one.gang)
-    return bool(unit.loose or unit.locations.required)
+        factory = GangGroups(FabricIndex(one.fabric, one.spec, context.fabric.extensions))
+    group = factory.of(one.gang)
+    return bool(group.loose or group.candidates.required)
 
 
-def _relaxations(inquiry: Context, unit: GangGroup) -> list[Relaxed]:
+def _relaxations(context: Context, group: GangGroup) -> list[Relaxed]:
     """The laws that bear on this gang, one dropped at a time, the gang's own wish first."""
-    gang, spec, fabric = unit.gang, inquiry.spec, inquiry.snapshot.fabric
+    gang, spec, fabric = group.gang, context.spec, context.snapshot.fabric
     out = []
     if gang.policy is TopologyPolicy.REQUIRED:
         relaxed = replace(gang, policy=TopologyPolicy.PREFERRED)
         out.append(Relaxed(PREFERRED, fabric, spec, relaxed))
-    for step, other in _specs(spec, unit):
+    for step, other in _specs(spec, group):
         out.append(Relaxed(step, fabric, other, gang))
     out += _gangs(gang, fabric, spec)
-    away = [node.name for node in inquiry.ground.nodes if not node.schedulable]
+    away = [node.name for node in context.fabric.nodes if not node.schedulable]
     if away:
         step = f"bring {advice.named(away)} back into service"
         out.append(Relaxed(step, _in_service(fabric), spec, gang))
     return out
 
 
-def _specs(spec: Spec, unit: GangGroup) -> list[tuple[str, Spec]]:
+def _specs(spec: Spec, group: GangGroup) -> list[tuple[str, Spec]]:
     caps = spec.topology_constraints
     topology = spec.topology
     out: list[tuple[str, Spec]] = []
@@ -135,8 +135,8 @@ def _specs(spec: Spec, unit: GangGroup) -> list[tuple[str, Spec]]:
     def drop(step: str, change: Callable[[TopologyConstraints], TopologyConstraints]) -> None:
         out.append((step, spec.model_copy(update={"topology_constraints": change(caps)})))
 
-    if _allowed(spec, unit) is not None:
-        step = f"drop the rule for {unit.kind.node_count} nodes from topologyConstraints.rules"
+    if _allowed(spec, group) is not None:
+        step = f"drop the rule for {group.kind.node_count} nodes from topologyConstraints.rules"
         drop(step, lambda c: c.model_copy(update={"rules": ()}))
     if not topology.window_slack:
         wider = topology.model_copy(update={"window_slack": 1})
@@ -148,7 +148,7 @@ def _specs(spec: Spec, unit: GangGroup) -> list[tuple[str, Spec]]:
     if caps.max_nodes_per_leaf is not None and caps.max_gpus_per_leaf is not None:
         none = {"max_nodes_per_leaf": None, "max_gpus_per_leaf": None}
         drop("raise maxNodesPerLeaf and maxGPUsPerLeaf", lambda c: c.model_copy(update=none))
-    name = unit.gang.key.namespace
+    name = group.gang.key.namespace
     policy = spec.namespace(name)
     if policy.domains is not None:
         open_to_all = policy.model_copy(update={"domains": None})

@@ -34,13 +34,13 @@ def fits_alone(snapshot: Snapshot, extensions: Extensions) -> bool | None:
     if left is not None and new_gpus(gang) > max(0, left):
         return False
     factory = gang_groups_for(snapshot, extensions)
-    unit = factory.of(gang)
-    if unit.loose:
+    group = factory.of(gang)
+    if group.loose:
         return None
-    room = CycleState(snapshot, factory.ground).room(unit.kind).by_leaf
-    if not any(unit.fit(place, room) for place in unit.locations.required):
+    room = CycleState(snapshot, factory.fabric).room(group.kind).by_leaf
+    if not any(group.fit(place, room) for place in group.candidates.required):
         return False
-    simple = len(gang.roles) == 1 and not unit.careful and not gang.bandwidth
+    simple = len(gang.roles) == 1 and not group.careful and not gang.bandwidth
     return True if simple else None
 
 

@@ -22,7 +22,7 @@ Takes = tuple[tuple[int, Counts], ...]
 class Candidate:
     """A legal place: what each leaf takes, and over how many spines.
 
-    `number` is the same for locations of a ground that take the same, whichever end they
+    `number` is the same for candidates of a fabric that take the same, whichever end they
     start from.
     """
 
@@ -44,8 +44,8 @@ class Candidate:
 class Candidates:
     """All legal places of one kind under one topology policy."""
 
-    def __init__(self, ground: FabricIndex, kind: GangType, policy: TopologyPolicy) -> None:
-        self.ground = ground
+    def __init__(self, fabric: FabricIndex, kind: GangType, policy: TopologyPolicy) -> None:
+        self.fabric = fabric
         self.kind = kind
         self.loose_spines = self._loose_spines() if policy is TopologyPolicy.PREFERRED else ()
 
@@ -53,7 +53,7 @@ class Candidates:
     def required(self) -> tuple[Candidate, ...]:
         """Windows that hold the gang, else whole spines and a rest."""
         sizes = self.kind.sizes
-        rules = {r.nodes: r.leaves for r in self.ground.spec.topology_constraints.rules}
+        rules = {r.nodes: r.leaves for r in self.fabric.spec.topology_constraints.rules}
         most = rules.get(self.kind.node_count) if rules else None
         found = tuple(Candidate(takes, self._number(takes)) for takes in self._windows(sizes, most))
         if found or self._some_window(sizes):
@@ -93,10 +93,10 @@ class Candidates:
         return out
 
     def _number(self, takes: Takes) -> int:
-        return self.ground.place_number(takes if len(takes) == 1 else tuple(sorted(takes)))
+        return self.fabric.place_number(takes if len(takes) == 1 else tuple(sorted(takes)))
 
     def _some_window(self, sizes: Counts) -> bool:
-        rules = self.ground.spec.topology_constraints.rules
+        rules = self.fabric.spec.topology_constraints.rules
         return bool(rules) and bool(self._windows(sizes, None))
 
     @cached_property
@@ -122,11 +122,11 @@ class Candidates:
 
     def _windows(self, sizes: Counts, most: int | None) -> list[Takes]:
         """All windows for `sizes` of at most `most` leaves (default: the fewest) plus slack."""
-        slack = self.ground.spec.topology.window_slack
+        slack = self.fabric.spec.topology.window_slack
         if most is not None:
             return self._search(sizes, most + slack)
-        if self.ground.branches:
-            longest = max((len(leaves) for leaves in self.ground.spine_leaves), default=0)
+        if self.fabric.branches:
+            longest = max((len(leaves) for leaves in self.fabric.spine_leaves), default=0)
             for length in range(1, longest + 1):
                 if self._search(sizes, length, first=True):
                     return self._search(sizes, length + slack)
@@ -137,11 +137,11 @@ class Candidates:
 
     def _search(self, sizes: Counts, limit: int | None, first: bool = False) -> list[Takes]:
         if limit is None and len(sizes) == 1 and self._one_leaf_holds(sizes):
-            if not self.ground.spec.topology.window_slack:
+            if not self.fabric.spec.topology.window_slack:
                 return [((i, sizes),) for i, n in enumerate(self.kind.capacity) if n >= sizes[0]]
-            limit = 1 + self.ground.spec.topology.window_slack
+            limit = 1 + self.fabric.spec.topology.window_slack
         found: dict[Takes, Takes] = {}
-        for start in range(len(self.ground.leaves)):
+        for start in range(len(self.fabric.leaves)):
             self._extend(start, sizes, (), limit, found)
             if first and found:
                 break
@@ -170,19 +170,19 @@ class Candidates:
             return
         rest = tuple(a - b for a, b in zip(remaining, taken, strict=True))
         visited = {step for step, _ in path}
-        for near in self.ground.adjacent[leaf]:
+        for near in self.fabric.adjacent[leaf]:
             if near not in visited:
                 self._extend(near, rest, path, limit, found)
 
     def _aligned(self, path: Takes) -> bool:
-        if self.ground.fabric.adjacency is not AdjacencyKind.ALIGNED:
+        if self.fabric.source.adjacency is not AdjacencyKind.ALIGNED:
             return True
         block = 1 << (len(path) - 1).bit_length()
-        return len({self.ground.place_in_spine[leaf] // block for leaf, _ in path}) == 1
+        return len({self.fabric.place_in_spine[leaf] // block for leaf, _ in path}) == 1
 
     def _whole_spines(self) -> tuple[Candidate, ...]:
         """Paths of consecutive spines, complete but the last; only the fewest spines."""
-        count = len(self.ground.spine_leaves)
+        count = len(self.fabric.spine_leaves)
         rests: dict[Counts, list[Takes]] = {}
         best: dict[Takes, Candidate] = {}
         fewest = count + 1
@@ -196,7 +196,7 @@ class Candidates:
                     ends = [
                         takes
                         for takes in rests[remaining]
-                        if self.ground.spine_of[takes[0][0]] == spine
+                        if self.fabric.spine_of[takes[0][0]] == spine
                     ]
                     if ends:
                         if length < fewest:
@@ -214,7 +214,7 @@ class Candidates:
 
     def _fill_spine(self, spine: int, remaining: Counts) -> tuple[Takes, Counts]:
         takes = []
-        for leaf in self.ground.spine_leaves[spine]:
+        for leaf in self.fabric.spine_leaves[spine]:
             taken = self.kind.fill(leaf, remaining)
             if any(taken):
                 takes.append((leaf, taken))
@@ -225,7 +225,7 @@ class Candidates:
         sizes = self.kind.sizes
         return tuple(
             spine
-            for spine, leaves in enumerate(self.ground.spine_leaves)
+            for spine, leaves in enumerate(self.fabric.spine_leaves)
             if not any(self._fill_spine(spine, sizes)[1])
             or (len(sizes) > 1 and self._some_split_holds(leaves))
         )
@@ -254,7 +254,7 @@ class Candidates:
             return sum(n * w for n, w in zip(kind.fill(leaf, kind.sizes), weights, strict=True))
 
         remaining, leaves = kind.sizes, 0
-        for leaf in sorted(self.ground.spine_leaves[spine], key=lambda leaf: (-most(leaf), leaf)):
+        for leaf in sorted(self.fabric.spine_leaves[spine], key=lambda leaf: (-most(leaf), leaf)):
             if not any(remaining):
                 break
             taken = kind.fill(leaf, remaining)

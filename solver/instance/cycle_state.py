@@ -25,7 +25,7 @@ class RoleRoom:
 
 
 class CycleState:
-    """One snapshot on its ground, by index.
+    """One snapshot on its fabric, by index.
 
     Where a custom node term is in force, any two nodes may be worth different points.
     `likely` stands in place of the shapes that the snapshot itself would give.
@@ -34,20 +34,20 @@ class CycleState:
     def __init__(
         self,
         snapshot: Snapshot,
-        ground: FabricIndex,
+        fabric: FabricIndex,
         likely: tuple[LikelyGang, ...] | None = None,
     ) -> None:
         self.snapshot = snapshot
-        self.ground = ground
+        self.fabric = fabric
         self._likely = likely
-        self.spec = ground.spec
+        self.spec = fabric.spec
         used = snapshot.used
-        self._amounts = list(ground.amounts)
-        self.free_id = list(ground.empty_id)
+        self._amounts = list(fabric.amounts)
+        self.free_id = list(fabric.empty_id)
         ids = {amount: i for i, amount in enumerate(self._amounts)}
         met: dict[int, int] = {}
         free = snapshot.free
-        for i, node in enumerate(ground.nodes):
+        for i, node in enumerate(fabric.nodes):
             if node.name in used:
                 left = free[node.name]
                 number = met.get(id(left))
@@ -61,9 +61,9 @@ class CycleState:
         self._rooms: dict[int, RoleRoom] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
         self.merged: dict[frozenset[int], JoinedCandidates] = {}
-        """By the identities of several `Candidates`: kept for units that share them."""
+        """By the identities of several `Candidates`: kept for groups that share them."""
         self._open: dict[int, list[tuple[Candidate, int]]] = {}
-        self._comforts: dict[int, list[dict[int, int]]] = {}
+        self._score_classes: dict[int, list[dict[int, int]]] = {}
         self._slots: dict[int, list[int]] = {}
         self._bind: dict[tuple[int, int], bool] = {}
 
@@ -88,43 +88,43 @@ class CycleState:
                 for i, hold in zip(self.free_id, kind.holds[role], strict=True)
             ]
             upto = list(accumulate([n > 0 for n in nodes] if one else nodes, initial=0))
-            leaves = [upto[here.stop] - upto[here.start] for here in self.ground.in_leaf]
+            leaves = [upto[here.stop] - upto[here.start] for here in self.fabric.in_leaf]
             known = self._pods[key] = (nodes, leaves)
         return known
 
-    def open_places(self, kind: GangType, locations: Candidates) -> list[tuple[Candidate, int]]:
-        """The required locations with room now, and how many gangs of the kind each holds."""
-        known = self._open.get(id(locations))
+    def open_places(self, kind: GangType, candidates: Candidates) -> list[tuple[Candidate, int]]:
+        """The required candidates with room now, and how many gangs of the kind each holds."""
+        known = self._open.get(id(candidates))
         if known is None:
             room = self.room(kind).by_leaf
-            required = locations.required
-            if locations.of_one_leaf and len(room) == 1:
+            required = candidates.required
+            if candidates.of_one_leaf and len(room) == 1:
                 here = room[0]
                 known = [
                     (place, fit)
-                    for place, (_, leaf, count) in zip(required, locations.starts, strict=True)
+                    for place, (_, leaf, count) in zip(required, candidates.starts, strict=True)
                     if (fit := here[leaf] // count)
                 ]
             else:
                 known = [
                     (place, fit)
                     for place, demands, (role, leaf, count) in zip(
-                        required, locations.demands, locations.starts, strict=True
+                        required, candidates.demands, candidates.starts, strict=True
                     )
                     if room[role][leaf] >= count
                     and (fit := min([room[r][i] // n for r, i, n in demands]))
                 ]
-            self._open[id(locations)] = known
+            self._open[id(candidates)] = known
         return known
 
     def open_comforts(self, kind: GangType) -> list[dict[int, int]]:
-        """Leaf -> how many nodes of each comfort have room for a pod of the first role."""
+        """Leaf -> how many nodes of each score class have room for a pod of the first role."""
         by_node = self.room(kind).by_node[0]
-        known = self._comforts.get(id(by_node))
+        known = self._score_classes.get(id(by_node))
         if known is None:
-            comfort = self.comfort_id
-            known = self._comforts[id(by_node)] = [{} for _ in self.ground.in_leaf]
-            for leaf, i, room in zip(self.ground.leaf_of, comfort, by_node, strict=True):
+            score_class = self.score_class_of
+            known = self._score_classes[id(by_node)] = [{} for _ in self.fabric.in_leaf]
+            for leaf, i, room in zip(self.fabric.leaf_of, score_class, by_node, strict=True):
                 if room:
                     known[leaf][i] = known[leaf].get(i, 0) + 1
         return known
@@ -141,7 +141,7 @@ class CycleState:
 
         True only if that holds for any mix with other such pods: every other resource
         is free in at least the proportion in which the request asks for it. `request` is
-        one of a kind, which outlives the view.
+        one of a kind, which outlives the state.
         """
         key = (id(request), self.free_id[node])
         known = self._bind.get(key)
@@ -158,16 +158,16 @@ class CycleState:
         return known
 
     @cached_property
-    def comfort_id(self) -> list[int]:
+    def score_class_of(self) -> list[int]:
         """Node -> a number shared by nodes that no node term tells apart."""
-        ground = self.ground
-        if ground.extensions.node_terms:
-            return list(range(len(ground.nodes)))
-        alike = list(zip(self.free_id, ground.nature, strict=True))
+        fabric = self.fabric
+        if fabric.extensions.node_terms:
+            return list(range(len(fabric.nodes)))
+        alike = list(zip(self.free_id, fabric.nature, strict=True))
         ids: dict[Hashable, int] = {}
         numbers: dict[tuple[int, int], int] = {}
         for amounts, i in {amounts: i for i, amounts in enumerate(alike)}.items():
-            node, free = ground.nodes[i], self.free[i]
+            node, free = fabric.nodes[i], self.free[i]
             full = node.allocatable
             each = (free.cpu, full.cpu, free.memory, full.memory, free.pods, full.pods)
             devices = free.devices if self.snapshot.wishing else None
@@ -175,33 +175,33 @@ class CycleState:
         return [numbers[amounts] for amounts in alike]
 
     @cached_property
-    def of_comfort(self) -> list[int]:
+    def node_of_score_class(self) -> list[int]:
         """Comfort -> a node of it."""
-        node_of = {comfort: node for node, comfort in enumerate(self.comfort_id)}
-        return [node_of[comfort] for comfort in range(len(node_of))]
+        node_of = {score_class: node for node, score_class in enumerate(self.score_class_of)}
+        return [node_of[score_class] for score_class in range(len(node_of))]
 
     @cached_property
-    def amounts_of_comfort(self) -> tuple[list[tuple[Resources, Resources]], list[int]]:
-        """What nodes have in all and what is free, each pair once, and comfort -> its pair."""
-        free, empty = self.free_id, self.ground.empty_id
-        pairs, numbers = _numbered([(empty[i], free[i]) for i in self.of_comfort])
-        return [(self.ground.amounts[full], self._amounts[left]) for full, left in pairs], numbers
+    def amounts_of_score_class(self) -> tuple[list[tuple[Resources, Resources]], list[int]]:
+        """What nodes have in all and what is free, each pair once, and score class -> its pair."""
+        free, empty = self.free_id, self.fabric.empty_id
+        pairs, numbers = _numbered([(empty[i], free[i]) for i in self.node_of_score_class])
+        return [(self.fabric.amounts[full], self._amounts[left]) for full, left in pairs], numbers
 
     @cached_property
     def leaf_gpus(self) -> list[tuple[int, int]]:
         """Leaf -> (GPUs in use, GPUs in all) over its schedulable nodes."""
         left = [free.gpus for free in self._amounts]
-        full = [amount.gpus for amount in self.ground.amounts]
-        ground = self.ground
+        full = [amount.gpus for amount in self.fabric.amounts]
+        fabric = self.fabric
         used = [
             max(0, full[empty] - left[free]) if ok else 0
             for empty, free, ok in zip(
-                ground.empty_id, self.free_id, ground.schedulable, strict=True
+                fabric.empty_id, self.free_id, fabric.schedulable, strict=True
             )
         ]
         return [
             (sum(used[nodes.start : nodes.stop]), total)
-            for nodes, total in zip(ground.in_leaf, ground.gpus_in_leaf, strict=True)
+            for nodes, total in zip(fabric.in_leaf, fabric.gpus_in_leaf, strict=True)
         ]
 
     @cached_property

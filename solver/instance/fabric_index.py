@@ -21,7 +21,7 @@ class FabricIndex:
     """A fabric by index under one spec. Nodes are numbered leaf by leaf, in fabric order."""
 
     def __init__(self, fabric: Fabric, spec: Spec, extensions: Extensions) -> None:
-        self.fabric = fabric
+        self.source = fabric
         self.spec = spec
         self.extensions = extensions
         self.leaves = fabric.leaves
@@ -124,12 +124,12 @@ class FabricIndex:
     @cached_property
     def adjacent(self) -> list[tuple[int, ...]]:
         """Leaf -> adjacent leaves of the same spine."""
-        kind = self.fabric.adjacency
+        kind = self.source.adjacency
         near: list[set[int]] = [set() for _ in self.leaves]
         pairs: list[tuple[int, int]] = []
         if kind is AdjacencyKind.EXPLICIT:
-            position = self.fabric.leaf_index
-            pairs = [(position[a], position[b]) for a, b in self.fabric.edges]
+            position = self.source.leaf_index
+            pairs = [(position[a], position[b]) for a, b in self.source.edges]
         else:
             for leaves in self.spine_leaves:
                 pairs += pairwise(leaves)

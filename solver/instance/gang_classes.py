@@ -1,10 +1,10 @@
 """Gangs that may stand at the same places, counted together.
 
-A *party* is a set of gangs that are alike in all that matters to a solve. For "who" that
+A *gang class* is a set of gangs that are alike in all that matters to a solve. For "who" that
 is where they may go: priority and age decide whether, never where. For "where" it is also
-what a place is worth to them. A *unit* joins parties whose pods are the same and which
-differ only in which locations they may use or prefer; its integers count gangs per
-location whatever their party, and a few flows say which party takes which locations.
+what a place is worth to them. A *group* joins gang classes whose pods are the same and which
+differ only in which candidates they may use or prefer; its integers count gangs per
+candidate whatever their gang class, and a few flows say which gang class takes which candidates.
 
 `CurrentSeats` says where the live members of a gang are, of which some may stay while others go.
 """
@@ -30,12 +30,12 @@ class GangClass:
 
     gangs: list[Gang]
     kind: GangType
-    locations: Candidates
+    candidates: Candidates
 
 
 @dataclass(eq=False, slots=True)
 class GangGroup:
-    """Parties placed by the same integers.
+    """Gang classes placed by the same integers.
 
     `most` bounds the gangs placed. `loose`: the gangs may use any leaves of a spine;
     `by_take`: their pods per leaf are chosen among the numbers the leaf could hold.
@@ -44,10 +44,10 @@ class GangGroup:
     by leaf (-1: outside the fabric, or two on a node that one may use). `stand` is where the
     members live that may stay or go, all of them counting as still to be placed. `within` are
     the spines that it may use, where it may not use all. Careful, by-take, bound and standing
-    units and those within spines hold one gang.
+    groups and those within spines hold one gang.
     """
 
-    parties: list[GangClass]
+    gang_classes: list[GangClass]
     most: int
     loose: bool = False
     by_take: bool = False
@@ -55,31 +55,31 @@ class GangGroup:
     phantom: bool = False
     bound: dict[int, Counts] = field(default_factory=dict)
     bound_nodes: frozenset[int] = frozenset()
-    stand: CurrentSeats | None = None
+    current_seats: CurrentSeats | None = None
     within: frozenset[int] | None = None
 
     @property
     def kind(self) -> GangType:
-        """The kind of the party that may use most nodes; the others' are part of it."""
-        return self.parties[0].kind
+        """The kind of the gang class that may use most nodes; the others' are part of it."""
+        return self.gang_classes[0].kind
 
     @property
     def gang(self) -> Gang:
         """Any of the gangs: their pods are the same."""
-        return self.parties[0].gangs[0]
+        return self.gang_classes[0].gangs[0]
 
-    def party_of(self, gang: Gang) -> GangClass:
-        """The party of one of the gangs, this very object."""
-        for party in self.parties:
-            for member in party.gangs:
+    def class_of(self, gang: Gang) -> GangClass:
+        """The gang class of one of the gangs, this very object."""
+        for gang_class in self.gang_classes:
+            for member in gang_class.gangs:
                 if member is gang:
-                    return party
+                    return gang_class
         raise KeyError(gang.key)
 
     @property
-    def locations(self) -> Candidates:
-        """The locations of the first party."""
-        return self.parties[0].locations
+    def candidates(self) -> Candidates:
+        """The candidates of the first gang class."""
+        return self.gang_classes[0].candidates
 
     @property
     def roles(self) -> range:
@@ -88,11 +88,11 @@ class GangGroup:
 
     def beyond_room(self, role: int, leaf: int) -> int:
         """Members that may stay in `leaf` although no node there would take them anew."""
-        return 0 if self.stand is None else self.stand.extra.get((role, leaf), 0)
+        return 0 if self.current_seats is None else self.current_seats.extra.get((role, leaf), 0)
 
     def reaches(self, place: Candidate) -> bool:
-        """Whether all leaves of a location lie in spines that the unit may use."""
-        spine_of = self.locations.ground.spine_of
+        """Whether all leaves of a candidate lie in spines that the group may use."""
+        spine_of = self.candidates.fabric.spine_of
         return self.within is None or all(spine_of[leaf] in self.within for leaf, _ in place.takes)
 
     def new_pods(self, leaf: int, counts: Counts) -> Counts:
@@ -101,7 +101,7 @@ class GangGroup:
         return counts if bound is None else tuple(a - b for a, b in zip(counts, bound, strict=True))
 
     def fit_bound(self, place: Candidate, room: list[list[int]]) -> bool:
-        """Whether a partly bound gang fits a location now, given the room by role and leaf."""
+        """Whether a partly bound gang fits a candidate now, given the room by role and leaf."""
         takes = dict(place.takes)
         admitted = all(
             leaf in takes and all(a >= b for a, b in zip(takes[leaf], bound, strict=True))
@@ -114,7 +114,7 @@ class GangGroup:
         )
 
     def fit(self, place: Candidate, room: list[list[int]]) -> bool:
-        """Whether one gang fits a location now, given the room by role and leaf."""
+        """Whether one gang fits a candidate now, given the room by role and leaf."""
         if self.bound:
             return self.fit_bound(place, room)
         for leaf, counts in place.takes:
@@ -125,99 +125,99 @@ class GangGroup:
 
 
 class GangGroups:
-    """Sorts gangs into units; kinds and locations are kept for later solves on the ground."""
+    """Sorts gangs into groups; kinds and candidates are kept for later solves on the fabric."""
 
-    def __init__(self, ground: FabricIndex) -> None:
-        self.ground = ground
-        self.kinds = GangTypes(ground)
-        self._locations: dict[tuple[int, TopologyPolicy], Candidates] = {}
+    def __init__(self, fabric: FabricIndex) -> None:
+        self.fabric = fabric
+        self.kinds = GangTypes(fabric)
+        self._candidates: dict[tuple[int, TopologyPolicy], Candidates] = {}
         self._met: dict[int, tuple[Gang, GangType, Candidates]] = {}
         """Gangs of the current cycle by identity: "where" asks again for those of "who"."""
 
     def for_who(self, gangs: Sequence[Gang]) -> list[GangGroup]:
-        """Units by what decides where a gang may go."""
+        """Groups by what decides where a gang may go."""
         self._met.clear()
-        return self._units(gangs, _nothing, _nothing, loose_alone=False)
+        return self._groups(gangs, _nothing, _nothing, loose_alone=False)
 
     def for_where(self, gangs: Sequence[Gang]) -> list[GangGroup]:
-        """Units by what decides where a gang may go and what a place is worth to it."""
-        extensions = self.ground.extensions
+        """Groups by what decides where a gang may go and what a place is worth to it."""
+        extensions = self.fabric.extensions
         if extensions.node_terms or extensions.leaf_terms:
-            return self._units(gangs, lambda gang: gang.key, _nothing, loose_alone=True)
-        return self._units(
+            return self._groups(gangs, lambda gang: gang.key, _nothing, loose_alone=True)
+        return self._groups(
             gangs,
             lambda gang: (gang.strategy, gang.latency_sensitive),
             lambda gang: gang.preferred_domain,
             loose_alone=True,
         )
 
-    def locations(self, kind: GangType, policy: TopologyPolicy) -> Candidates:
-        """The locations of a kind under a policy."""
+    def candidates(self, kind: GangType, policy: TopologyPolicy) -> Candidates:
+        """The candidates of a kind under a policy."""
         key = (id(kind), policy)
-        if key not in self._locations:
-            self._locations[key] = Candidates(self.ground, kind, policy)
-        return self._locations[key]
+        if key not in self._candidates:
+            self._candidates[key] = Candidates(self.fabric, kind, policy)
+        return self._candidates[key]
 
     def of(self, gang: Gang, loose_alone: bool = True) -> GangGroup:
-        """The unit of one gang alone."""
-        kind, locations = self._whereabouts(gang)
-        unit = GangGroup(
-            [GangClass([gang], kind, locations)], most=1, loose=bool(locations.loose_spines)
+        """The group of one gang alone."""
+        kind, candidates = self._whereabouts(gang)
+        group = GangGroup(
+            [GangClass([gang], kind, candidates)], most=1, loose=bool(candidates.loose_spines)
         )
         for role, members in enumerate(gang.roles):
             for _, name in members.bound:
-                self._add_bound(unit, role, self.ground.index.get(name, -1))
-        unit.careful = kind.careful
-        unit.by_take = unit.loose and (
-            loose_alone or len(kind.sizes) > 1 or bool(unit.bound) or gang.bandwidth is not None
+                self._add_bound(group, role, self.fabric.index.get(name, -1))
+        group.careful = kind.careful
+        group.by_take = group.loose and (
+            loose_alone or len(kind.sizes) > 1 or bool(group.bound) or gang.bandwidth is not None
         )
-        return unit
+        return group
 
     def _whereabouts(self, gang: Gang) -> tuple[GangType, Candidates]:
         met = self._met.get(id(gang))
         if met is None or met[0] is not gang:
             kind = self.kinds.of(gang)
             policy = gang.policy if sum(kind.sizes) > 1 else TopologyPolicy.REQUIRED
-            met = self._met[id(gang)] = (gang, kind, self.locations(kind, policy))
+            met = self._met[id(gang)] = (gang, kind, self.candidates(kind, policy))
         return met[1], met[2]
 
-    def _add_bound(self, unit: GangGroup, role: int, node: int) -> None:
-        crowded = node in unit.bound_nodes and unit.kind.key.one_per_node
-        leaf = self.ground.leaf_of[node] if node >= 0 and not crowded else -1
-        counts = list(unit.bound.get(leaf, (0,) * len(unit.kind.sizes)))
+    def _add_bound(self, group: GangGroup, role: int, node: int) -> None:
+        crowded = node in group.bound_nodes and group.kind.key.one_per_node
+        leaf = self.fabric.leaf_of[node] if node >= 0 and not crowded else -1
+        counts = list(group.bound.get(leaf, (0,) * len(group.kind.sizes)))
         counts[role] += 1
-        unit.bound[leaf] = tuple(counts)
-        unit.bound_nodes |= {node}
+        group.bound[leaf] = tuple(counts)
+        group.bound_nodes |= {node}
 
-    def _units(
+    def _groups(
         self,
         gangs: Sequence[Gang],
         worth: Callable[[Gang], Hashable],
         preference: Callable[[Gang], Hashable],
         loose_alone: bool,
     ) -> list[GangGroup]:
-        parties: dict[Hashable, GangClass] = {}
+        gang_classes: dict[Hashable, GangClass] = {}
         families: dict[Hashable, list[GangClass]] = {}
-        units: list[GangGroup] = []
+        groups: list[GangGroup] = []
         for gang in gangs:
-            kind, locations = self._whereabouts(gang)
-            if kind.careful or locations.loose_spines or any(role.bound for role in gang.roles):
-                unit = self.of(gang, loose_alone)
-                if unit.careful or unit.bound or unit.by_take:
-                    units.append(unit)
+            kind, candidates = self._whereabouts(gang)
+            if kind.careful or candidates.loose_spines or any(role.bound for role in gang.roles):
+                group = self.of(gang, loose_alone)
+                if group.careful or group.bound or group.by_take:
+                    groups.append(group)
                     continue
-            key = (id(kind), id(locations), worth(gang), preference(gang))
-            if key in parties:
-                parties[key].gangs.append(gang)
+            key = (id(kind), id(candidates), worth(gang), preference(gang))
+            if key in gang_classes:
+                gang_classes[key].gangs.append(gang)
                 continue
-            party = parties[key] = GangClass([gang], kind, locations)
+            gang_class = gang_classes[key] = GangClass([gang], kind, candidates)
             pods = tuple((request, size) for request, _, size in kind.key.roles)
-            alone = id(kind) if locations.loose_spines else None
+            alone = id(kind) if candidates.loose_spines else None
             family = (pods, kind.key.one_per_node, gang.bandwidth, worth(gang), alone)
-            families.setdefault(family, []).append(party)
+            families.setdefault(family, []).append(gang_class)
         for members in families.values():
-            units += _join(members)
-        return units
+            groups += _join(members)
+        return groups
 
 
 _latest: list[tuple[Fabric, Spec, Extensions, GangGroups]] = []
@@ -239,18 +239,18 @@ def _nothing(_: Gang) -> None:
     """Tells no gangs apart."""
 
 
-def _join(parties: list[GangClass]) -> list[GangGroup]:
-    """Units of parties whose eligible nodes in every leaf are those of the first, or none."""
-    rest = sorted(parties, key=lambda party: -party.kind.breadth)
-    units = []
+def _join(gang_classes: list[GangClass]) -> list[GangGroup]:
+    """Groups of gang classes whose eligible nodes in every leaf are those of the first, or none."""
+    rest = sorted(gang_classes, key=lambda gang_class: -gang_class.kind.breadth)
+    groups = []
     while rest:
         host = rest[0].kind
-        joined = [party for party in rest if host.covers(party.kind)]
-        rest = [party for party in rest if party not in joined]
-        most = sum(len(party.gangs) for party in joined)
-        loose = bool(joined[0].locations.loose_spines)
-        units.append(GangGroup(joined, most, loose=loose))
-    return units
+        joined = [gang_class for gang_class in rest if host.covers(gang_class.kind)]
+        rest = [gang_class for gang_class in rest if gang_class not in joined]
+        most = sum(len(gang_class.gangs) for gang_class in joined)
+        loose = bool(joined[0].candidates.loose_spines)
+        groups.append(GangGroup(joined, most, loose=loose))
+    return groups
 
 
 def gang_order(gang: Gang) -> tuple[int, float, str, str]:
@@ -266,7 +266,7 @@ Seats = Mapping[int, int]
 class CurrentSeats:
     """The seats of a gang by (role, leaf), and which places count for it.
 
-    `places` are those of its legal locations that are asked about. `extra` counts, by (role,
+    `places` are those of its legal candidates that are asked about. `extra` counts, by (role,
     leaf), the members on nodes that would not take them anew: they may stay there, and no
     room is counted for them.
     """

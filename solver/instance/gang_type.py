@@ -29,12 +29,12 @@ class GangTypeKey:
 class GangType:
     """Eligible nodes of each role, and what a leaf holds when empty (docs/model.md, 2 and 3)."""
 
-    def __init__(self, ground: FabricIndex, key: GangTypeKey, eligible: list[list[bool]]) -> None:
-        self.ground = ground
+    def __init__(self, fabric: FabricIndex, key: GangTypeKey, eligible: list[list[bool]]) -> None:
+        self.fabric = fabric
         self.key = key
         self.sizes: Counts = tuple(size for _, _, size in key.roles)
-        self.requests = [ground.known_request(request) for request, _, _ in key.roles]
-        caps = ground.spec.topology_constraints
+        self.requests = [fabric.known_request(request) for request, _, _ in key.roles]
+        caps = fabric.spec.topology_constraints
         self.max_nodes = caps.max_nodes_per_leaf
         self.max_gpus = caps.max_gpus_per_leaf
         self.eligible: list[list[list[int]]] = []
@@ -42,24 +42,24 @@ class GangType:
         self.holds: list[list[int]] = []
         """Role -> node -> pods it holds when empty (0 where not eligible)."""
         for role, request in enumerate(self.requests):
-            by_id = [fits(amount, request) for amount in ground.amounts]
+            by_id = [fits(amount, request) for amount in fabric.amounts]
             mask = eligible[role]
-            holds = [by_id[i] if ok else 0 for i, ok in zip(ground.empty_id, mask, strict=True)]
+            holds = [by_id[i] if ok else 0 for i, ok in zip(fabric.empty_id, mask, strict=True)]
             self.holds.append(holds)
-            self.eligible.append([[i for i in nodes if holds[i]] for nodes in ground.in_leaf])
+            self.eligible.append([[i for i in nodes if holds[i]] for nodes in fabric.in_leaf])
         self._filled: dict[tuple[int, Counts], Counts] = {}
         self._covered: dict[int, bool] = {}
 
     @cached_property
     def mask(self) -> list[int]:
         """Role -> a number for its eligible nodes, the same for equal ones."""
-        return [self.ground.mask_number(tuple([n > 0 for n in holds])) for holds in self.holds]
+        return [self.fabric.mask_number(tuple([n > 0 for n in holds])) for holds in self.holds]
 
     @cached_property
     def whole(self) -> list[list[bool]]:
         """Role -> leaf -> whether every node of it is eligible."""
         return [
-            [len(some) == len(nodes) for some, nodes in zip(role, self.ground.in_leaf, strict=True)]
+            [len(some) == len(nodes) for some, nodes in zip(role, self.fabric.in_leaf, strict=True)]
             for role in self.eligible
         ]
 
@@ -86,7 +86,7 @@ class GangType:
             return (min(remaining[0], self.capacity[leaf]),)
         known = self._filled.get((leaf, remaining))
         if known is None:
-            known, _ = self.fill_nodes(self.ground.in_leaf[leaf], remaining)
+            known, _ = self.fill_nodes(self.fabric.in_leaf[leaf], remaining)
             self._filled[leaf, remaining] = known
         return known
 
@@ -95,7 +95,7 @@ class GangType:
     ) -> tuple[Counts, int]:
         """`fill` over the empty `nodes`; returns pods per role and how many nodes it opens."""
         members = list(nodes)
-        left = {i: self.ground.nodes[i].allocatable for i in members}
+        left = {i: self.fabric.nodes[i].allocatable for i in members}
         opened: set[int] = set()
         gpus = self.max_gpus if capped else None
         max_nodes = self.max_nodes if capped else None
@@ -130,12 +130,12 @@ class GangType:
 
     def nodes_for(self, leaf: int, counts: Counts) -> int:
         """How many nodes of the empty leaf hold these pods."""
-        return self.fill_nodes(self.ground.in_leaf[leaf], counts)[1]
+        return self.fill_nodes(self.fabric.in_leaf[leaf], counts)[1]
 
     @cached_property
     def node_count(self) -> int:
         """The gang's node count: nodes that `fill` opens on the whole fabric, without caps."""
-        return self.fill_nodes(range(len(self.ground.nodes)), self.sizes, capped=False)[1]
+        return self.fill_nodes(range(len(self.fabric.nodes)), self.sizes, capped=False)[1]
 
     @cached_property
     def shares_nodes(self) -> bool:
@@ -145,12 +145,12 @@ class GangType:
         for a in range(len(self.requests)):
             for b in range(a + 1, len(self.requests)):
                 seen: set[int] = set()
-                for i, node in enumerate(self.ground.nodes):
+                for i, node in enumerate(self.fabric.nodes):
                     if not (self.holds[a][i] and self.holds[b][i]):
                         continue
-                    if self.ground.empty_id[i] in seen:
+                    if self.fabric.empty_id[i] in seen:
                         continue
-                    seen.add(self.ground.empty_id[i])
+                    seen.add(self.fabric.empty_id[i])
                     if fits(minus(node.allocatable, self.requests[a]), self.requests[b]):
                         return True
         return False
@@ -180,10 +180,10 @@ class GangType:
 
 
 class GangTypes:
-    """All kinds met on one ground, each worked out once."""
+    """All kinds met on one fabric, each worked out once."""
 
-    def __init__(self, ground: FabricIndex) -> None:
-        self.ground = ground
+    def __init__(self, fabric: FabricIndex) -> None:
+        self.fabric = fabric
         self._masks: dict[
             tuple[NodeConstraint, int | None, tuple[str, ...] | None], list[bool]
         ] = {}
@@ -195,9 +195,9 @@ class GangTypes:
         Being one per node is dropped where it says nothing: where nodes cannot be shared, and
         for a single pod, which may well share its node with other gangs.
         """
-        domains = self.ground.spec.namespace(gang.key.namespace).domains
+        domains = self.fabric.spec.namespace(gang.key.namespace).domains
         allowed = None
-        if self.ground.extensions.rules:
+        if self.fabric.extensions.rules:
             allowed = tuple(self._allowed(gang, role) for role in gang.roles)
         roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
         key = GangTypeKey(roles, False, gang.bandwidth, domains, allowed)
@@ -217,14 +217,14 @@ class GangTypes:
                     allowed = key.allowed[role]
                     mask = [ok and i in allowed for i, ok in enumerate(mask)]
                 masks.append(mask)
-            kind = self._kinds[key] = GangType(self.ground, key, masks)
+            kind = self._kinds[key] = GangType(self.fabric, key, masks)
         return kind
 
     def _allowed(self, gang: Gang, role: Role) -> frozenset[int]:
-        rules = self.ground.extensions.rules
+        rules = self.fabric.extensions.rules
         return frozenset(
             i
-            for i, node in enumerate(self.ground.nodes)
+            for i, node in enumerate(self.fabric.nodes)
             if all(rule.allows(gang, role, node) for rule in rules)
         )
 
@@ -234,13 +234,13 @@ class GangTypes:
         key = (constraint, bandwidth, domains)
         mask = self._masks.get(key)
         if mask is None:
-            ground = self.ground
+            fabric = self.fabric
             mask = self._masks[key] = [
                 node.schedulable
                 and constraint.selects(node)
                 and constraint.tolerates(node)
-                and ground.carries(i, bandwidth)
-                and ground.open_to(i, domains)
-                for i, node in enumerate(ground.nodes)
+                and fabric.carries(i, bandwidth)
+                and fabric.open_to(i, domains)
+                for i, node in enumerate(fabric.nodes)
             ]
         return mask

@@ -1,4 +1,4 @@
-"""The places of several `Locations` together, each once, sorted by who may use them."""
+"""The places of several `Candidates` together, each once, sorted by who may use them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Entry = tuple[Candidate, int]
 """A place and how many gangs fit there now."""
 
 ReachKey = tuple[int, int]
-"""Which of the locations have a place, as bits, and the leaves plus spines that it spans."""
+"""Which of the candidates have a place, as bits, and the leaves plus spines that it spans."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedCandidates:
-    """`order`: identities of the locations, first bit first.
+    """`order`: identities of the candidates, first bit first.
 
     `by_reach` are the places of one reach by number; `reach` is that of each place number.
     """
@@ -27,7 +27,7 @@ class JoinedCandidates:
 
 
 def join(places: Mapping[int, Iterable[Entry]]) -> JoinedCandidates:
-    """Join places by the identity of the locations that they belong to."""
+    """Join places by the identity of the candidates that they belong to."""
     found: dict[int, Entry] = {}
     bits: dict[int, int] = {}
     for position, entries in enumerate(places.values()):

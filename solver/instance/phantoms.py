@@ -18,16 +18,16 @@ MANY = 100_000
 """More phantoms of a shape than any fabric holds."""
 
 
-def phantom_units(view: CycleState, factory: GangGroups) -> list[tuple[LikelyGang, GangGroup]]:
-    """A unit for each shape of the mix that some location could hold now."""
+def phantom_units(state: CycleState, factory: GangGroups) -> list[tuple[LikelyGang, GangGroup]]:
+    """A group for each shape of the mix that some candidate could hold now."""
     out = []
-    for likely in view.likely:
+    for likely in state.likely:
         request = Resources(gpus=likely.gpus, cpu=0, memory=0, pods=1)
         key = GangTypeKey(((request, NodeConstraint(), likely.nodes),), True, None, None)
         kind = factory.kinds.get(key)
-        locations = factory.locations(kind, TopologyPolicy.REQUIRED)
+        candidates = factory.candidates(kind, TopologyPolicy.REQUIRED)
         role = Role(tuple(str(i) for i in range(likely.nodes)), request)
         gang = Gang(GangKey("", f"phantom-{likely.nodes}"), (role,), one_per_node=True)
-        unit = GangGroup([GangClass([gang], kind, locations)], MANY, phantom=True)
-        out.append((likely, unit))
+        group = GangGroup([GangClass([gang], kind, candidates)], MANY, phantom=True)
+        out.append((likely, group))
     return out

@@ -1,4 +1,4 @@
-"""Points: what a place is worth to the gangs of a unit, term by term."""
+"""Points: what a place is worth to the gangs of a group, term by term."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from fourleaf.solver.objective.terms import (
 )
 
 Points = Sequence[int] | Mapping[int, int]
-"""Points by comfort or by leaf."""
+"""Points by score class or by leaf."""
 
 
 class Scorer:
     """Points per unit of pod weight, split by what they depend on: node, leaf, gang."""
 
-    def __init__(self, view: CycleState) -> None:
-        self.view = view
-        extensions = view.ground.extensions
-        self._penalty = milli(view.spec.penalties.bandwidth)
-        named = view.spec.scoring_weights
+    def __init__(self, state: CycleState) -> None:
+        self.state = state
+        extensions = state.fabric.extensions
+        self._penalty = milli(state.spec.penalties.bandwidth)
+        named = state.spec.scoring_weights
         self._node_terms = [t for t in extensions.node_terms if t.name in named]
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
         self._weights: dict[tuple[object, bool], Mapping[str, int]] = {}
@@ -42,29 +42,29 @@ class Scorer:
         """Weights of the gang's terms, in thousandths."""
         key = (gang.strategy, gang.latency_sensitive)
         if key not in self._weights:
-            self._weights[key] = gang_weights(self.view.spec, *key)
+            self._weights[key] = gang_weights(self.state.spec, *key)
         return self._weights[key]
 
     def node_terms(self, gang: Gang, role: int, node: int) -> dict[str, int]:
         """Points of the terms that depend on the node, for one pod of `role`."""
-        view, weights = self.view, self.weights(gang)
+        state, weights = self.state, self.weights(gang)
         request = gang.roles[role].request
-        facts = view.ground.nodes[node]
+        facts = state.fabric.nodes[node]
         values = {
             resource_availability.NAME: resource_availability.value(
-                facts.allocatable, view.free[node], request
+                facts.allocatable, state.free[node], request
             ),
             historical_performance.NAME: historical_performance.value(facts),
         }
         if request.wants is not None:
-            values[topology_alignment.NAME] = topology_alignment.links(view.free[node], request)
+            values[topology_alignment.NAME] = topology_alignment.links(state.free[node], request)
         for term in self._node_terms:
-            values[term.name] = term.value(gang, gang.roles[role], facts, view.free[node])
+            values[term.name] = term.value(gang, gang.roles[role], facts, state.free[node])
         return {name: weights.get(name, 0) * value // 1000 for name, value in values.items()}
 
-    def node_points(self, unit: GangGroup, role: int) -> Points:
-        """The sum of `node_terms` by comfort: the same for nodes of one comfort."""
-        gang, request = unit.gang, unit.kind.requests[role]
+    def node_points(self, group: GangGroup, role: int) -> Points:
+        """The sum of `node_terms` by score class: the same for nodes of one score class."""
+        gang, request = group.gang, group.kind.requests[role]
         key = (
             gang.strategy,
             gang.latency_sensitive,
@@ -79,11 +79,11 @@ class Scorer:
         return points
 
     def _plain_points(self, gang: Gang, request: Resources) -> list[int]:
-        """The points of all comforts, where these follow from amounts and failures alone."""
+        """The points of all score classes, where these follow from amounts and failures alone."""
         weights = self.weights(gang)
         availability = weights.get(resource_availability.NAME, 0)
         history = weights.get(historical_performance.NAME, 0)
-        amounts, numbers = self.view.amounts_of_comfort
+        amounts, numbers = self.state.amounts_of_score_class
         available = [
             availability * resource_availability.value(full, free, request) // 1000
             for full, free in amounts
@@ -96,42 +96,44 @@ class Scorer:
     @cached_property
     def _history(self) -> list[int]:
         """Score class -> how rarely its nodes have failed, 0..1000."""
-        nodes = self.view.ground.nodes
-        return [historical_performance.value(nodes[i]) for i in self.view.of_comfort]
+        nodes = self.state.fabric.nodes
+        return [historical_performance.value(nodes[i]) for i in self.state.node_of_score_class]
 
-    def leaf_terms(self, unit: GangGroup, leaf: int, counts: Counts, spans: bool) -> dict[str, int]:
+    def leaf_terms(
+        self, group: GangGroup, leaf: int, counts: Counts, spans: bool
+    ) -> dict[str, int]:
         """Points of the terms that depend on the leaf and on what the gang puts there.
 
         `counts` are its members in the leaf, bound ones included; `spans`: it has members
-        in other leaves as well. `topologyAlignment` stands apart: it differs by party.
+        in other leaves as well. `topologyAlignment` stands apart: it differs by gang class.
         """
-        view, gang, weights = self.view, unit.gang, self.weights(unit.gang)
-        new = unit.new_pods(leaf, counts)
-        gpus = sum([n * r.gpus for n, r in zip(new, unit.kind.requests, strict=True)])
-        used, total = view.leaf_gpus[leaf]
+        state, gang, weights = self.state, group.gang, self.weights(group.gang)
+        new = group.new_pods(leaf, counts)
+        gpus = sum([n * r.gpus for n, r in zip(new, group.kind.requests, strict=True)])
+        used, total = state.leaf_gpus[leaf]
         share = domain_utilization.value(used, total, gpus, gang.strategy)
         points = {domain_utilization.NAME: weights.get(domain_utilization.NAME, 0) * share // 1000}
         for term in self._leaf_terms:
-            value = term.value(gang, view.ground.leaves[leaf], gpus)
+            value = term.value(gang, state.fabric.leaves[leaf], gpus)
             points[term.name] = weights.get(term.name, 0) * value // 1000
-        demand = self.demand(unit, leaf, counts) if spans else 0
+        demand = self.demand(group, leaf, counts) if spans else 0
         if demand:
-            penalty = bandwidth.value(demand, view.ground.uplinks[leaf])
+            penalty = bandwidth.value(demand, state.fabric.uplinks[leaf])
             points[bandwidth.NAME] = -(self._penalty * penalty // 1000)
         return points
 
-    def leaf_points(self, unit: GangGroup, counts: Counts, spans: bool) -> Points:
+    def leaf_points(self, group: GangGroup, counts: Counts, spans: bool) -> Points:
         """By leaf, the sum of `leaf_terms` times the weight of the new pods there."""
-        gang = unit.gang
-        if unit.bound or self._leaf_terms or (spans and gang.bandwidth):
-            return LeafPoints(self, unit, counts, spans)
-        pods = self.pods_weight(unit, counts)
+        gang = group.gang
+        if group.bound or self._leaf_terms or (spans and gang.bandwidth):
+            return LeafPoints(self, group, counts, spans)
+        pods = self.pods_weight(group, counts)
         gpus = pods if gang.gpus else 0
         key = (gang.strategy, gang.latency_sensitive, gpus, pods)
         known = self._leaf_points.get(key)
         if known is None:
             weight = self.weights(gang).get(domain_utilization.NAME, 0)
-            fillings, numbers = self.view.fillings
+            fillings, numbers = self.state.fillings
             points = [
                 weight * domain_utilization.value(used, total, gpus, gang.strategy) // 1000 * pods
                 for used, total in fillings
@@ -139,47 +141,47 @@ class Scorer:
             known = self._leaf_points[key] = [points[number] for number in numbers]
         return known
 
-    def compactness(self, locations: Candidates, gang: Gang, used: int) -> int:
+    def compactness(self, candidates: Candidates, gang: Gang, used: int) -> int:
         """Points for standing on `used` leaves and spines, the same for every pod."""
         weight = self.weights(gang).get(topology_alignment.NAME, 0)
-        return weight * topology_alignment.compactness(locations.fewest, used) // 1000
+        return weight * topology_alignment.compactness(candidates.fewest, used) // 1000
 
     def preference(self, gang: Gang, leaf: int | None) -> int:
         """Points for the preferred domain, for a pod in `leaf` (`None`: in that domain)."""
         weight = self.weights(gang).get(topology_alignment.NAME, 0)
-        inside = self.view.ground.domain(gang.preferred_domain)
+        inside = self.state.fabric.domain(gang.preferred_domain)
         met = leaf is None or inside is None or leaf in inside
         return weight * topology_alignment.preference(met) // 1000
 
-    def leaf_weight(self, unit: GangGroup, leaf: int, counts: Counts) -> int:
+    def leaf_weight(self, group: GangGroup, leaf: int, counts: Counts) -> int:
         """Weight of the new pods among `counts` in a leaf."""
-        return self.pods_weight(unit, unit.new_pods(leaf, counts))
+        return self.pods_weight(group, group.new_pods(leaf, counts))
 
-    def pods_weight(self, unit: GangGroup, pods: Counts) -> int:
+    def pods_weight(self, group: GangGroup, pods: Counts) -> int:
         """Weight of so many pods per role."""
-        gang = unit.gang
+        gang = group.gang
         if len(pods) == 1:
             return pods[0] * gang.pod_weight(gang.roles[0])
         return sum([n * gang.pod_weight(r) for n, r in zip(pods, gang.roles, strict=True)])
 
-    def new_weight(self, unit: GangGroup) -> int:
+    def new_weight(self, group: GangGroup) -> int:
         """Weight of all pods that are still to be placed."""
-        gang = unit.gang
+        gang = group.gang
         return sum([len(role.pods) * gang.pod_weight(role) for role in gang.roles])
 
-    def demand(self, unit: GangGroup, leaf: int, counts: Counts) -> int:
+    def demand(self, group: GangGroup, leaf: int, counts: Counts) -> int:
         """Mbit/s that a gang which spans leaves takes from the uplink of `leaf`."""
-        asked = unit.gang.bandwidth
-        if not asked or self.view.ground.uplinks[leaf] is None:
+        asked = group.gang.bandwidth
+        if not asked or self.state.fabric.uplinks[leaf] is None:
             return 0
-        return asked * unit.kind.nodes_for(leaf, counts)
+        return asked * group.kind.nodes_for(leaf, counts)
 
-    def terms(self, unit: GangGroup, gang: Gang, nodes: Sequence[Sequence[int]]) -> dict[str, int]:
+    def terms(self, group: GangGroup, gang: Gang, nodes: Sequence[Sequence[int]]) -> dict[str, int]:
         """Points by term of a placed gang; `nodes` of the unbound pods, by role."""
-        ground, comfort = self.view.ground, self.view.comfort_id
-        leaf_of = ground.leaf_of
+        fabric, score_class = self.state.fabric, self.state.score_class_of
+        leaf_of = fabric.leaf_of
         counts: dict[int, list[int]] = {
-            leaf: list(bound) for leaf, bound in unit.bound.items() if leaf >= 0
+            leaf: list(bound) for leaf, bound in group.bound.items() if leaf >= 0
         }
         alike: dict[tuple[int, int, int], int] = {}
         for role, members in enumerate(nodes):
@@ -188,19 +190,19 @@ class Scorer:
                 if leaf not in counts:
                     counts[leaf] = [0] * len(nodes)
                 counts[leaf][role] += 1
-                key = (role, leaf, comfort[node])
+                key = (role, leaf, score_class[node])
                 alike[key] = alike.get(key, 0) + 1
-        spines = len({ground.spine_of[leaf] for leaf in counts})
-        compact = self.compactness(unit.party_of(gang).locations, gang, len(counts) + spines)
+        spines = len({fabric.spine_of[leaf] for leaf in counts})
+        compact = self.compactness(group.class_of(gang).candidates, gang, len(counts) + spines)
         by_leaf = {
-            leaf: self.leaf_terms(unit, leaf, tuple(here), len(counts) > 1)
+            leaf: self.leaf_terms(group, leaf, tuple(here), len(counts) > 1)
             for leaf, here in counts.items()
         }
         preferred = {leaf: self.preference(gang, leaf) for leaf in counts}
         weights = [gang.pod_weight(role) for role in gang.roles]
         total: dict[str, int] = {}
         for (role, leaf, kind), pods in alike.items():
-            node = self.view.of_comfort[kind]
+            node = self.state.node_of_score_class[kind]
             points = {**self.node_terms(gang, role, node), **by_leaf[leaf]}
             links = points.get(topology_alignment.NAME, 0)
             points[topology_alignment.NAME] = compact + preferred[leaf] + links
@@ -218,23 +220,25 @@ class NodePoints(dict[int, int]):
         self._gang = gang
         self._role = role
 
-    def __missing__(self, comfort: int) -> int:
-        node = self._scorer.view.of_comfort[comfort]
-        points = self[comfort] = sum(self._scorer.node_terms(self._gang, self._role, node).values())
+    def __missing__(self, score_class: int) -> int:
+        node = self._scorer.state.node_of_score_class[score_class]
+        points = self[score_class] = sum(
+            self._scorer.node_terms(self._gang, self._role, node).values()
+        )
         return points
 
 
 class LeafPoints(dict[int, int]):
     """Leaf -> points of the leaf terms for what one gang puts there, worked out when asked for."""
 
-    def __init__(self, scorer: Scorer, unit: GangGroup, counts: Counts, spans: bool) -> None:
+    def __init__(self, scorer: Scorer, group: GangGroup, counts: Counts, spans: bool) -> None:
         super().__init__()
         self._scorer = scorer
-        self._gang = (unit, counts, spans)
+        self._gang = (group, counts, spans)
 
     def __missing__(self, leaf: int) -> int:
-        unit, counts, spans = self._gang
-        points = sum(self._scorer.leaf_terms(unit, leaf, counts, spans).values())
-        points *= self._scorer.leaf_weight(unit, leaf, counts)
+        group, counts, spans = self._gang
+        points = sum(self._scorer.leaf_terms(group, leaf, counts, spans).values())
+        points *= self._scorer.leaf_weight(group, leaf, counts)
         self[leaf] = points
         return points

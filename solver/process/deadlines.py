@@ -66,17 +66,17 @@ class Deadlines:
 
 
 class OverdueError(Exception):
-    """An errand was not done in time."""
+    """A background task was not done in time."""
 
 
 class TaskDropped(BaseException):
-    """Raised inside an errand that nobody waits for any more."""
+    """Raised inside a background task that nobody waits for any more."""
 
 
 class BackgroundTask(Generic[T]):
     """Runs `work` at once. `work` must be pure Python without locks of its own.
 
-    A dropped errand is stopped by an exception raised inside it, so that it neither takes
+    A dropped background task is stopped by an exception raised inside it, so that it neither takes
     processor time from what follows nor piles up from call to call. Nobody traces it: that
     exception would leave the locks of coverage or of a debugger held for ever.
     """
@@ -99,7 +99,7 @@ class BackgroundTask(Generic[T]):
     def result(self, until: float) -> T:
         """Return what `work` returned, or raise the exception that it raised.
 
-        Waits until `until` (monotonic seconds), then drops the errand and raises
+        Waits until `until` (monotonic seconds), then drops the background task and raises
         `OverdueError`.
         """
         if not self._done.wait(max(0.0, until - time.monotonic())):
@@ -110,7 +110,7 @@ class BackgroundTask(Generic[T]):
         return cast(T, self._value)
 
     def drop(self) -> None:
-        """Stop the errand at its next Python instruction, if it still runs."""
+        """Stop the background task at its next Python instruction, if it still runs."""
         with self._lock:
             self._dropped = True
             ident = self._thread.ident

@@ -86,10 +86,10 @@ class Inbox:
 def read_exactly(descriptor: int, count: int) -> bytes:
     """Read `count` bytes from a blocking descriptor. Raises `EOFError` where it ends before."""
     buffer = bytearray(count)
-    view = memoryview(buffer)
+    state = memoryview(buffer)
     done = 0
     while done < count:
-        got = os.readv(descriptor, [view[done:]])
+        got = os.readv(descriptor, [state[done:]])
         if not got:
             raise EOFError("the pipe has ended")
         done += got
@@ -104,6 +104,6 @@ def read_frame(descriptor: int) -> bytes:
 
 def write_all(descriptor: int, data: bytes) -> None:
     """Write all of `data` to a blocking descriptor."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
+    state = memoryview(data)
+    while state:
+        state = state[os.write(descriptor, state) :]

@@ -62,26 +62,26 @@ def defragment(
     Only movable gangs that have lost nobody move. Gangs that wait do not carry their reasons
     yet.
     """
-    clock = Deadline(snapshot.config.spec.solver.time_limit_seconds)
-    watch = clock.watch()
+    deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)
+    watch = deadline.watch()
     factory = gang_groups_for(snapshot, extensions)
     batch = select_batch(snapshot).batch
     movers = tuple(
-        mover(one, factory.ground, MoveScope.ANYWHERE, hit=False)
+        mover(one, factory.fabric, MoveScope.ANYWHERE, hit=False)
         for one in snapshot.standing
         if one.movable and not one.hit
     )
     running = without(snapshot, [one.standing for one in movers])
-    view = CycleState(replace(snapshot, running=running), factory.ground, likely_gangs(snapshot))
-    rooms = () if batch else tuple(phantom_units(view, factory))
-    cast = Participants(view, factory, movers, batch, _value(snapshot), phantoms=rooms)
+    state = CycleState(replace(snapshot, running=running), factory.fabric, likely_gangs(snapshot))
+    rooms = () if batch else tuple(phantom_units(state, factory))
+    participants = Participants(state, factory, movers, batch, _value(snapshot), phantoms=rooms)
     turn = FOR_WAITING if batch else FOR_ROOM
-    reached = reach(cast, turn, clock, on_stage, _rows(snapshot, budget))
+    reached = reach(participants, turn, deadline, on_stage, _rows(snapshot, budget))
     if reached is None:
         return None
     tasks = moving_gangs(reached)
     least = 0 if batch else reached.stages[0].objective
-    settled = place(snapshot, reached, tasks, (), clock, on_stage, least)
+    settled = place(snapshot, reached, tasks, (), deadline, on_stage, least)
     stages = (*reached.stages, settled.stage)
     proven = all(stage.proven for stage in stages)
     moves = moves_of(tasks, settled)

@@ -1,11 +1,11 @@
 """The program of a relocation: who stays, who goes, who is placed.
 
-Movers that stay are residents of the layout. Those that go are counted, together with gangs
-that look for a place, by the same integers per location as in "who". A mover that could keep
-some of its members has a unit of its own beside (`fourleaf.solver.relocation.partial_moves`). So
+Movers that stay are residents of the model. Those that go are counted, together with gangs
+that look for a place, by the same integers per candidate as in "who". A mover that could keep
+some of its members has a group of its own beside (`fourleaf.solver.relocation.partial_moves`). So
 
-    gangs placed of a party = movers of the party that neither stay nor go in part
-                              + applicants of the party that are placed.
+    gangs placed of a gang class = movers of the gang class that neither stay nor go in part
+                              + applicants of the gang class that are placed.
 """
 
 from __future__ import annotations
@@ -30,44 +30,46 @@ from fourleaf.solver.relocation.participants import Mover, MoveScope, Participan
 class Formulation:
     """Variables and rows of one relocation; `refined` leaves are modelled node by node."""
 
-    def __init__(self, cast: Participants, refined: frozenset[int]) -> None:
-        self.cast = cast
+    def __init__(self, participants: Participants, refined: frozenset[int]) -> None:
+        self.participants = participants
         self.program = Program()
-        view, factory = cast.view, cast.factory
-        goers = [m.whole for m in cast.movers if m.reach is not MoveScope.NOWHERE]
-        units = factory.for_who([*goers, *cast.applicants])
-        self._number = {id(unit): number for number, unit in enumerate(units)}
+        state, factory = participants.state, participants.factory
+        goers = [m.whole for m in participants.movers if m.reach is not MoveScope.NOWHERE]
+        groups = factory.for_who([*goers, *participants.applicants])
+        self._number = {id(group): number for number, group in enumerate(groups)}
         self._party = {
-            id(gang): (unit, number)
-            for unit in units
-            for number, party in enumerate(unit.parties)
-            for gang in party.gangs
+            id(gang): (group, number)
+            for group in groups
+            for number, gang_class in enumerate(group.gang_classes)
+            for gang in gang_class.gangs
         }
-        phantoms = [unit for _, unit in cast.phantoms]
-        plain = plain_leaves(view, [*units, *phantoms]) - refined
+        phantoms = [group for _, group in participants.phantoms]
+        plain = plain_leaves(state, [*groups, *phantoms]) - refined
         self._near: dict[Mover, GangGroup] = {}
-        for mover in cast.movers:
+        for mover in participants.movers:
             base = self._base(mover)
             if base is not None and mover.seats and sum(base.kind.sizes) > 1:
-                near = near_unit(view, mover, base, plain)
+                near = near_unit(state, mover, base, plain)
                 if near is not None:
                     self._near[mover] = near
-        self._going = {mover for mover in cast.movers if self._may_go(mover)}
-        wanted = {id(gang) for gang in cast.applicants}
+        self._going = {mover for mover in participants.movers if self._may_go(mover)}
+        wanted = {id(gang) for gang in participants.applicants}
         wanted |= {id(mover.whole) for mover in self._going}
-        units = [u for u in units if any(id(g) in wanted for p in u.parties for g in p.gangs)]
+        groups = [
+            u for u in groups if any(id(g) in wanted for p in u.gang_classes for g in p.gangs)
+        ]
         residents = self._residents()
-        self.layout = Model(
+        self.model = Model(
             self.program,
-            view,
-            [*units, *self._near.values(), *phantoms],
-            refined | _crowded(cast),
+            state,
+            [*groups, *self._near.values(), *phantoms],
+            refined | _crowded(participants),
             residents=residents,
         )
-        add_uplinks(self.layout, Scorer(view))
-        self._variables = {id(v.unit): v for v in self.layout.units}
+        add_uplinks(self.model, Scorer(state))
+        self._variables = {id(v.group): v for v in self.model.groups}
         self.classes: list[TierClass] = []
-        self._add_choices(units)
+        self._add_choices(groups)
 
     def _base(self, mover: Mover) -> GangGroup | None:
         known = self._party.get(id(mover.whole))
@@ -82,18 +84,22 @@ class Formulation:
     def _residents(self) -> list[Resident]:
         """Movers as they stand. A mover with a variable beside `stays` stands singly."""
         self._mover_of: dict[Resident, Mover] = {}
-        for mover in self.cast.movers:
-            party = self._party.get(id(mover.whole))
+        for mover in self.participants.movers:
+            gang_class = self._party.get(id(mover.whole))
             alike: object = mover
             if not mover.hit and mover not in self._near:
                 price = (mover.whole.priority, mover.price, mover.live)
-                quota = mover.key.namespace if self.cast.droppable else ""
-                alike = (None if party is None else (id(party[0]), party[1]), price, quota)
-            self._mover_of[mover.resident(self.cast.view.ground, alike)] = mover
+                quota = mover.key.namespace if self.participants.droppable else ""
+                alike = (
+                    None if gang_class is None else (id(gang_class[0]), gang_class[1]),
+                    price,
+                    quota,
+                )
+            self._mover_of[mover.resident(self.participants.state.fabric, alike)] = mover
         return list(self._mover_of)
 
-    def _add_choices(self, units: list[GangGroup]) -> None:
-        """Tie the counts of the layout to who stays, goes, and is placed."""
+    def _add_choices(self, groups: list[GangGroup]) -> None:
+        """Tie the counts of the model to who stays, goes, and is placed."""
         program = self.program
         left: dict[tuple[int, int], Terms] = defaultdict(list)
         number: dict[tuple[int, int], int] = defaultdict(int)
@@ -103,52 +109,52 @@ class Formulation:
             if first in self._near:
                 terms += self._placed(self._near[first], 0)
             if first in self._going:
-                unit, party = self._party[id(first.whole)]
-                left[id(unit), party] += terms
-                number[id(unit), party] += len(movers)
+                group, gang_class = self._party[id(first.whole)]
+                left[id(group), gang_class] += terms
+                number[id(group), gang_class] += len(movers)
                 if len(terms) > 1:
                     program.at_most(terms, 1)
-            elif self.cast.droppable:
+            elif self.participants.droppable:
                 program.at_most(terms, len(movers))
             else:
                 program.equal(terms, len(movers))
             if first.hit:
                 self._add_life(first, stay)
-        for gang_class in self._applicants(units):
-            unit = units[gang_class.unit]
-            left[id(unit), gang_class.party].append((-1, gang_class.variable))
-        for unit in units:
-            for party in range(len(unit.parties)):
-                key = (id(unit), party)
-                program.equal([*self._placed(unit, party), *left[key]], number[key])
+        for tier_class in self._applicants(groups):
+            group = groups[tier_class.group]
+            left[id(group), tier_class.gang_class].append((-1, tier_class.variable))
+        for group in groups:
+            for gang_class in range(len(group.gang_classes)):
+                key = (id(group), gang_class)
+                program.equal([*self._placed(group, gang_class), *left[key]], number[key])
 
     def _add_life(self, mover: Mover, stay: int) -> None:
         """A hit gang lives unless it stays as it is."""
         lives = self.program.variable(1)
         self.program.equal([(1, lives), (1, stay)], 1)
         gang = mover.whole
-        value = self.cast.value(gang)
+        value = self.participants.value(gang)
         self.classes.append(TierClass(-1, 0, gang.priority, value, [gang], variable=lives))
 
-    def _applicants(self, units: list[GangGroup]) -> list[TierClass]:
+    def _applicants(self, groups: list[GangGroup]) -> list[TierClass]:
         found: dict[object, TierClass] = {}
-        position = {id(unit): number for number, unit in enumerate(units)}
-        for gang in self.cast.applicants:
-            unit, party = self._party[id(gang)]
-            value = self.cast.value(gang)
-            key = (id(unit), party, gang.priority, value, gang.key.namespace)
+        position = {id(group): number for number, group in enumerate(groups)}
+        for gang in self.participants.applicants:
+            group, gang_class = self._party[id(gang)]
+            value = self.participants.value(gang)
+            key = (id(group), gang_class, gang.priority, value, gang.key.namespace)
             if key not in found:
-                found[key] = TierClass(position[id(unit)], party, gang.priority, value, [])
+                found[key] = TierClass(position[id(group)], gang_class, gang.priority, value, [])
             found[key].gangs.append(gang)
-        for group in found.values():
-            group.variable = self.program.variable(len(group.gangs))
-            if self.cast.must:
-                self.program.equal([(1, group.variable)], len(group.gangs))
+        for tier_class in found.values():
+            tier_class.variable = self.program.variable(len(tier_class.gangs))
+            if self.participants.must:
+                self.program.equal([(1, tier_class.variable)], len(tier_class.gangs))
         self.classes += found.values()
         return list(found.values())
 
-    def _placed(self, unit: GangGroup, party: int) -> Terms:
-        return self._variables[id(unit)].placed(party)
+    def _placed(self, group: GangGroup, gang_class: int) -> Terms:
+        return self._variables[id(group)].placed(gang_class)
 
     def moved(self, price: bool) -> tuple[Terms, int]:
         """What is saved by not moving pods: terms to maximize, and what they are taken from.
@@ -176,67 +182,69 @@ class Formulation:
         """Movers that are the same to every row, and the variable that counts who of them stays."""
         return [
             ([self._mover_of[one] for one in keep.residents], keep.variable)
-            for keep in self.layout.keeps
+            for keep in self.model.keeps
         ]
 
     def named_units(self) -> list[tuple[Hashable, GroupVariables]]:
-        """Every unit but the phantoms, under a name that all models of the cast share."""
-        near = {id(unit): mover.key for mover, unit in self._near.items()}
+        """Every group but the phantoms, under a name that all models of the cast share."""
+        near = {id(group): mover.key for mover, group in self._near.items()}
         return [
-            (near.get(id(v.unit), self._number.get(id(v.unit))), v)
-            for v in self.layout.units
-            if not v.unit.phantom
+            (near.get(id(v.group), self._number.get(id(v.group))), v)
+            for v in self.model.groups
+            if not v.group.phantom
         ]
 
     def room(self) -> Terms:
         """The value of the rooms that are kept for likely gangs."""
         return [
             (likely.value, variable)
-            for likely, unit in self.cast.phantoms
-            for _, variable in self._placed(unit, 0)
+            for likely, group in self.participants.phantoms
+            for _, variable in self._placed(group, 0)
         ]
 
     def misfits(self, values: list[int]) -> frozenset[int]:
         """Leaves where the values obey the rows but the pods cannot be put on the nodes."""
-        return misfits(self.layout, values)
+        return misfits(self.model, values)
 
     def stays(self, values: list[int]) -> set[Mover]:
         """The movers that stay where they are, whole."""
-        return {self._mover_of[one] for one in staying(self.layout, values)}
+        return {self._mover_of[one] for one in staying(self.model, values)}
 
     def decode(self, values: list[int]) -> dict[int, PlacedGang]:
         """Identity of each gang that is placed anew or in part -> where; one that breaks no law."""
         stays = self.stays(values)
         in_part = {
             mover
-            for mover, unit in self._near.items()
-            if any(values[variable] for _, variable in self._placed(unit, 0))
+            for mover, group in self._near.items()
+            if any(values[variable] for _, variable in self._placed(group, 0))
         }
         placed: dict[tuple[int, int], list[Gang]] = {}
-        for position, variables in enumerate(self.layout.units):
-            if not variables.unit.phantom and variables.unit.stand is None:
-                for party in range(len(variables.unit.parties)):
-                    placed[position, party] = []
-        where = {id(v.unit): position for position, v in enumerate(self.layout.units)}
+        for position, variables in enumerate(self.model.groups):
+            if not variables.group.phantom and variables.group.current_seats is None:
+                for gang_class in range(len(variables.group.gang_classes)):
+                    placed[position, gang_class] = []
+        where = {id(v.group): position for position, v in enumerate(self.model.groups)}
         for mover in self._going - stays - in_part:
-            unit, party = self._party[id(mover.whole)]
-            placed[where[id(unit)], party].append(mover.whole)
-        for group in self.classes:
-            if group.unit >= 0:
-                gangs = sorted(group.gangs, key=gang_order)
-                placed[group.unit, group.party] += gangs[: values[group.variable]]
+            group, gang_class = self._party[id(mover.whole)]
+            placed[where[id(group)], gang_class].append(mover.whole)
+        for tier_class in self.classes:
+            if tier_class.group >= 0:
+                gangs = sorted(tier_class.gangs, key=gang_order)
+                placed[tier_class.group, tier_class.gang_class] += gangs[
+                    : values[tier_class.variable]
+                ]
         for gangs in placed.values():
             gangs.sort(key=gang_order)
-        found = decode(self.layout, values, placed)
-        return {id(one.gang): one for one in found.gangs if not one.unit.phantom}
+        found = decode(self.model, values, placed)
+        return {id(one.gang): one for one in found.gangs if not one.group.phantom}
 
 
-def _crowded(cast: Participants) -> frozenset[int]:
+def _crowded(participants: Participants) -> frozenset[int]:
     """Leaves with nodes that the movers overcommit: only node by node are their rows exact."""
-    ground = cast.view.ground
+    fabric = participants.state.fabric
     held: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     odd: set[int] = set()
-    for mover in cast.movers:
+    for mover in participants.movers:
         for (role, node), pods in mover.seats.items():
             asked = mover.whole.roles[role].request
             row = held[node]
@@ -245,10 +253,10 @@ def _crowded(cast: Participants) -> frozenset[int]:
             row[2] += (asked.memory or 0) * pods
             row[3] += asked.pods * pods
             if asked.extra:
-                odd.add(ground.leaf_of[node])
+                odd.add(fabric.leaf_of[node])
     for node, row in held.items():
-        free = cast.view.free[node]
+        free = participants.state.free[node]
         have = (free.gpus, free.cpu, free.memory, free.pods)
         if any(h is not None and want > h for want, h in zip(row, have, strict=True)):
-            odd.add(ground.leaf_of[node])
+            odd.add(fabric.leaf_of[node])
     return frozenset(odd)

@@ -17,14 +17,14 @@ from fourleaf.solver.instance.gang_type import Counts
 from fourleaf.solver.relocation.participants import Mover, MoveScope
 
 
-def plain_leaves(view: CycleState, units: Iterable[GangGroup]) -> frozenset[int]:
-    """Leaves that are plain to the pods of all units."""
+def plain_leaves(state: CycleState, groups: Iterable[GangGroup]) -> frozenset[int]:
+    """Leaves that are plain to the pods of all groups."""
     users: dict[tuple[int, int], tuple[list[int], int]] = {}
-    for unit in units:
-        rooms = view.room(unit.kind)
-        for role in unit.roles:
-            gpus = unit.kind.requests[role].gpus
-            users[id(unit.kind), role] = (rooms.by_node[role], gpus)
+    for group in groups:
+        rooms = state.room(group.kind)
+        for role in group.roles:
+            gpus = group.kind.requests[role].gpus
+            users[id(group.kind), role] = (rooms.by_node[role], gpus)
     if not users:
         return frozenset()
     least = min(gpus for _, gpus in users.values())
@@ -34,34 +34,34 @@ def plain_leaves(view: CycleState, units: Iterable[GangGroup]) -> frozenset[int]
         not any(row[i] for row in rows)
         if not first[i]
         else 2 * least > free.gpus and all(row[i] == 1 for row in rows)
-        for i, free in enumerate(view.free)
+        for i, free in enumerate(state.free)
     ]
     return frozenset(
-        leaf for leaf, nodes in enumerate(view.ground.in_leaf) if all(slots[i] for i in nodes)
+        leaf for leaf, nodes in enumerate(state.fabric.in_leaf) if all(slots[i] for i in nodes)
     )
 
 
 def near_unit(
-    view: CycleState, mover: Mover, base: GangGroup, plain: frozenset[int]
+    state: CycleState, mover: Mover, base: GangGroup, plain: frozenset[int]
 ) -> GangGroup | None:
-    """The unit of a mover for its places that share a leaf with where it stands.
+    """The group of a mover for its places that share a leaf with where it stands.
 
-    All its places where it may only go within its spines, or where its base unit is of one
+    All its places where it may only go within its spines, or where its base group is of one
     gang anyhow. `None` where there is no such place but the one where it stands.
     """
-    ground = view.ground
+    fabric = state.fabric
     kind = base.kind
     by_leaf: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
     for (role, node), pods in mover.seats.items():
-        by_leaf[role, ground.leaf_of[node]][node] = pods
-    room = view.room(kind)
+        by_leaf[role, fabric.leaf_of[node]][node] = pods
+    room = state.room(kind)
     extra = {
         where: more
         for where, nodes in by_leaf.items()
         if (more := sum(max(0, pods - room.by_node[where[0]][i]) for i, pods in nodes.items()))
     }
     leaves = {leaf for _, leaf in by_leaf}
-    spines = frozenset(ground.spine_of[leaf] for leaf in leaves)
+    spines = frozenset(fabric.spine_of[leaf] for leaf in leaves)
     single = alone(base)
     stands = {
         leaf: tuple(sum(by_leaf.get((role, leaf), {}).values()) for role in base.roles)
@@ -81,36 +81,36 @@ def near_unit(
     whole = mover.whole
     limited = None if single and mover.reach is MoveScope.ANYWHERE else spines
     return GangGroup(
-        [GangClass([whole], kind, base.locations)],
+        [GangClass([whole], kind, base.candidates)],
         most=1,
         loose=base.loose,
         by_take=base.loose,
         careful=base.careful,
-        stand=CurrentSeats(dict(by_leaf), tuple(places), extra),
+        current_seats=CurrentSeats(dict(by_leaf), tuple(places), extra),
         within=limited,
     )
 
 
-def alone(unit: GangGroup) -> bool:
-    """Whether the unit holds one gang for reasons of its own."""
-    return unit.careful or unit.by_take
+def alone(group: GangGroup) -> bool:
+    """Whether the group holds one gang for reasons of its own."""
+    return group.careful or group.by_take
 
 
 def _places(
     mover: Mover, base: GangGroup, leaves: set[int], spines: frozenset[int], single: bool
 ) -> list[Candidate]:
-    locations = base.locations
+    candidates = base.candidates
     if mover.reach is MoveScope.SPINES:
-        spine_of = locations.ground.spine_of
+        spine_of = candidates.fabric.spine_of
         return [
             place
-            for place in locations.required
+            for place in candidates.required
             if all(spine_of[leaf] in spines for leaf, _ in place.takes)
         ]
     if single:
-        return list(locations.required)
+        return list(candidates.required)
     found = {
-        id(place): place for leaf in sorted(leaves) for place, _ in locations.at_leaf.get(leaf, ())
+        id(place): place for leaf in sorted(leaves) for place, _ in candidates.at_leaf.get(leaf, ())
     }
     return list(found.values())
 

@@ -21,13 +21,13 @@ from fourleaf.solver.instance.gang_classes import GangGroup, GangGroups
 class Participants:
     """The parts of one relocation.
 
-    `view` is the fabric without the pods of the movers. `applicants` look for a place and
+    `state` is the fabric without the pods of the movers. `applicants` look for a place and
     stand nowhere, or may not leave where they stand; `value` is what placing a gang is worth
     within its priority. `must`: all applicants have to be placed. `droppable`: movers may be
     left without a place. `phantoms` are rooms worth keeping.
     """
 
-    view: CycleState
+    state: CycleState
     factory: GangGroups
     movers: tuple[Mover, ...]
     applicants: tuple[Gang, ...] = ()
@@ -72,31 +72,31 @@ class Mover:
         """What it costs to move all of its live members."""
         return self.live * self.standing.move_cost
 
-    def resident(self, ground: FabricIndex, alike: object) -> Resident:
+    def resident(self, fabric: FabricIndex, alike: object) -> Resident:
         """The gang as it stands; only those with equal `alike` count as one."""
         seats = tuple(
-            (node, ground.known_request(self.whole.roles[role].request), pods)
+            (node, fabric.known_request(self.whole.roles[role].request), pods)
             for (role, node), pods in self.seats.items()
         )
-        return Resident(alike, seats, self._demand(ground))
+        return Resident(alike, seats, self._demand(fabric))
 
-    def _demand(self, ground: FabricIndex) -> tuple[tuple[int, int], ...]:
+    def _demand(self, fabric: FabricIndex) -> tuple[tuple[int, int], ...]:
         asked = self.whole.bandwidth
         if not asked:
             return ()
-        nodes = Counter(ground.leaf_of[node] for node in {node for _, node in self.seats})
+        nodes = Counter(fabric.leaf_of[node] for node in {node for _, node in self.seats})
         if len(nodes) < 2:
             return ()
         return tuple(sorted((leaf, asked * count) for leaf, count in nodes.items()))
 
 
-def mover(standing: StandingGang, ground: FabricIndex, reach: MoveScope, hit: bool) -> Mover:
+def mover(standing: StandingGang, fabric: FabricIndex, reach: MoveScope, hit: bool) -> Mover:
     """The mover of a gang that stands."""
     gang = standing.gang
     seats: Counter[tuple[int, int]] = Counter()
     for number, role in enumerate(gang.roles):
         for _, name in role.bound:
-            node = ground.index.get(name)
+            node = fabric.index.get(name)
             if node is not None:
                 seats[number, node] += 1
     live = sum(len(role.bound) for role in gang.roles)

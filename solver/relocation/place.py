@@ -50,23 +50,23 @@ def moving_gangs(reached: StageOutcome) -> list[MovingGang]:
     """A task for each gang that does not stay as it is."""
     relocation, values = reached.relocation, reached.values
     placed = relocation.decode(values)
-    ground = relocation.cast.view.ground
+    fabric = relocation.participants.state.fabric
     tasks = [
-        _task(mover, placed[id(mover.whole)], ground)
-        for mover in relocation.cast.movers
+        _task(mover, placed[id(mover.whole)], fabric)
+        for mover in relocation.participants.movers
         if id(mover.whole) in placed
     ]
     tasks += [
         MovingGang(gang, placed[id(gang)].nodes, {})
-        for gang in relocation.cast.applicants
+        for gang in relocation.participants.applicants
         if id(gang) in placed
     ]
     return sorted(tasks, key=lambda task: gang_order(task.gang))
 
 
-def _task(mover: Mover, placed: PlacedGang, ground: FabricIndex) -> MovingGang:
+def _task(mover: Mover, placed: PlacedGang, fabric: FabricIndex) -> MovingGang:
     """Members stay where a pod of their role was placed on their node."""
-    names = [node.name for node in ground.nodes]
+    names = [node.name for node in fabric.nodes]
     roles = []
     anywhere: list[list[int]] = []
     sources: dict[str, str] = {}
@@ -91,7 +91,7 @@ def _task(mover: Mover, placed: PlacedGang, ground: FabricIndex) -> MovingGang:
     gang = replace(mover.standing.gang, roles=tuple(roles))
     within = None
     if mover.reach is MoveScope.SPINES:
-        within = frozenset(ground.spine_of[ground.leaf_of[node]] for _, node in mover.seats)
+        within = frozenset(fabric.spine_of[fabric.leaf_of[node]] for _, node in mover.seats)
     return MovingGang(gang, anywhere, sources, mover.hit, within)
 
 
@@ -100,7 +100,7 @@ def place(
     reached: StageOutcome,
     tasks: Sequence[MovingGang],
     gone: Iterable[tuple[str, str]],
-    clock: Deadline,
+    deadline: Deadline,
     on_stage: Callable[[Stage], None],
     least_room: int = 0,
 ) -> SettledGangs:
@@ -108,45 +108,49 @@ def place(
 
     What is kept for likely gangs stays worth at least `least_room`.
     """
-    cast = reached.relocation.cast
+    participants = reached.relocation.participants
     away = {(task.gang.key.namespace, pod) for task in tasks for pod in task.sources} | set(gone)
     running = tuple(pod for pod in snapshot.running if (pod.namespace, pod.name) not in away)
     gangs = tuple(task.gang for task in tasks)
     after = replace(snapshot, running=running, gangs=gangs)
-    view = CycleState(after, cast.view.ground, cast.view.likely)
-    scorer = Scorer(view)
-    units = _units(cast.factory, tasks)
+    state = CycleState(after, participants.state.fabric, participants.state.likely)
+    scorer = Scorer(state)
+    groups = _groups(participants.factory, tasks)
     located = None
-    if tasks and clock.left():
-        phantoms = phantom_units(view, cast.factory)
-        located = place_gangs(view, units, phantoms, scorer, clock, reached.refined, least_room)
+    if tasks and deadline.left():
+        phantoms = phantom_units(state, participants.factory)
+        located = place_gangs(
+            state, groups, phantoms, scorer, deadline, reached.refined, least_room
+        )
     if located is not None:
         found = {placed.gang.key: placed for placed in located.decoded.gangs}
         stage = located.stage
     else:
-        by_gang = {id(gang): unit for unit in units for p in unit.parties for gang in p.gangs}
+        by_gang = {
+            id(gang): group for group in groups for p in group.gang_classes for gang in p.gangs
+        }
         found = {
             task.gang.key: PlacedGang(task.gang, by_gang[id(task.gang)], task.anywhere)
             for task in tasks
         }
-        worth = sum(placement_of(view, scorer, placed).score for placed in found.values())
+        worth = sum(placement_of(state, scorer, placed).score for placed in found.values())
         proven = not tasks
-        stage = Stage("where", proven, worth, worth if proven else ceiling(view, gangs), 0.0)
+        stage = Stage("where", proven, worth, worth if proven else ceiling(state, gangs), 0.0)
     on_stage(stage)
-    placements = {key: placement_of(view, scorer, placed) for key, placed in found.items()}
-    names = [node.name for node in view.ground.nodes]
+    placements = {key: placement_of(state, scorer, placed) for key, placed in found.items()}
+    names = [node.name for node in state.fabric.nodes]
     seats = {task.gang.key: _seated(task, found[task.gang.key].nodes, names) for task in tasks}
     return SettledGangs(seats, placements, stage)
 
 
-def _units(factory: GangGroups, tasks: Sequence[MovingGang]) -> list[GangGroup]:
-    units = factory.for_where([task.gang for task in tasks if task.within is None])
+def _groups(factory: GangGroups, tasks: Sequence[MovingGang]) -> list[GangGroup]:
+    groups = factory.for_where([task.gang for task in tasks if task.within is None])
     for task in tasks:
         if task.within is not None:
-            unit = factory.of(task.gang)
-            unit.within = task.within
-            units.append(unit)
-    return units
+            group = factory.of(task.gang)
+            group.within = task.within
+            groups.append(group)
+    return groups
 
 
 def _seated(

@@ -56,28 +56,28 @@ def preempt(
     A plan without placement does not carry its reason yet. Raises `KeyError` where no gang
     `key` waits.
     """
-    clock = Deadline(snapshot.config.spec.solver.time_limit_seconds)
-    watch = clock.watch()
+    deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)
+    watch = deadline.watch()
     gang = waiting_gang(snapshot, key)
     if gang.hold is not None:
         reason = Reason(ReasonKind(gang.hold.kind))
         return PreemptionPlan(PlanStatus.OPTIMAL, key, reason=reason)
     factory = gang_groups_for(snapshot, extensions)
     victims = [
-        mover(one, factory.ground, MoveScope.NOWHERE, hit=False)
+        mover(one, factory.fabric, MoveScope.NOWHERE, hit=False)
         for one in possible_victims(snapshot, gang)
     ]
     only = replace(snapshot, gangs=(gang,))
     emptied = replace(only, running=without(snapshot, [one.standing for one in victims]))
-    view = CycleState(emptied, factory.ground, likely_gangs(snapshot))
-    cast = Participants(view, factory, tuple(victims), (gang,), must=True, droppable=True)
+    state = CycleState(emptied, factory.fabric, likely_gangs(snapshot))
+    participants = Participants(state, factory, tuple(victims), (gang,), must=True, droppable=True)
     turn = StagePlan("victims", _kept, _price)
     rows = _quota_row(emptied, gang)
-    reached = reach(cast, turn, Deadline(AMBITION * clock.left()), on_stage, rows)
+    reached = reach(participants, turn, Deadline(AMBITION * deadline.left()), on_stage, rows)
     if reached is None:
-        alone = replace(cast, movers=())
-        fits = reach(alone, turn, clock, _unheard, rows) is not None
-        unknown = fits or clock.left() == 0.0
+        alone = replace(participants, movers=())
+        fits = reach(alone, turn, deadline, _unheard, rows) is not None
+        unknown = fits or deadline.left() == 0.0
         status = PlanStatus.FEASIBLE if unknown else PlanStatus.OPTIMAL
         reason = Reason(ReasonKind.NOT_PROVEN)
         return PreemptionPlan(status, key, reason=reason, seconds=watch())
@@ -85,7 +85,7 @@ def preempt(
     gone = [one for one in victims if one not in stays]
     tasks = moving_gangs(reached)
     names = [(one.key.namespace, pod) for one in gone for pod, _ in _pods(one.standing)]
-    settled = place(only, reached, tasks, names, clock, on_stage)
+    settled = place(only, reached, tasks, names, deadline, on_stage)
     stages = (*_counted(reached.stages, victims), settled.stage)
     proven = all(stage.proven for stage in stages)
     return PreemptionPlan(

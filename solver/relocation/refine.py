@@ -39,7 +39,7 @@ def hold(relocation: Formulation, found: CoarseSolution, free: Collection[int]) 
     """Rows that keep what was found, but for what touches the leaves `free`."""
     program = relocation.program
     loose = set(free)
-    leaf_of = relocation.cast.view.ground.leaf_of
+    leaf_of = relocation.participants.state.fabric.leaf_of
     for key, terms, leaves in _choices(relocation):
         least = found.counts.get(key, 0)
         if least and not loose & set(leaves):
@@ -53,14 +53,14 @@ def hold(relocation: Formulation, found: CoarseSolution, free: Collection[int]) 
 
 def spines_of(relocation: Formulation, leaves: Collection[int]) -> frozenset[int]:
     """All leaves of the spines in which these lie."""
-    ground = relocation.cast.view.ground
-    spines = {ground.spine_of[leaf] for leaf in leaves}
-    return frozenset(leaf for leaf, spine in enumerate(ground.spine_of) if spine in spines)
+    fabric = relocation.participants.state.fabric
+    spines = {fabric.spine_of[leaf] for leaf in leaves}
+    return frozenset(leaf for leaf, spine in enumerate(fabric.spine_of) if spine in spines)
 
 
 def _choices(relocation: Formulation) -> Iterator[tuple[Hashable, Terms, tuple[int, ...]]]:
-    """(name, number of gangs there, its leaves) of each place that a unit may choose."""
-    spine_leaves = relocation.cast.view.ground.spine_leaves
+    """(name, number of gangs there, its leaves) of each place that a group may choose."""
+    spine_leaves = relocation.participants.state.fabric.spine_leaves
     for name, variables in relocation.named_units():
         at: dict[int, Terms] = defaultdict(list)
         leaves: dict[int, tuple[int, ...]] = {}

@@ -58,21 +58,21 @@ def repair(
     `None` where nothing was found within the time limit. Gangs that cannot live do not carry
     their reasons yet. Waiting gangs take no part.
     """
-    clock = Deadline(snapshot.config.spec.solver.time_limit_seconds)
-    watch = clock.watch()
+    deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)
+    watch = deadline.watch()
     factory = gang_groups_for(snapshot, extensions)
     likely = likely_gangs(snapshot)
     parts = _parts(snapshot, factory)
     snapshot = replace(snapshot, running=without(snapshot, parts.restarts), gangs=())
 
-    cast = _cast(snapshot, factory, parts, likely)
-    reached = reach(cast, TURN, Deadline(AMBITION * clock.left()), on_stage)
+    participants = _cast(snapshot, factory, parts, likely)
+    reached = reach(participants, TURN, Deadline(AMBITION * deadline.left()), on_stage)
     if reached is None:
-        reached = _modest(_cast(snapshot, factory, _hit_alone(parts), likely), clock, on_stage)
+        reached = _modest(_cast(snapshot, factory, _hit_alone(parts), likely), deadline, on_stage)
     if reached is None:
         return None
     tasks = moving_gangs(reached)
-    settled = place(snapshot, reached, tasks, (), clock, on_stage)
+    settled = place(snapshot, reached, tasks, (), deadline, on_stage)
 
     stages = (*reached.stages, settled.stage)
     proven = all(stage.proven for stage in stages)
@@ -102,8 +102,8 @@ def _cast(
     snapshot: Snapshot, factory: GangGroups, parts: _Parts, likely: tuple[LikelyGang, ...]
 ) -> Participants:
     running = without(snapshot, [one.standing for one in parts.movers])
-    view = CycleState(replace(snapshot, running=running), factory.ground, likely)
-    return Participants(view, factory, parts.movers, parts.applicants)
+    state = CycleState(replace(snapshot, running=running), factory.fabric, likely)
+    return Participants(state, factory, parts.movers, parts.applicants)
 
 
 def _hit_alone(parts: _Parts) -> _Parts:
@@ -111,13 +111,13 @@ def _hit_alone(parts: _Parts) -> _Parts:
 
 
 def _modest(
-    cast: Participants, clock: Deadline, on_stage: Callable[[Stage], None]
+    participants: Participants, deadline: Deadline, on_stage: Callable[[Stage], None]
 ) -> StageOutcome | None:
     """What can be reached without moving gangs that were not hit, which proves nothing."""
-    reached = reach(cast, TURN, clock, _unheard)
+    reached = reach(participants, TURN, deadline, _unheard)
     if reached is None:
         return None
-    hit = [one.whole for one in cast.movers] + list(cast.applicants)
+    hit = [one.whole for one in participants.movers] + list(participants.applicants)
     most = {f"who {tier}": 0 for tier in {gang.priority for gang in hit}}
     for gang in hit:
         most[f"who {gang.priority}"] += gang.weight
@@ -140,7 +140,7 @@ def _parts(snapshot: Snapshot, factory: GangGroups) -> _Parts:
         lives = any(role.bound for role in one.gang.roles)
         if not one.hit:
             if one.movable:
-                movers.append(mover(one, factory.ground, MoveScope.ANYWHERE, hit=False))
+                movers.append(mover(one, factory.fabric, MoveScope.ANYWHERE, hit=False))
         elif one.policy is RepairPolicy.WAIT:
             waits.append(one.gang.key)
         elif one.policy is RepairPolicy.RESTART:
@@ -150,7 +150,7 @@ def _parts(snapshot: Snapshot, factory: GangGroups) -> _Parts:
         else:
             spines = one.policy is RepairPolicy.SHIFT
             where = MoveScope.SPINES if spines else MoveScope.ANYWHERE
-            movers.append(mover(one, factory.ground, where, hit=True))
+            movers.append(mover(one, factory.fabric, where, hit=True))
     return _Parts(tuple(movers), tuple(applicants), tuple(waits), tuple(restarts))
 
 

@@ -56,9 +56,9 @@ class StageOutcome:
 
 
 def reach(
-    cast: Participants,
+    participants: Participants,
     turn: StagePlan,
-    clock: Deadline,
+    deadline: Deadline,
     on_stage: Callable[[Stage], None],
     rows: Callable[[Formulation], None] = lambda _: None,
 ) -> StageOutcome | None:
@@ -72,9 +72,9 @@ def reach(
     spare: StageOutcome | None = None
     bounds: tuple[Stage, ...] | None = None
     while True:
-        relocation = Formulation(cast, refined)
+        relocation = Formulation(participants, refined)
         rows(relocation)
-        share = clock if spare is not None else Deadline(AMBITION * clock.left())
+        share = deadline if spare is not None else Deadline(AMBITION * deadline.left())
         attempt = _attempt(relocation, turn, share)
         if attempt is None:
             return _told(spare, on_stage)
@@ -84,7 +84,7 @@ def reach(
         if not failed:
             whole = StageOutcome(relocation, values, stages, refined)
             return _told(_better(spare, _bounded(whole, bounds), turn), on_stage)
-        near = _nearby(Failed(relocation, values, refined, failed), turn, clock, rows)
+        near = _nearby(Failed(relocation, values, refined, failed), turn, deadline, rows)
         if near is not None:
             spare = _better(spare, _bounded(near, bounds), turn)
             if all(stage.proven for stage in spare.stages):
@@ -103,18 +103,18 @@ class Failed:
 
 
 def _nearby(
-    failed: Failed, turn: StagePlan, clock: Deadline, rows: Callable[[Formulation], None]
+    failed: Failed, turn: StagePlan, deadline: Deadline, rows: Callable[[Formulation], None]
 ) -> StageOutcome | None:
     """The best that keeps most of what failed; first little is decided anew, then more."""
     found = found_in(failed.relocation, failed.values)
     refined = failed.refined | failed.failed
     for wide in (False, True):
         for _ in range(PATIENCE):
-            relocation = Formulation(failed.relocation.cast, refined)
+            relocation = Formulation(failed.relocation.participants, refined)
             rows(relocation)
             touched = refined - failed.refined
             hold(relocation, found, spines_of(relocation, touched) if wide else touched)
-            attempt = _attempt(relocation, turn, Deadline(CAUTION * clock.left()))
+            attempt = _attempt(relocation, turn, Deadline(CAUTION * deadline.left()))
             if attempt is None:
                 break
             values, stages = attempt
@@ -159,21 +159,21 @@ def _told(reached: StageOutcome | None, on_stage: Callable[[Stage], None]) -> St
 
 
 def _attempt(
-    relocation: Formulation, turn: StagePlan, clock: Deadline
+    relocation: Formulation, turn: StagePlan, deadline: Deadline
 ) -> tuple[list[int], tuple[Stage, ...]] | None:
-    program, seed = relocation.program, relocation.cast.view.spec.solver.seed
+    program, seed = relocation.program, relocation.participants.state.spec.solver.seed
     classes = turn.classes(relocation)
     if classes and turn.goals(relocation):
-        found = _all_of_them(relocation, turn, classes, clock)
+        found = _all_of_them(relocation, turn, classes, deadline)
         if found is not None:
             return found
     tiers = LexicographicSearch(program, classes, seed, uniform=False, moving=True)
-    values = tiers.solve(clock) if classes else None
+    values = tiers.solve(deadline) if classes else None
     if classes and values is None:
         return None
     stages = [_named(stage, turn.tier_name) for stage in tiers.stages]
     for goal in turn.goals(relocation):
-        values, stage = _pursue(tiers.solver, relocation, goal, values, clock)
+        values, stage = _pursue(tiers.solver, relocation, goal, values, deadline)
         if values is None:
             return None
         stages.append(stage)
@@ -181,27 +181,27 @@ def _attempt(
 
 
 def _all_of_them(
-    relocation: Formulation, turn: StagePlan, classes: Sequence[TierClass], clock: Deadline
+    relocation: Formulation, turn: StagePlan, classes: Sequence[TierClass], deadline: Deadline
 ) -> tuple[list[int], tuple[Stage, ...]] | None:
     """The goals with everything in every tier, which needs no proof; `None` if that fails.
 
     Mostly it does not, and then the tiers need no solve of their own. What it may take of the
     time leaves them enough.
     """
-    clock = Deadline(OPTIMISM * clock.left())
-    seed = relocation.cast.view.spec.solver.seed
+    deadline = Deadline(OPTIMISM * deadline.left())
+    seed = relocation.participants.state.spec.solver.seed
     solver = CpSat(relocation.program, seed, scored=False, cuts=True)
     worth: dict[int, int] = {}
-    for group in classes:
-        solver.fix(group.variable, len(group.gangs))
-        worth[group.priority] = worth.get(group.priority, 0) + group.most
+    for tier_class in classes:
+        solver.fix(tier_class.variable, len(tier_class.gangs))
+        worth[tier_class.priority] = worth.get(tier_class.priority, 0) + tier_class.most
     stages = [
         Stage(f"{turn.tier_name} {priority}", True, value, value, 0.0)
         for priority, value in sorted(worth.items(), reverse=True)
     ]
     values: list[int] | None = None
     for goal in turn.goals(relocation):
-        values, stage = _pursue(solver, relocation, goal, values, clock)
+        values, stage = _pursue(solver, relocation, goal, values, deadline)
         if values is None:
             return None
         stages.append(stage)
@@ -214,11 +214,11 @@ def _named(stage: Stage, name: str) -> Stage:
 
 
 def _pursue(
-    solver: CpSat, relocation: Formulation, goal: Goal, values: list[int] | None, clock: Deadline
+    solver: CpSat, relocation: Formulation, goal: Goal, values: list[int] | None, deadline: Deadline
 ) -> tuple[list[int] | None, Stage]:
     program = relocation.program
-    watch = clock.watch()
-    answer = solver.maximize(costs_of(program, goal.terms), clock.left())
+    watch = deadline.watch()
+    answer = solver.maximize(costs_of(program, goal.terms), deadline.left())
     seconds = watch()
     if answer.values is not None:
         values = answer.values

@@ -1,4 +1,4 @@
-"""A claim: pods of one kind in one bin, as the laws about room see them."""
+"""A claim: pods of one kind in one node class, as the laws about room see them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fourleaf.solver.cpsat.program import Terms
 
 @dataclass(slots=True)
 class Demand:
-    """Pods that ask for `request` in a bin: their number is the sum of `terms`.
+    """Pods that ask for `request` in a node class: their number is the sum of `terms`.
 
-    `room` is how many of them alone fit into the bin. `kept` is how many of them stand there
+    `room` is how many of them alone fit into the node class. `kept` is how many of them stand there
     already and stay; `stands` how many do so at most, counted once for each gang.
     """
 

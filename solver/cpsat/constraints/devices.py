@@ -24,16 +24,16 @@ MOST_PATTERNS = 512
 
 
 def add_devices(
-    program: Program, view: CycleState, bin_: NodeClass, claims: Sequence[Demand]
+    program: Program, state: CycleState, node_class: NodeClass, demands: Sequence[Demand]
 ) -> None:
-    """Rows for the claims on the devices of a bin, which is one node where there are any."""
+    """Rows for demands on the devices of a node class, which is one node where there are any."""
     by_ask: dict[Ask, Terms] = {}
-    for claim in claims:
-        if claim.request.wants is not None and not claim.kept:
-            by_ask.setdefault((claim.request.gpus, claim.request.wants), []).extend(claim.terms)
+    for demand in demands:
+        if demand.request.wants is not None and not demand.kept:
+            by_ask.setdefault((demand.request.gpus, demand.request.wants), []).extend(demand.terms)
     if not by_ask:
         return
-    free = free_devices(view.free[bin_.node])
+    free = free_devices(state.free[node_class.node])
     asks = list(by_ask)
     most = [free.holds(count, wants) for count, wants in asks if wants is not None]
     for terms, pods in zip(by_ask.values(), most, strict=True):

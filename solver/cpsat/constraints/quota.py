@@ -15,9 +15,9 @@ def new_gpus(gang: Gang) -> int:
     return sum(role.request.gpus * len(role.pods) for role in gang.roles)
 
 
-def quota_left(view: CycleState) -> dict[str, int]:
+def quota_left(state: CycleState) -> dict[str, int]:
     """Namespace -> GPUs it may still take; only namespaces with a quota."""
-    return left_of_quotas(view.snapshot)
+    return left_of_quotas(state.snapshot)
 
 
 def left_of_quotas(snapshot: Snapshot) -> dict[str, int]:
@@ -33,9 +33,9 @@ def left_of_quotas(snapshot: Snapshot) -> dict[str, int]:
     return left
 
 
-def add_quotas(program: Program, view: CycleState, placed: dict[str, Terms]) -> None:
+def add_quotas(program: Program, state: CycleState, placed: dict[str, Terms]) -> None:
     """One row per namespace with a quota; `placed` are its GPUs as an expression."""
-    left = quota_left(view)
+    left = quota_left(state)
     for namespace, terms in placed.items():
         if namespace in left:
             program.at_most(terms, max(0, left[namespace]))

@@ -11,14 +11,14 @@ from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.objective.scorer import Scorer
 
 
-def running_demand(view: CycleState) -> dict[object, dict[int, int]]:
+def running_demand(state: CycleState) -> dict[object, dict[int, int]]:
     """Gang key -> leaf -> Mbit/s that its running members take, for gangs that span leaves."""
     nodes: dict[object, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     asked: dict[object, int] = {}
-    for pod in view.snapshot.running:
-        node = view.ground.index.get(pod.node)
+    for pod in state.snapshot.running:
+        node = state.fabric.index.get(pod.node)
         if pod.gang is not None and pod.bandwidth and node is not None:
-            nodes[pod.gang][view.ground.leaf_of[node]].add(pod.node)
+            nodes[pod.gang][state.fabric.leaf_of[node]].add(pod.node)
             asked[pod.gang] = pod.bandwidth
     return {
         gang: {leaf: asked[gang] * len(names) for leaf, names in leaves.items()}
@@ -27,29 +27,29 @@ def running_demand(view: CycleState) -> dict[object, dict[int, int]]:
     }
 
 
-def add_uplinks(layout: Model, scorer: Scorer) -> None:
-    """One row per limited uplink that some gang of the layout may use."""
-    view = layout.view
-    if all(uplink is None for uplink in view.ground.uplinks):
+def add_uplinks(model: Model, scorer: Scorer) -> None:
+    """One row per limited uplink that some gang of the model may use."""
+    state = model.state
+    if all(uplink is None for uplink in state.fabric.uplinks):
         return
-    running = running_demand(view)
+    running = running_demand(state)
     taken: dict[int, int] = defaultdict(int)
     for leaves in running.values():
         for leaf, demand in leaves.items():
             taken[leaf] += demand
     rows: dict[int, Terms] = defaultdict(list)
     standing: dict[int, Terms] = defaultdict(list)
-    for keep in layout.keeps:
+    for keep in model.keeps:
         for leaf, demand in keep.residents[0].demand:
             standing[leaf].append((demand, keep.variable))
-    for variables in layout.units:
-        own = running.get(variables.unit.gang.key, {}) if variables.unit.bound else {}
+    for variables in model.groups:
+        own = running.get(variables.group.gang.key, {}) if variables.group.bound else {}
         for leaf, demand, variable in _demands(variables, scorer):
             rows[leaf].append((demand - own.get(leaf, 0), variable))
     for leaf, terms in rows.items():
-        uplink = view.ground.uplinks[leaf]
+        uplink = state.fabric.uplinks[leaf]
         if uplink is not None:
-            _limit(layout.program, terms, standing[leaf], max(0, uplink - taken[leaf]))
+            _limit(model.program, terms, standing[leaf], max(0, uplink - taken[leaf]))
 
 
 def _limit(program: Program, new: Terms, standing: Terms, left: int) -> None:
@@ -64,18 +64,18 @@ def _limit(program: Program, new: Terms, standing: Terms, left: int) -> None:
 
 
 def _demands(variables: GroupVariables, scorer: Scorer) -> list[tuple[int, int, int]]:
-    unit = variables.unit
-    if not unit.gang.bandwidth:
+    group = variables.group
+    if not group.gang.bandwidth:
         return []
     out = [
-        (leaf, scorer.demand(unit, leaf, counts), variable)
+        (leaf, scorer.demand(group, leaf, counts), variable)
         for place, variable in variables.choices()
         if place.leaves > 1
         for leaf, counts in place.takes
     ]
     out += [
-        (leaf, scorer.demand(unit, leaf, counts), variable)
+        (leaf, scorer.demand(group, leaf, counts), variable)
         for leaf, counts, variable in variables.takes
-        if counts != unit.kind.sizes
+        if counts != group.kind.sizes
     ]
     return [item for item in out if item[1]]

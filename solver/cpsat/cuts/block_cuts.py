@@ -5,9 +5,9 @@ blocks of t slots:
 
     sum over gangs of floor(T / t) <= floor(F / t)
 
-and where a party would get something extra for one leaf, the relaxation likes to give it a
+and where a gang class would get something extra for one leaf, the relaxation likes to give it a
 slot there beside a gang that needs the whole leaf. But a gang that takes T > F mod t slots
-costs a block, so with m gangs of the party at most, of which f stand there,
+costs a block, so with m gangs of the gang class at most, of which f stand there,
 
     m * sum over gangs of floor(T / t) + f <= m * floor(F / t).
 
@@ -23,22 +23,22 @@ from fourleaf.solver.cpsat.program import Terms
 from fourleaf.solver.cpsat.variables import GroupVariables
 
 
-def add_block_cuts(layout: Model) -> None:
+def add_block_cuts(model: Model) -> None:
     """The rows for the pods of the largest size asked for, in every leaf."""
-    sizes = {request.gpus for v in layout.units for request in v.unit.kind.requests}
+    sizes = {request.gpus for v in model.groups for request in v.group.kind.requests}
     size = max(sizes, default=0)
     if not size:
         return
     takes: dict[int, Terms] = defaultdict(list)
-    for variables in layout.units:
-        largest = [request.gpus == size for request in variables.unit.kind.requests]
+    for variables in model.groups:
+        largest = [request.gpus == size for request in variables.group.kind.requests]
         for (role, leaf), terms in variables.pods.items():
             if largest[role]:
                 takes[leaf] += terms
-    _add_rest(layout, size)
-    free = layout.view.slots(size)
-    extras = _extras(layout, size)
-    in_leaf, schedulable = layout.view.ground.in_leaf, layout.view.ground.schedulable
+    _add_rest(model, size)
+    free = model.state.slots(size)
+    extras = _extras(model, size)
+    in_leaf, schedulable = model.state.fabric.in_leaf, model.state.fabric.schedulable
     for leaf, terms in takes.items():
         slots = sum([free[i] for i in in_leaf[leaf] if schedulable[i]])
         for block in sorted({count for count, _ in terms if count > 1}):
@@ -48,39 +48,39 @@ def add_block_cuts(layout: Model) -> None:
                 continue
             blocks = [(count // block, v) for count, v in terms if count >= block]
             if rest:
-                layout.program.at_most(blocks, slots // block)
+                model.program.at_most(blocks, slots // block)
             for flow in flows:
-                most = layout.program.high[flow]
+                most = model.program.high[flow]
                 lost = [(most * n, v) for n, v in blocks]
-                layout.program.at_most([*lost, (1, flow)], most * (slots // block))
+                model.program.at_most([*lost, (1, flow)], most * (slots // block))
 
 
-def _add_rest(layout: Model, size: int) -> None:
+def _add_rest(model: Model, size: int) -> None:
     """What the gangs leave of the whole fabric, in blocks: the phantoms have no more."""
-    free = layout.view.slots(size)
-    schedulable = layout.view.ground.schedulable
+    free = model.state.slots(size)
+    schedulable = model.state.fabric.schedulable
     left = sum([slots for slots, ok in zip(free, schedulable, strict=True) if ok])
     phantoms: list[tuple[int, int]] = []
-    for variables in layout.units:
-        kind = variables.unit.kind
-        if variables.unit.phantom:
+    for variables in model.groups:
+        kind = variables.group.kind
+        if variables.group.phantom:
             if kind.requests[0].gpus == size:
                 phantoms += [(kind.sizes[0], v) for _, v in variables.placed(0)]
             continue
         pods = sum(
-            len(role.pods) for role in variables.unit.gang.roles if role.request.gpus == size
+            len(role.pods) for role in variables.group.gang.roles if role.request.gpus == size
         )
-        left -= pods * sum(len(party.gangs) for party in variables.unit.parties)
+        left -= pods * sum(len(gang_class.gangs) for gang_class in variables.group.gang_classes)
     for block in sorted({count for count, _ in phantoms}):
         blocks = [(count // block, v) for count, v in phantoms if count >= block]
-        layout.program.at_most(blocks, max(0, left) // block)
+        model.program.at_most(blocks, max(0, left) // block)
 
 
-def _extras(layout: Model, size: int) -> dict[int, list[tuple[int, int]]]:
+def _extras(model: Model, size: int) -> dict[int, list[tuple[int, int]]]:
     """Leaf -> (slots a gang takes, flow), for flows that stand for one leaf alone."""
     out: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for variables in layout.units:
-        if len(variables.unit.kind.sizes) == 1 and variables.unit.kind.requests[0].gpus == size:
+    for variables in model.groups:
+        if len(variables.group.kind.sizes) == 1 and variables.group.kind.requests[0].gpus == size:
             for leaf, count, flow in _single_places(variables):
                 out[leaf].append((count, flow))
     return out
@@ -89,8 +89,8 @@ def _extras(layout: Model, size: int) -> dict[int, list[tuple[int, int]]]:
 def _single_places(variables: GroupVariables) -> list[tuple[int, int, int]]:
     return [
         (leaf, counts[0], flow)
-        for group in variables.classes
-        if len(group.places) == 1 and group.places[0][0].leaves == 1
-        for leaf, counts in group.places[0][0].takes
-        for flow in group.flows.values()
+        for candidate_class in variables.classes
+        if len(candidate_class.places) == 1 and candidate_class.places[0][0].leaves == 1
+        for leaf, counts in candidate_class.places[0][0].takes
+        for flow in candidate_class.flows.values()
     ]

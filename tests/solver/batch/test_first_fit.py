@@ -42,14 +42,14 @@ def gang(name: str, pods: int, gpus: int = 8, priority: int = 0) -> Gang:
 
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many units each model of "who" holds, model by model."""
+    """How many groups each model of "who" holds, model by model."""
     held: list[int] = []
 
     def noted(
-        program: Program, view: CycleState, units: list[GangGroup], refined: frozenset[int]
+        program: Program, state: CycleState, groups: list[GangGroup], refined: frozenset[int]
     ) -> Model:
-        held.append(len(units))
-        return Model(program, view, units, refined)
+        held.append(len(groups))
+        return Model(program, state, groups, refined)
 
     monkeypatch.setattr(select_gangs, "Model", noted)
     return held

@@ -50,13 +50,13 @@ def worlds(draw: st.DrawFn) -> Snapshot:
     """One leaf of one to three nodes, some devices held or unhealthy, and up to four gangs."""
     nodes, running = [], []
     for i in range(draw(st.integers(1, 3))):
-        layout = draw(st.sampled_from(LAYOUTS))
-        mask = layout.everything & ~draw(st.sampled_from([0, 0, 0, 0b1000]))
+        model = draw(st.sampled_from(LAYOUTS))
+        mask = model.everything & ~draw(st.sampled_from([0, 0, 0, 0b1000]))
         offer = Resources(
             gpus=mask.bit_count(),
             cpu=9000,
             memory=9 * GIB,
-            devices=FreeDevices(layout, mask),
+            devices=FreeDevices(model, mask),
             pods=8,
         )
         nodes.append(node(f"a{i}", "a", allocatable=offer))
@@ -78,7 +78,7 @@ def worlds(draw: st.DrawFn) -> Snapshot:
 
 
 def _free(world: Snapshot, name: str) -> tuple[DeviceLayout, list[int], int]:
-    """The layout of a node, the free devices of which one may choose, and those one may count."""
+    """The model of a node, the free devices of which one may choose, and those one may count."""
     offer = world.fabric.nodes[name].allocatable
     assert offer.devices is not None
     here = [pod for pod in world.running if pod.node == name]
@@ -92,13 +92,13 @@ def _free(world: Snapshot, name: str) -> tuple[DeviceLayout, list[int], int]:
     )
 
 
-def _served(layout: DeviceLayout, free: list[int], asks: list[Resources]) -> bool:
+def _served(model: DeviceLayout, free: list[int], asks: list[Resources]) -> bool:
     if not asks:
         return True
     first, rest = asks[0], asks[1:]
     wants = first.wants or DeviceDemand()
-    speeds = {(a, b): speed for a, b, speed in layout.links}
-    known = {one.number: one for one in layout.devices}
+    speeds = {(a, b): speed for a, b, speed in model.links}
+    known = {one.number: one for one in model.devices}
     for chosen in combinations(free, first.gpus):
         good = (
             (not wants.exact or chosen == wants.exact)
@@ -110,18 +110,18 @@ def _served(layout: DeviceLayout, free: list[int], asks: list[Resources]) -> boo
                 or all(speeds.get(pair, -1) >= wants.linked for pair in combinations(chosen, 2))
             )
         )
-        if good and _served(layout, [n for n in free if n not in chosen], rest):
+        if good and _served(model, [n for n in free if n not in chosen], rest):
             return True
     return False
 
 
 def _room(world: Snapshot, name: str, asks: list[Resources]) -> bool:
-    layout, free, left = _free(world, name)
+    model, free, left = _free(world, name)
     if sum(one.gpus for one in asks) > left:
         return False
     if all(one.wants is None for one in asks):
         return True
-    return _served(layout, free, asks)
+    return _served(model, free, asks)
 
 
 def _ever(world: Snapshot, one: Gang) -> bool:
@@ -200,9 +200,9 @@ def test_a_gang_that_prefers_links_goes_where_they_are() -> None:
             node(
                 f"a{i}",
                 "a",
-                allocatable=Resources(4, 9000, 9 * GIB, 8, devices=FreeDevices(layout, 0b1111)),
+                allocatable=Resources(4, 9000, 9 * GIB, 8, devices=FreeDevices(model, 0b1111)),
             )
-            for i, layout in enumerate(order)
+            for i, model in enumerate(order)
         ]
         wish = Resources(gpus=2, wants=DeviceDemand(prefers=300_000))
         plan = solve(snapshot(one_leaf(*nodes), gang("g", 1, request=wish)))
@@ -213,8 +213,8 @@ def test_a_gang_that_prefers_links_goes_where_they_are() -> None:
 
 def test_demands_that_differ_share_a_node() -> None:
     """A pair in a row, a linked pair: only one way to serve both, and it is found."""
-    layout = layout_of([Device(n) for n in range(4)], [(0, 2, 100)])
-    offer = Resources(gpus=4, cpu=9000, memory=9 * GIB, pods=8, devices=FreeDevices(layout, 0b1111))
+    model = layout_of([Device(n) for n in range(4)], [(0, 2, 100)])
+    offer = Resources(gpus=4, cpu=9000, memory=9 * GIB, pods=8, devices=FreeDevices(model, 0b1111))
     spare = layout_of([Device(n) for n in range(5)], [(1, 2, 100)])
     five = replace(offer, gpus=5, devices=FreeDevices(spare, 0b11111))
     row = gang("row", 1, request=Resources(gpus=2, wants=DeviceDemand(contiguous=True)))

@@ -1,4 +1,4 @@
-"""Which nodes of a leaf share a bin, and which are in none."""
+"""Which nodes of a leaf share a node class, and which are in none."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ HALF = Resources(gpus=4, cpu=4_000, memory=1 << 32, pods=1)
 LEAF = Leaf("l", "s", tuple(Node(f"n{i}", "l", "s", NODE) for i in range(4)))
 
 
-def bins(
+def node_classes(
     request: Resources,
     running: dict[int, Resources],
     scored: bool = True,
     residents: Sequence[Resident] = (),
 ) -> set[tuple[int, ...]]:
-    """Nodes of each bin that a gang of two pods may use, given what runs on which node."""
+    """Nodes of each node class that a gang of two pods may use, given what runs on which node."""
     pods = tuple(RunningPod("ml", f"p{i}", f"n{i}", asked) for i, asked in running.items())
     gang = Gang(GangKey("ml", "g"), (Role(("g-0", "g-1"), request),))
     snapshot = Snapshot(Fabric((LEAF,)), pods, (gang,))
     factory = gang_groups_for(snapshot, Extensions())
-    view = CycleState(snapshot, factory.ground)
-    scorer = Scorer(view) if scored else None
-    units = factory.for_where((gang,))
-    layout = Model(Program(), view, units, frozenset(), scorer, residents)
-    return {bin_.nodes for bin_, _ in layout.units[0].bins[0, 0]}
+    state = CycleState(snapshot, factory.fabric)
+    scorer = Scorer(state) if scored else None
+    groups = factory.for_where((gang,))
+    model = Model(Program(), state, groups, frozenset(), scorer, residents)
+    return {node_class.nodes for node_class, _ in model.groups[0].node_classes[0, 0]}
 
 
 def test_nodes_without_room_are_in_no_bin() -> None:
     """Of four nodes two are full: the gang has the other two, which are worth the same."""
-    assert bins(WHOLE, {0: WHOLE, 2: WHOLE}) == {(1, 3)}
+    assert node_classes(WHOLE, {0: WHOLE, 2: WHOLE}) == {(1, 3)}
 
 
 def test_nodes_of_different_comfort_are_kept_apart_where_places_are_compared() -> None:
     """Node 1 has less CPU and memory left than 2 and 3; to be counted they are all the same."""
     running = {0: WHOLE, 1: HALF}
-    assert bins(HALF, running) == {(1,), (2, 3)}
-    assert bins(HALF, running, scored=False) == {(1, 2, 3)}
+    assert node_classes(HALF, running) == {(1,), (2, 3)}
+    assert node_classes(HALF, running, scored=False) == {(1, 2, 3)}
 
 
 def test_nodes_that_a_gang_may_leave_count_although_they_are_full() -> None:
     """Whoever stands on node 0 may stay there, so the room of the leaf is that of all nodes."""
     stays = Resident("x", ((0, WHOLE, 1),))
-    assert bins(WHOLE, {0: WHOLE}, scored=False, residents=(stays,)) == {(0, 1, 2, 3)}
+    assert node_classes(WHOLE, {0: WHOLE}, scored=False, residents=(stays,)) == {(0, 1, 2, 3)}

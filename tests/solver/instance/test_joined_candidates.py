@@ -1,4 +1,4 @@
-"""Places of several locations, joined: each once, with who may use it and how far it spans."""
+"""Places of several candidates, joined: each once, with who may use it and how far it spans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def place(number: int, *leaves: int, spines: int = 1) -> Candidate:
 
 
 def test_a_place_of_two_locations_stands_once_with_both_bits() -> None:
-    """Locations 7 and 9 share place 1; 0 is of 7 alone and 2, on two leaves, of 9 alone."""
+    """Candidates 7 and 9 share place 1; 0 is of 7 alone and 2, on two leaves, of 9 alone."""
     alone, shared, wide = place(0, 0), place(1, 1), place(2, 1, 2)
     merged = join({7: [(alone, 3), (shared, 2)], 9: [(shared, 2), (wide, 1)]})
     assert merged.order == (7, 9)

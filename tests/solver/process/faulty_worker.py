@@ -133,29 +133,29 @@ FAULTS: dict[str, Callable[[], object]] = {
 
 
 def solve(
-    task: Task, view: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]
+    task: Task, state: Snapshot, enabled: bool, on_stage: Callable[[Stage], None]
 ) -> Plan | None:
     """Fail, lie or seat, as the first gang's name says. The note counts the fabrics so far."""
-    name = view.gangs[0].key.name
+    name = state.gangs[0].key.name
     if name in FAULTS:
         FAULTS[name]()
     if name == "finds-nothing":
         return None
     on_stage(Stage("who", True, 1, 1, 0.0))
-    if all(view.fabric is not known for known in FABRICS):
-        FABRICS.append(view.fabric)
-    seconds = view.config.spec.solver.time_limit_seconds
+    if all(state.fabric is not known for known in FABRICS):
+        FABRICS.append(state.fabric)
+    seconds = state.config.spec.solver.time_limit_seconds
     note = f"fabrics={len(FABRICS)} seconds={seconds:.3f} extensions={enabled}"
     match name:
         case "illegal":
-            plan = seat(view, PlanStatus.OPTIMAL, node="nowhere")
+            plan = seat(state, PlanStatus.OPTIMAL, node="nowhere")
         case "misses-one":
-            plan = seat(view, PlanStatus.FEASIBLE, skip=1)
+            plan = seat(state, PlanStatus.FEASIBLE, skip=1)
         case "false-proof":
             time.sleep(0.5)  # so that the greedy plan is at hand
-            plan = seat(view, PlanStatus.OPTIMAL, skip=1)
+            plan = seat(state, PlanStatus.OPTIMAL, skip=1)
         case _:
-            plan = seat(view, PlanStatus.OPTIMAL)
+            plan = seat(state, PlanStatus.OPTIMAL)
     return Plan(plan.status, plan.placements, plan.waiting, note=note)
 
 

@@ -46,7 +46,7 @@ def plan_with_fault(
 
 
 def errands_end() -> bool:
-    """Whether dropped errands end soon."""
+    """Whether dropped background tasks end soon."""
     until = time.monotonic() + 5
     while any(thread.name == "errand" for thread in threading.enumerate()):
         if time.monotonic() > until:

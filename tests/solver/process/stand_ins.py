@@ -41,43 +41,43 @@ def snapshot(*names: str, limit: float = 20.0, on: Fabric = ONE_LEAF) -> Snapsho
     return Snapshot(on, gangs=gangs, config=config)
 
 
-def seat(view: Snapshot, status: PlanStatus, skip: int = 0, node: str = "") -> Plan:
+def seat(state: Snapshot, status: PlanStatus, skip: int = 0, node: str = "") -> Plan:
     """Put each gang on a node of its own, leaving out the first `skip`; or all on `node`."""
-    seated = list(zip(view.gangs[skip:], view.fabric.nodes, strict=False))
+    seated = list(zip(state.gangs[skip:], state.fabric.nodes, strict=False))
     placements = tuple(
         Placement(gang.key, ((gang.roles[0].pods[0], node or name),)) for gang, name in seated
     )
-    left = (*view.gangs[:skip], *view.gangs[skip + len(seated) :])
+    left = (*state.gangs[:skip], *state.gangs[skip + len(seated) :])
     waiting = tuple(Waiting(gang.key, Reason(ReasonKind.NOT_PROVEN)) for gang in left)
     return Plan(status, placements, waiting)
 
 
-def greedy(view: Snapshot, extensions: Extensions, until: float) -> Plan:
+def greedy(state: Snapshot, extensions: Extensions, until: float) -> Plan:
     """Seat everybody."""
-    return seat(view, PlanStatus.GREEDY)
+    return seat(state, PlanStatus.GREEDY)
 
 
-def lazy_greedy(view: Snapshot, extensions: Extensions, until: float) -> Plan:
+def lazy_greedy(state: Snapshot, extensions: Extensions, until: float) -> Plan:
     """Seat nobody."""
-    return seat(view, PlanStatus.GREEDY, skip=len(view.gangs))
+    return seat(state, PlanStatus.GREEDY, skip=len(state.gangs))
 
 
-def validate(view: Snapshot, plan: Plan, extensions: Extensions) -> tuple[Breach, ...]:
+def validate(state: Snapshot, plan: Plan, extensions: Extensions) -> tuple[Breach, ...]:
     """Object to nodes that are unknown or taken twice."""
     hosts = [node for placement in plan.placements for _, node in placement.pods]
-    unknown = [host for host in hosts if host not in view.fabric.nodes]
+    unknown = [host for host in hosts if host not in state.fabric.nodes]
     if unknown or len(hosts) != len(set(hosts)):
         return (Breach(Law.KNOWN, None, "nodes", f"are wrong: {hosts}"),)
     return ()
 
 
-def who_values(view: Snapshot, plan: Plan) -> Mapping[int, int]:
+def who_values(state: Snapshot, plan: Plan) -> Mapping[int, int]:
     """Count the placed gangs of each priority."""
     placed = {placement.gang for placement in plan.placements}
-    return {gang.priority: 1 for gang in view.gangs if gang.key in placed}
+    return {gang.priority: 1 for gang in state.gangs if gang.key in placed}
 
 
-def explain(view: Snapshot, plan: Plan, extensions: Extensions, until: float) -> Plan:
+def explain(state: Snapshot, plan: Plan, extensions: Extensions, until: float) -> Plan:
     """Leave the plan as it is."""
     return plan
 

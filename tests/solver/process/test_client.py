@@ -144,8 +144,8 @@ def test_false_proof_is_not_believed(client: SolverClient) -> None:
 def test_illegal_greedy_plan_is_not_used(client: SolverClient) -> None:
     """Where even the greedy plan is illegal, nothing is placed and an error is logged."""
 
-    def bad(view: Snapshot, extensions: Extensions, until: float) -> Plan:
-        return seat(view, PlanStatus.GREEDY, node="nowhere")
+    def bad(state: Snapshot, extensions: Extensions, until: float) -> Plan:
+        return seat(state, PlanStatus.GREEDY, node="nowhere")
 
     with SolverClient(WORKER, steps(greedy=bad)) as careless, capture_logs() as logs:
         plan = careless.plan(snapshot("raises", "other"))
@@ -170,7 +170,7 @@ def test_only_the_illegal_gang_is_left_out() -> None:
     assert "twice-0" in plan.waiting[0].reason.detail
 
 
-def endless(view: Snapshot, *rest: object) -> Plan:
+def endless(state: Snapshot, *rest: object) -> Plan:
     """Never come to an end."""
     while True:
         pass

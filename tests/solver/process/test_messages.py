@@ -107,24 +107,24 @@ def test_every_kind_of_plan_survives(outcome: Outcome) -> None:
 
 def test_batches_travel_without_standing_gangs() -> None:
     """A batch sums up all pods; a repair keeps those apart that it may have to move."""
-    view = outage(fabric([[1]]), *[stood(f"s{i}", ["a0"], gpus=0) for i in range(3)])
-    batch, repair = as_needed(BatchTask(), view), as_needed(RepairTask(), view)
+    state = outage(fabric([[1]]), *[stood(f"s{i}", ["a0"], gpus=0) for i in range(3)])
+    batch, repair = as_needed(BatchTask(), state), as_needed(RepairTask(), state)
     assert batch.standing == ()
     assert len(batch.running) == 1
-    assert repair.standing == view.standing
-    assert repair.running == view.running
+    assert repair.standing == state.standing
+    assert repair.running == state.running
 
 
 def test_size_allows_for_every_move() -> None:
     """A plan that moves every pod of many gangs, with the longest names, is let through."""
     name = "p" * 253
     gangs = [stood(f"g{i}", ["a0"] * 50, gpus=0) for i in range(200)]
-    view = outage(fabric([[1]]), *gangs)
+    state = outage(fabric([[1]]), *gangs)
     moves = tuple(
         Move("n" * 63, name, name, name, "its gang lost members") for _ in range(200 * 50)
     )
     message = payload(Reply(1, repair=RepairPlan(PlanStatus.OPTIMAL, moves=moves)))
-    size = Size.of_plan(view)
+    size = Size.of_plan(state)
     assert len(message) <= size.length
     assert decode_reply(message, size).repair is not None
 
@@ -204,24 +204,24 @@ def test_announced_length_is_bounded() -> None:
 def test_size_bounds_honest_plans() -> None:
     """A plan that seats everybody under the longest names stays far below its bound."""
     name = "x" * 253
-    view = snapshot(*(f"{name[:-3]}{i:03}" for i in range(200)))
-    keys = [gang.key for gang in view.gangs]
+    state = snapshot(*(f"{name[:-3]}{i:03}" for i in range(200)))
+    keys = [gang.key for gang in state.gangs]
     placements = tuple(
         Placement(key, ((name, name),), tuple((f"term-{i}", 1000) for i in range(9)))
         for key in keys
     )
     message = payload(Reply(1, plan=Plan(PlanStatus.OPTIMAL, placements)))
-    size = Size.of_plan(view)
+    size = Size.of_plan(state)
     assert len(message) < size.length / 2
     assert decode_reply(message, size).plan is not None
 
 
 def test_request_carries_the_snapshot_without_its_caches() -> None:
     """The child gets equal data; what the parent has cached in the fabric stays behind."""
-    view = snapshot("a")
-    assert view.fabric.nodes
-    sent = Request(1, 1, view.fabric, dynamic_part(view), True, 2.0)
+    state = snapshot("a")
+    assert state.fabric.nodes
+    sent = Request(1, 1, state.fabric, dynamic_part(state), True, 2.0)
     got = decode_request(encode_request(sent)[HEADER.size :])
-    assert got.fabric == view.fabric
+    assert got.fabric == state.fabric
     assert "nodes" not in vars(got.fabric)
-    assert replace(view, **got.rest) == view
+    assert replace(state, **got.rest) == state
