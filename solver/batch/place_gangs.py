@@ -12,14 +12,13 @@ from fourleaf.model.plan import Stage
 from fourleaf.model.weights import SCALE
 from fourleaf.solver.cpsat.backend import ENDLESS, MANY
 from fourleaf.solver.cpsat.bound_windows import best_answer
-from fourleaf.solver.cpsat.builder import Model
-from fourleaf.solver.cpsat.constraints.uplinks import add_uplinks
-from fourleaf.solver.cpsat.cuts.block_cuts import add_block_cuts
+from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.cuts.exclusive_use import add_exclusive_use
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.decode import Decoded, decode
-from fourleaf.solver.cpsat.program import Program, Terms, costs_of
-from fourleaf.solver.cpsat.variables import GroupVariables
+from fourleaf.solver.cpsat.program import Terms, costs_of
+from fourleaf.solver.cpsat.refinement import solve_refined
+from fourleaf.solver.cpsat.variables import GroupVariables, Model
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import Counts
@@ -52,39 +51,51 @@ def place_gangs(
     everyone = [*groups, *(group for _, group in phantoms)]
     sizes = {request.gpus for group in everyone for request in group.kind.requests}
     seed, uniform = state.spec.solver.seed, len(sizes) <= 1
-    while True:
-        program = Program()
-        model = Model(program, state, everyone, refined, scorer)
-        add_uplinks(model, scorer)
-        add_block_cuts(model)
-        objective: Terms = []
-        for variables in model.groups[: len(groups)]:
-            for number, gang_class in enumerate(variables.group.gang_classes):
-                program.equal(variables.placed(number), len(gang_class.gangs))
-            objective += _compactness(model, scorer, variables)
-        rooms = [
-            (likely.value, variable)
-            for (likely, _), variables in zip(phantoms, model.groups[len(groups) :], strict=True)
-            for _, variable in variables.placed(0)
-        ]
-        objective += rooms
-        if least_room:
-            program.row(rooms, least_room, ENDLESS)
-        if program.size < MANY:  # beyond it some find no answer in time with these variables
-            add_exclusive_use(program)
-        costs = costs_of(program, objective)
-        for variables in model.groups[: len(groups)]:
-            _add_worth(costs, model, scorer, variables)
-        watch = deadline.watch()
-        answer = best_answer(program, costs, seed, uniform, deadline)
-        seconds += watch()
+
+    def solve(refined: frozenset[int]) -> tuple[PlacedBatch, frozenset[int]] | None:
+        nonlocal seconds
+        model = build(state, everyone, refined, scorer, scored=True)
+        costs = _objective(model, scorer, len(groups), phantoms, least_room)
+        timer = deadline.timer()
+        answer = best_answer(model.program, costs, seed, uniform, deadline)
+        seconds += timer()
         if answer.values is None:
             return None
         decoded = decode(model, answer.values, {})
-        if not decoded.misfits:
-            stage = Stage("where", answer.proven, answer.objective, answer.bound, seconds)
-            return _split(decoded, phantoms, stage)
-        refined |= decoded.misfits
+        stage = Stage("where", answer.proven, answer.objective, answer.bound, seconds)
+        return _split(decoded, phantoms, stage), decoded.misfits
+
+    return solve_refined(solve, refined)
+
+
+def _objective(
+    model: Model,
+    scorer: Scorer,
+    count: int,
+    phantoms: list[tuple[LikelyGang, GangGroup]],
+    least_room: int,
+) -> list[int]:
+    """What every variable is worth; exactly the gangs of the first `count` groups are placed."""
+    program = model.program
+    objective: Terms = []
+    for variables in model.groups[:count]:
+        for number, gang_class in enumerate(variables.group.gang_classes):
+            program.equal(variables.placed(number), len(gang_class.gangs))
+        objective += _compactness(model, scorer, variables)
+    rooms = [
+        (likely.value, variable)
+        for (likely, _), variables in zip(phantoms, model.groups[count:], strict=True)
+        for _, variable in variables.placed(0)
+    ]
+    objective += rooms
+    if least_room:
+        program.row(rooms, least_room, ENDLESS)
+    if program.size < MANY:  # beyond it some find no answer in time with these variables
+        add_exclusive_use(program)
+    costs = costs_of(program, objective)
+    for variables in model.groups[:count]:
+        _add_worth(costs, model, scorer, variables)
+    return costs
 
 
 def ceiling(state: CycleState, gangs: Sequence[Gang]) -> int:

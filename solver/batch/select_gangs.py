@@ -15,13 +15,14 @@ from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Stage
 from fourleaf.model.weights import age_step, placed_value
 from fourleaf.solver.batch.first_fit import FirstFit, demand, plain
-from fourleaf.solver.cpsat.builder import Model
+from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.constraints.quota import add_quotas, new_gpus, quota_left
-from fourleaf.solver.cpsat.constraints.uplinks import add_uplinks
 from fourleaf.solver.cpsat.deadline import Deadline
-from fourleaf.solver.cpsat.decode import PlacedGang, decode
+from fourleaf.solver.cpsat.decode import Decoded, PlacedGang, decode
 from fourleaf.solver.cpsat.lexicographic import LexicographicSearch, TierClass
-from fourleaf.solver.cpsat.program import Program, Terms
+from fourleaf.solver.cpsat.program import Terms
+from fourleaf.solver.cpsat.refinement import solve_refined
+from fourleaf.solver.cpsat.variables import Model
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup, gang_order
 from fourleaf.solver.objective.scorer import Scorer
@@ -51,6 +52,13 @@ class _Attempt:
     stages: tuple[Stage, ...]
 
 
+Both = tuple[list[GangGroup], list[GangGroup]]
+"""Scarce groups, and those in plenty."""
+
+Solved = tuple[tuple[_Attempt, Decoded, frozenset[int]], frozenset[int]]
+"""An attempt, where it puts the gangs, what was refined for it; and the leaves that fail."""
+
+
 def select_gangs(
     state: CycleState,
     groups: list[GangGroup],
@@ -63,13 +71,19 @@ def select_gangs(
     scarce = [group for group in groups if not plain(group)]
     plenty = sorted([group for group in groups if plain(group)], key=demand, reverse=True)
     while True:
-        attempt = _attempt(state, scarce, plenty, scorer, deadline, refined)
-        if attempt is None:
+        both = (scarce, plenty)
+
+        def solve(refined: frozenset[int], both: Both = both) -> Solved | None:
+            attempt = _attempt(state, *both, scorer, deadline, refined)
+            if attempt is None:
+                return None
+            decoded = decode(attempt.model, attempt.values, _placed(attempt.classes))
+            return (attempt, decoded, refined), decoded.misfits
+
+        solved = solve_refined(solve, refined)
+        if solved is None:
             return None
-        decoded = decode(attempt.model, attempt.values, _placed(attempt.classes))
-        if decoded.misfits:
-            refined |= decoded.misfits
-            continue
+        attempt, decoded, refined = solved
         seated = _seat(state, attempt.classes, len(scarce), plenty, decoded.gangs)
         if seated is not None:
             for stage in attempt.stages:
@@ -109,9 +123,8 @@ def _attempt(
     refined: frozenset[int],
 ) -> _Attempt | None:
     """Count all gangs, those of the groups in plenty as if they did not need room."""
-    program = Program()
-    model = Model(program, state, scarce, refined)
-    add_uplinks(model, scorer)
+    model = build(state, scarce, refined, scorer)
+    program = model.program
     classes = _classes(state, [*scarce, *plenty])
     totals: dict[tuple[int, int], Terms] = defaultdict(list)
     quotas: dict[str, Terms] = defaultdict(list)

@@ -39,7 +39,7 @@ def solve(
     stage as it ends.
     """
     deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)
-    watch = deadline.watch()
+    timer = deadline.timer()
     factory = gang_groups_for(snapshot, extensions)
     state = CycleState(snapshot, factory.fabric)
     scorer = Scorer(state)
@@ -72,4 +72,4 @@ def solve(
         state, scorer, selection, located.decoded.gangs, located.phantoms, stages, status
     )
     solving = sum(stage.seconds for stage in stages)
-    return replace(plan, seconds_solve=solving, seconds_build=max(0.0, watch() - solving))
+    return replace(plan, seconds_solve=solving, seconds_build=max(0.0, timer() - solving))

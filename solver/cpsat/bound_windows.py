@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from fourleaf.solver.cpsat.backend import ENDLESS, MANY, CpSat
 from fourleaf.solver.cpsat.deadline import Deadline
-from fourleaf.solver.cpsat.program import UNBOUNDED, Program, SolveResult
+from fourleaf.solver.cpsat.program import UNBOUNDED, Program, Row, SolveResult
 
 FIRST = 0.05
 """Work of the first search: nine in ten programs of 1000 nodes need no more."""
@@ -155,7 +155,7 @@ def reduced_program(
         low = least if least == UNBOUNDED else least - base
         top = most if most == ENDLESS else most - base
         if lowest < low or highest > top:
-            left.rows.append((kept, factors, low, top))
+            left.rows.append(Row(kept, factors, low, top))
     return ReducedProgram(
         ranges,
         free,

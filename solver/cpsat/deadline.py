@@ -17,7 +17,7 @@ class Deadline:
         return max(0.0, self._end - time.monotonic())
 
     @staticmethod
-    def watch() -> Callable[[], float]:
+    def timer() -> Callable[[], float]:
         """A function that tells the seconds since now."""
         start = time.perf_counter()
         return lambda: time.perf_counter() - start

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from fourleaf.model.gang import Gang
 from fourleaf.model.resources import Resources, free_devices
-from fourleaf.solver.cpsat.builder import Model
+from fourleaf.solver.cpsat.demand import NodeClass
 from fourleaf.solver.cpsat.residents import Resident
-from fourleaf.solver.cpsat.variables import GroupVariables, NodeClass
+from fourleaf.solver.cpsat.variables import GroupVariables, Model
 from fourleaf.solver.instance.amount_cache import AmountCache
 from fourleaf.solver.instance.candidates import Candidate
 from fourleaf.solver.instance.gang_classes import GangGroup
@@ -35,15 +36,16 @@ class Decoded:
 
 
 def decode(model: Model, values: list[int], placed: dict[tuple[int, int], list[Gang]]) -> Decoded:
-    """Put gangs where `values` say: those `placed` by (group, gang class), else all of the gang class."""
+    """Put gangs where `values` say: those `placed` by (group, gang class), else all of it."""
     chosen = [_chosen(variables, values) for variables in model.groups]
-    slots, failed = _pack(model, values, chosen)
+    packing = _Packing(model, values)
+    failed = packing.pack(chosen)
     if failed:
         return Decoded(misfits=failed)
     out = Decoded()
     for position, variables in enumerate(model.groups):
         group = variables.group
-        stock = _Stock(slots, position)
+        stock = _Stock(packing.slots, position)
         for number, takes_of in enumerate(_takes(model, variables, values, chosen[position])):
             gang_class = group.gang_classes[number]
             gangs = gang_class.gangs * len(takes_of) if group.phantom else gang_class.gangs
@@ -61,7 +63,7 @@ def misfits(model: Model, values: list[int]) -> frozenset[int]:
     if not model.inexact:
         return frozenset()
     chosen = [_chosen(variables, values) for variables in model.groups]
-    return _pack(model, values, chosen, set(model.inexact))[1]
+    return _Packing(model, values).pack(chosen, set(model.inexact))
 
 
 def staying(model: Model, values: list[int]) -> list[Resident]:
@@ -69,23 +71,39 @@ def staying(model: Model, values: list[int]) -> list[Resident]:
     return [one for keep in model.keeps for one in keep.residents[: values[keep.variable]]]
 
 
+class _Slot(NamedTuple):
+    """A role of the group at a position, in one leaf."""
+
+    group: int
+    role: int
+    leaf: int
+
+
+class _PodsOf(NamedTuple):
+    """So many pods of a slot in one node class."""
+
+    slot: _Slot
+    pods: int
+
+
 class _Stock:
     """Node slots of one group by role and leaf, handed out in node order."""
 
-    def __init__(self, slots: dict[tuple[int, int, int], list[int]], group: int) -> None:
+    def __init__(self, slots: dict[_Slot, list[int]], group: int) -> None:
         self._slots = slots
         self._group = group
 
     def draw(self, role: int, leaf: int, count: int, one_per_node: bool) -> list[int]:
         if not count:
             return []
-        stock = self._slots[self._group, role, leaf]
+        slot = _Slot(self._group, role, leaf)
+        stock = self._slots[slot]
         if one_per_node:
             taken = list(dict.fromkeys(stock))[:count]
             for node in taken:
                 stock.remove(node)
             return taken
-        taken, self._slots[self._group, role, leaf] = stock[:count], stock[count:]
+        taken, self._slots[slot] = stock[:count], stock[count:]
         return taken
 
 
@@ -164,35 +182,92 @@ def _deal(
     return out
 
 
-def _pack(
-    model: Model,
-    values: list[int],
-    chosen: list[list[list[tuple[Candidate, int]]]],
-    only: set[NodeClass] | None = None,
-) -> tuple[dict[tuple[int, int, int], list[int]], frozenset[int]]:
-    """(group, role, leaf) -> a node for each pod, in node order; and the leaves that failed."""
-    by_node_class: dict[NodeClass, list[tuple[int, int, int, int]]] = defaultdict(list)
-    for position, variables in enumerate(model.groups):
-        roles = variables.group.roles
-        for leaf in _touched(variables, chosen[position]):
-            for role in roles:
-                for node_class, terms in variables.node_classes.get((role, leaf), ()):
-                    pods = sum([c * values[v] for c, v in terms])
-                    if pods and (only is None or node_class in only):
-                        by_node_class[node_class].append((position, role, leaf, pods))
-    slots: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    rest = AmountCache()
-    pinned: dict[int, list[Resources]] = defaultdict(list)
-    for resident in staying(model, values):
-        for node, request, pods in resident.seats:
-            pinned[node] += [request] * pods
-    failed = set()
-    for node_class, groups in by_node_class.items():
-        if not _pack_bin(model, values, node_class, groups, pinned, slots, rest):
-            failed.add(node_class.leaf)
-    for nodes in slots.values():
-        nodes.sort()
-    return slots, frozenset(failed)
+class _Packing:
+    """Puts the pods of each node class on its nodes; `slots` are the nodes that pods get."""
+
+    def __init__(self, model: Model, values: list[int]) -> None:
+        self.slots: dict[_Slot, list[int]] = defaultdict(list)
+        self._model = model
+        self._values = values
+        self._rest = AmountCache()
+        self._pinned: dict[int, list[Resources]] = defaultdict(list)
+        for resident in staying(model, values):
+            for node, request, pods in resident.seats:
+                self._pinned[node] += [request] * pods
+
+    def pack(
+        self, chosen: list[list[list[tuple[Candidate, int]]]], only: set[NodeClass] | None = None
+    ) -> frozenset[int]:
+        """Fill `slots`, in node order; the leaves that failed. With `only`, these classes alone."""
+        asked: dict[NodeClass, list[_PodsOf]] = defaultdict(list)
+        values = self._values
+        for position, variables in enumerate(self._model.groups):
+            for leaf in _touched(variables, chosen[position]):
+                for role in variables.group.roles:
+                    for node_class, terms in variables.node_classes.get((role, leaf), ()):
+                        pods = sum([c * values[v] for c, v in terms])
+                        if pods and (only is None or node_class in only):
+                            slot = _Slot(position, role, leaf)
+                            asked[node_class].append(_PodsOf(slot, pods))
+        failed = {one.leaf for one, pods in asked.items() if not self._pack_class(one, pods)}
+        for nodes in self.slots.values():
+            nodes.sort()
+        return frozenset(failed)
+
+    def _pack_class(self, node_class: NodeClass, asked: list[_PodsOf]) -> bool:
+        """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
+        if not self._find_devices(node_class, asked):
+            return False
+        rest, free = self._rest, {i: self._model.state.free[i] for i in node_class.nodes}
+        for node in node_class.nodes:
+            for request in self._pinned.get(node, ()):
+                free[node] = rest.after(free[node], request)
+        stays: dict[_Slot, int] = {}
+        for slot, _ in asked:
+            variables = self._model.groups[slot.group]
+            if variables.kept:
+                kept = _kept(variables, self._values, slot, node_class)
+                stays[slot] = len(kept)
+                for node in kept:
+                    free[node] = rest.after(free[node], self._request(slot))
+                self.slots[slot] += kept
+        phantoms_on: set[int] = set()
+        for slot, pods in sorted(asked, key=self._order):
+            phantom = self._model.groups[slot.group].group.phantom
+            left = pods - stays.get(slot, 0)
+            barred = phantoms_on if phantom else set()
+            each = 1 if phantom else left
+            nodes = _fill(free, self._request(slot), left, rest, barred, each)
+            if len(nodes) < left:
+                return False
+            self.slots[slot] += nodes
+            if phantom:
+                phantoms_on.update(nodes)
+        return True
+
+    def _request(self, slot: _Slot) -> Resources:
+        return self._model.groups[slot.group].group.kind.requests[slot.role]
+
+    def _order(self, one: _PodsOf) -> tuple[bool, int, int, int, _PodsOf]:
+        """Phantoms last, else the largest request first."""
+        asked, phantom = self._request(one.slot), self._model.groups[one.slot.group].group.phantom
+        return (phantom, -asked.gpus, -(asked.cpu or 0), -(asked.memory or 0), one)
+
+    def _find_devices(self, node_class: NodeClass, asked: list[_PodsOf]) -> bool:
+        """Whether all pods find devices, where some demand more of them than their number.
+
+        The class is one node then. Among gangs that stand it is left to the commit, which knows
+        the devices that they have.
+        """
+        model = self._model
+        if not model.state.snapshot.demanding:
+            return True
+        requests = [self._request(slot) for slot, pods in asked for _ in range(pods)]
+        stands = any(model.groups[s.group].group.current_seats is not None for s, _ in asked)
+        if stands or model.keeps or all(request.wants is None for request in requests):
+            return True
+        asks = [(request.gpus, request.wants) for request in requests]
+        return free_devices(model.state.free[node_class.node]).shared_out(asks) is not None
 
 
 def _touched(variables: GroupVariables, chosen: list[list[tuple[Candidate, int]]]) -> list[int]:
@@ -201,55 +276,6 @@ def _touched(variables: GroupVariables, chosen: list[list[tuple[Candidate, int]]
     if variables.spines:
         touched.update(dict.fromkeys(leaf for _, leaf in variables.pods))
     return list(touched)
-
-
-def _pack_bin(
-    model: Model,
-    values: list[int],
-    node_class: NodeClass,
-    groups: list[tuple[int, int, int, int]],
-    pinned: dict[int, list[Resources]],
-    slots: dict[tuple[int, int, int], list[int]],
-    rest: AmountCache,
-) -> bool:
-    """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
-    free: dict[int, Resources] = {i: model.state.free[i] for i in node_class.nodes}
-    if not _find_devices(model, node_class, groups):
-        return False
-    for node in node_class.nodes:
-        for request in pinned.get(node, ()):
-            free[node] = rest.after(free[node], request)
-    stays: dict[tuple[int, int, int], list[int]] = {}
-    for position, role, leaf, _ in groups:
-        if model.groups[position].kept:
-            kept = _kept(model.groups[position], values, role, leaf, node_class)
-            asked = model.groups[position].group.kind.requests[role]
-            stays[position, role, leaf] = kept
-            for node in kept:
-                free[node] = rest.after(free[node], asked)
-            slots[position, role, leaf] += kept
-    phantoms_on: set[int] = set()
-
-    def size(candidate_class: tuple[int, int, int, int]) -> tuple[bool, int, int, int]:
-        group = model.groups[candidate_class[0]].group
-        asked = group.kind.requests[candidate_class[1]]
-        return (group.phantom, -asked.gpus, -(asked.cpu or 0), -(asked.memory or 0))
-
-    for candidate_class in sorted(
-        groups, key=lambda candidate_class: (size(candidate_class), candidate_class)
-    ):
-        position, role, leaf, pods = candidate_class
-        group = model.groups[position].group
-        asked, phantom = group.kind.requests[role], group.phantom
-        left = pods - len(stays.get((position, role, leaf), ()))
-        barred = phantoms_on if phantom else set()
-        nodes = _fill(free, asked, left, rest, barred, 1 if phantom else left)
-        if len(nodes) < left:
-            return False
-        slots[position, role, leaf] += nodes
-        if phantom:
-            phantoms_on.update(nodes)
-    return True
 
 
 def _fill(
@@ -275,35 +301,11 @@ def _fill(
     return taken
 
 
-def _find_devices(
-    model: Model,
-    node_class: NodeClass,
-    groups: list[tuple[int, int, int, int]],
-) -> bool:
-    """Whether all pods find devices, where some demand more of them than their number.
-
-    The node class is one node then. Among gangs that stand it is left to the commit, which knows the
-    devices that they have.
-    """
-    if not model.state.snapshot.demanding:
-        return True
-    requests = [
-        model.groups[position].group.kind.requests[role]
-        for position, role, _, pods in groups
-        for _ in range(pods)
-    ]
-    stands = any(model.groups[position].group.current_seats is not None for position, *_ in groups)
-    if stands or model.keeps or all(request.wants is None for request in requests):
-        return True
-    asks = [(request.gpus, request.wants) for request in requests]
-    return free_devices(model.state.free[node_class.node]).shared_out(asks) is not None
-
-
 def _kept(
-    variables: GroupVariables, values: list[int], role: int, leaf: int, node_class: NodeClass
+    variables: GroupVariables, values: list[int], slot: _Slot, node_class: NodeClass
 ) -> list[int]:
     """The seats in the node class where members of a group that stands stay."""
-    for here, seats, terms in variables.kept.get((role, leaf), ()):
+    for here, seats, terms in variables.kept.get((slot.role, slot.leaf), ()):
         if here is node_class:
             nodes = [node for node, pods in sorted(seats.items()) for _ in range(pods)]
             return nodes[: sum([c * values[v] for c, v in terms])]

@@ -15,6 +15,8 @@ its least, a place is dropped only where it is below at its most, so the cut is 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from fourleaf.solver.cpsat.open_candidates import OpenCandidates
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
@@ -24,9 +26,17 @@ from fourleaf.solver.objective.scorer import Scorer
 WORTHWHILE = 1
 """So many times more quiet places than rivals, or none would go."""
 
-Option = tuple[int, int, int, int, int]
-"""A place on nodes of one score class: leaf, score class, least and most points without the gang class's,
-and the pods that it takes to block it."""
+
+class Option(NamedTuple):
+    """A place on nodes of one score class."""
+
+    leaf: int
+    score_class: int
+    least: int
+    """Points at least, without those of the gang class."""
+    most: int
+    blocking: int
+    """The pods that it takes to block it."""
 
 
 def prune(
@@ -57,7 +67,7 @@ def prune(
             score_classes = state.open_comforts(group.kind)
             places = sum([len(score_classes[leaf]) for leaf in quiet])
         if places > WORTHWHILE * rivals:
-            skipped[position] = _prune_unit(state, scorer, group, classes, contested, rivals)
+            skipped[position] = _prune_group(state, scorer, group, classes, contested, rivals)
     return skipped
 
 
@@ -75,7 +85,7 @@ def _prunable(group: GangGroup) -> bool:
     )
 
 
-def _prune_unit(
+def _prune_group(
     state: CycleState,
     scorer: Scorer,
     group: GangGroup,
@@ -86,12 +96,7 @@ def _prune_unit(
     options = [_options(state, scorer, group, opened) for opened in classes]
     quiet = [
         sorted(
-            [
-                least
-                for leaf, _, least, _, blockers in some
-                if leaf not in contested
-                for _ in range(blockers)
-            ],
+            [one.least for one in some if one.leaf not in contested for _ in range(one.blocking)],
             reverse=True,
         )
         for some in options
@@ -103,18 +108,16 @@ def _prune_unit(
     for opened, some in zip(classes, options, strict=True):
         below = [floors[gang_class] - points for gang_class, points in opened.worth.items()]
         floor = min(below)
-        needed.update(
-            [(leaf, score_class) for leaf, score_class, _, most, _ in some if most >= floor]
-        )
+        needed.update([(one.leaf, one.score_class) for one in some if one.most >= floor])
     leaves = {leaf for leaf, _ in needed}
     for opened in classes:
         opened.places = [entry for entry in opened.places if entry[0].takes[0][0] in leaves]
     classes[:] = [opened for opened in classes if opened.places]
     return {
-        (leaf, score_class)
+        (one.leaf, one.score_class)
         for some in options
-        for leaf, score_class, _, _, _ in some
-        if leaf in leaves and (leaf, score_class) not in needed
+        for one in some
+        if one.leaf in leaves and (one.leaf, one.score_class) not in needed
     }
 
 
@@ -152,11 +155,11 @@ def _options(
         if counts == (1,):
             for score_class, nodes in here.items():
                 points = base + weight * table[score_class]
-                options.append((leaf, score_class, points, points, nodes))
+                options.append(Option(leaf, score_class, points, points, nodes))
             continue
         values = [weight * table[score_class] for score_class in here]
         blockers = 1
         if max(room[in_leaf[leaf].start : in_leaf[leaf].stop]) == 1:
             blockers = sum(here.values()) - counts[0] + 1
-        options.append((leaf, -1, base + min(values), base + max(values), blockers))
+        options.append(Option(leaf, -1, base + min(values), base + max(values), blockers))
     return options

@@ -78,12 +78,12 @@ class LexicographicSearch:
                 for tier, weight in zip(tiers, weights, strict=True)
                 for tier_class in tier
             ]
-            watch = deadline.watch()
+            timer = deadline.timer()
             answer = self.solver.maximize(costs_of(self._program, terms), deadline.left())
             values = values if answer.values is None else answer.values
             if values is None:
                 return None
-            self._settle(tiers, weights, values, answer, watch)
+            self._settle(tiers, weights, values, answer, timer)
             start += len(tiers)
         return values or [0] * self._program.size
 
@@ -108,9 +108,9 @@ class LexicographicSearch:
         weights: list[int],
         values: list[int],
         answer: SolveResult,
-        watch: Callable[[], float],
+        timer: Callable[[], float],
     ) -> None:
-        seconds = watch() / len(tiers)
+        seconds = timer() / len(tiers)
         left = answer.bound
         proven = answer.values is not None
         for tier, weight in zip(tiers, weights, strict=True):

@@ -1,10 +1,11 @@
-"""How the nodes of a leaf are parted into node classes."""
+"""Node classes: how the nodes of a leaf are parted into classes of the same."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from fourleaf.solver.cpsat.variables import GroupVariables, NodeClass
+from fourleaf.solver.cpsat.demand import NodeClass
+from fourleaf.solver.cpsat.variables import GroupVariables
 from fourleaf.solver.instance.cycle_state import CycleState
 
 
@@ -18,9 +19,9 @@ def node_classes_of(
 ) -> list[NodeClass]:
     """The node classes of nodes `here` in a leaf for the roles that may put pods there.
 
-    `scored` keeps nodes apart that a score could tell apart. `one_by_one` gives each node
-    a node class of its own, which makes the rows of the node class exact whatever the requests are; so it is
-    where somebody demands something of the devices.
+    `scored` keeps nodes apart that a score could tell apart. `one_by_one` gives each node a class
+    of its own, which makes its rows exact whatever the requests are; so it is where pods demand
+    something of the devices.
     """
     demanding = state.snapshot.demanding
     if one_by_one or (demanding and any(use.request.wants is not None for use in uses)):

@@ -24,7 +24,7 @@ Extra = tuple[tuple[int, int], ...]
 
 @dataclass(slots=True)
 class OpenCandidates:
-    """Places of one class: what they are worth by gang class, and (place, gangs that fit) of each."""
+    """Places of one class: points by gang class, and (place, gangs that fit) of each."""
 
     worth: dict[int, int]
     places: list[Entry] = field(default_factory=list)
@@ -112,7 +112,7 @@ def _open(state: CycleState, group: GangGroup, shared: _Sharing) -> list[Entry]:
 def _special(
     group: GangGroup, scorer: Scorer, sharing: Iterable[_Sharing], merged: JoinedCandidates
 ) -> dict[int, list[tuple[int, int]]]:
-    """Place number -> (gang class, points) where pods there meet the gang class's preferred domain."""
+    """Place number -> (gang class, points) where pods there meet its preferred domain."""
     special: dict[int, list[tuple[int, int]]] = defaultdict(list)
     met = scorer.preference(group.gang, None)
     for shared in sharing:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Terms = list[tuple[int, int]]
 """(coefficient, variable) pairs of a linear expression."""
@@ -30,13 +31,21 @@ class SolveResult:
     ranges: list[tuple[int, int]] | None = None
 
 
+class Row(NamedTuple):
+    """`least <= sum of coefficients * variables <= most`; each variable stands once."""
+
+    variables: list[int]
+    coefficients: list[int]
+    least: int
+    most: int
+
+
 class Program:
     """Integer variables 0..`high`, and rows `least <= sum of terms <= most`."""
 
     def __init__(self) -> None:
         self.high: list[int] = []
-        self.rows: list[tuple[list[int], list[int], int, int]] = []
-        """(variables, coefficients, least, most)."""
+        self.rows: list[Row] = []
 
     @property
     def size(self) -> int:
@@ -56,7 +65,7 @@ class Program:
     def row(self, terms: Terms, least: int, most: int) -> None:
         """`least <= sum of terms <= most`. Terms of one variable may stand several times."""
         variables, coefficients = collect(terms)
-        self.rows.append((variables, coefficients, least, most))
+        self.rows.append(Row(variables, coefficients, least, most))
 
     def at_most(self, terms: Terms, most: int) -> None:
         """`sum of terms <= most`, left out where the variables' bounds imply it."""

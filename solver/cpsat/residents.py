@@ -1,7 +1,7 @@
 """Residents: gangs that may stay exactly where they are, counted by one variable where alike.
 
-Their pods take the room of the node classes in which their nodes lie. Residents with pods in the same
-node classes are the same to every row, so one integer counts how many of them stay.
+Their pods take the room of the node classes in which their nodes lie. Residents with pods in the
+same node classes are the same to every row, so one integer counts how many of them stay.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fourleaf.model.resources import Resources
-from fourleaf.solver.cpsat.constraints.demand import Demand
+from fourleaf.solver.cpsat.demand import Demand, NodeClass
 from fourleaf.solver.cpsat.program import Program
-from fourleaf.solver.cpsat.variables import NodeClass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +50,7 @@ class Keep:
 def keeps_of(
     program: Program, residents: Sequence[Resident], node_classes: Mapping[int, Sequence[NodeClass]]
 ) -> list[Keep]:
-    """The residents by what they take of the node classes; where no node class is, nobody else wants room."""
+    """The residents by what they take; where no node class is, no other gang wants room."""
     numbered = [node_class for here in node_classes.values() for node_class in here]
     at = {node: number for number, node_class in enumerate(numbered) for node in node_class.nodes}
     by_key: dict[Hashable, list[Resident]] = {}

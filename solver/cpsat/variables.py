@@ -1,47 +1,51 @@
-"""What the variables of a solve stand for, group by group."""
+"""Variables of a program: what each stands for, group by group, and the model that they make."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fourleaf.solver.cpsat.program import Terms
+from fourleaf.solver.cpsat.demand import NodeClass
+from fourleaf.solver.cpsat.program import Program, Terms
+from fourleaf.solver.cpsat.residents import Keep
 from fourleaf.solver.instance.candidates import Candidate
+from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup, Seats
 from fourleaf.solver.instance.gang_type import Counts
 
 
 @dataclass(slots=True)
 class CandidateClass:
-    """Candidates that are the same to every gang class: `worth` by gang class, for those that may use it.
-
-    `places` are (candidate, variable); `flows` by gang class, where there is more than one gang class.
-    """
+    """Candidates that are the same to every gang class."""
 
     worth: dict[int, int]
+    """Gang class -> points, for those that may use the candidates."""
     places: list[tuple[Candidate, int]] = field(default_factory=list)
+    """(candidate, variable): how many gangs are placed there."""
     flows: dict[int, int] = field(default_factory=dict)
+    """Gang class -> variable: how many of its gangs are, where there are several gang classes."""
 
 
 @dataclass(slots=True)
 class GroupVariables:
-    """All variables of one group.
-
-    `classes` hold its candidates; `spines` are (spine, variable) of a loose group; `takes`
-    are its choices (leaf, pods per role, variable). `pods` is, per (role, leaf), the
-    expression of its new pods there, and `node classes` the same told apart by node class. `home` is, for
-    gangs of one pod, the class, candidate and first variable of a leaf: each node class of it has a
-    variable of its own there, so that nothing has to be split. `kept` is, of a group that
-    stands, per (role, leaf) how many members stay in each node class, and their seats there.
-    """
+    """All variables of one group."""
 
     group: GangGroup
     classes: list[CandidateClass] = field(default_factory=list)
+    """The candidates of the group, in classes."""
     spines: list[tuple[int, int]] = field(default_factory=list)
+    """(spine, variable) of a loose group: how many gangs are placed there."""
     takes: list[tuple[int, Counts, int]] = field(default_factory=list)
+    """(leaf, pods per role, variable): the choices of a loose group that are told apart."""
     pods: dict[tuple[int, int], Terms] = field(default_factory=dict)
+    """(role, leaf) -> the new pods there."""
     node_classes: dict[tuple[int, int], list[tuple[NodeClass, Terms]]] = field(default_factory=dict)
+    """The same, told apart by node class."""
     home: dict[int, tuple[CandidateClass, Candidate, int]] = field(default_factory=dict)
+    """Leaf -> class, candidate and first variable, for gangs of one pod: each node class has a
+    variable of its own there, so that nothing has to be split."""
     kept: dict[tuple[int, int], list[tuple[NodeClass, Seats, Terms]]] = field(default_factory=dict)
+    """(role, leaf) -> how many members stay in each node class, and their seats there, for a group
+    that stands."""
 
     def choices(self) -> list[tuple[Candidate, int]]:
         """All (candidate, variable)."""
@@ -61,13 +65,15 @@ class GroupVariables:
 
 
 @dataclass(slots=True, eq=False)
-class NodeClass:
-    """Nodes of one leaf that are eligible for the same pods and worth the same."""
+class Model:
+    """The variables of some groups on one state, and the program that they belong to."""
 
-    leaf: int
-    nodes: tuple[int, ...]
-
-    @property
-    def node(self) -> int:
-        """Any node of the node class."""
-        return self.nodes[0]
+    program: Program
+    state: CycleState
+    groups: list[GroupVariables]
+    refined: frozenset[int]
+    """Leaves whose nodes are modelled one by one."""
+    keeps: list[Keep] = field(default_factory=list)
+    """Residents that may stay where they are, counted."""
+    inexact: list[NodeClass] = field(default_factory=list)
+    """Node classes whose rows may admit numbers of pods that cannot be packed."""

@@ -63,7 +63,7 @@ def defragment(
     yet.
     """
     deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)
-    watch = deadline.watch()
+    timer = deadline.timer()
     factory = gang_groups_for(snapshot, extensions)
     batch = select_batch(snapshot).batch
     movers = tuple(
@@ -104,7 +104,7 @@ def defragment(
         cost=sum(prices[move.namespace, move.pod] for move in moves),
         objective=settled.stage.objective,
         bound=settled.stage.bound,
-        seconds=watch(),
+        seconds=timer(),
     )
 
 

@@ -14,11 +14,10 @@ from collections import defaultdict
 from collections.abc import Hashable
 
 from fourleaf.model.gang import Gang
-from fourleaf.solver.cpsat.builder import Model
-from fourleaf.solver.cpsat.constraints.uplinks import add_uplinks
+from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.decode import PlacedGang, decode, misfits, staying
 from fourleaf.solver.cpsat.lexicographic import TierClass
-from fourleaf.solver.cpsat.program import Program, Terms
+from fourleaf.solver.cpsat.program import Terms
 from fourleaf.solver.cpsat.residents import Resident
 from fourleaf.solver.cpsat.variables import GroupVariables
 from fourleaf.solver.instance.gang_classes import GangGroup, gang_order
@@ -32,7 +31,6 @@ class Formulation:
 
     def __init__(self, participants: Participants, refined: frozenset[int]) -> None:
         self.participants = participants
-        self.program = Program()
         state, factory = participants.state, participants.factory
         goers = [m.whole for m in participants.movers if m.reach is not MoveScope.NOWHERE]
         groups = factory.for_who([*goers, *participants.applicants])
@@ -59,14 +57,14 @@ class Formulation:
             u for u in groups if any(id(g) in wanted for p in u.gang_classes for g in p.gangs)
         ]
         residents = self._residents()
-        self.model = Model(
-            self.program,
+        self.model = build(
             state,
             [*groups, *self._near.values(), *phantoms],
             refined | _crowded(participants),
+            Scorer(state),
             residents=residents,
         )
-        add_uplinks(self.model, Scorer(state))
+        self.program = self.model.program
         self._variables = {id(v.group): v for v in self.model.groups}
         self.classes: list[TierClass] = []
         self._add_choices(groups)

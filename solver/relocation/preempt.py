@@ -57,7 +57,7 @@ def preempt(
     `key` waits.
     """
     deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)
-    watch = deadline.watch()
+    timer = deadline.timer()
     gang = waiting_gang(snapshot, key)
     if gang.hold is not None:
         reason = Reason(ReasonKind(gang.hold.kind))
@@ -80,7 +80,7 @@ def preempt(
         unknown = fits or deadline.left() == 0.0
         status = PlanStatus.FEASIBLE if unknown else PlanStatus.OPTIMAL
         reason = Reason(ReasonKind.NOT_PROVEN)
-        return PreemptionPlan(status, key, reason=reason, seconds=watch())
+        return PreemptionPlan(status, key, reason=reason, seconds=timer())
     stays = reached.relocation.stays(reached.values)
     gone = [one for one in victims if one not in stays]
     tasks = moving_gangs(reached)
@@ -96,7 +96,7 @@ def preempt(
             Victim(one.key, one.whole.priority, _pods(one.standing), one.price) for one in gone
         ),
         stages=stages,
-        seconds=watch(),
+        seconds=timer(),
     )
 
 

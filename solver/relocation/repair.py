@@ -59,7 +59,7 @@ def repair(
     their reasons yet. Waiting gangs take no part.
     """
     deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)
-    watch = deadline.watch()
+    timer = deadline.timer()
     factory = gang_groups_for(snapshot, extensions)
     likely = likely_gangs(snapshot)
     parts = _parts(snapshot, factory)
@@ -94,7 +94,7 @@ def repair(
         cost=sum(prices[move.namespace, move.pod] for move in moves),
         objective=settled.stage.objective,
         bound=settled.stage.bound,
-        seconds=watch(),
+        seconds=timer(),
     )
 
 

@@ -10,20 +10,21 @@ from fourleaf.solver.cpsat.backend import CpSat
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.lexicographic import LexicographicSearch, TierClass
 from fourleaf.solver.cpsat.program import Terms, costs_of
+from fourleaf.solver.cpsat.refinement import solve_refined
 from fourleaf.solver.relocation.formulation import Formulation
 from fourleaf.solver.relocation.participants import Participants
 from fourleaf.solver.relocation.refine import found_in, hold, spines_of
 
-AMBITION = 0.8
+FIRST_SOLVE_SHARE = 0.8
 """Of the time, what the first solve of the whole may take."""
 
-CAUTION = 0.3
+HELD_SOLVE_SHARE = 0.3
 """Of the time that is left, what a solve with most held may take."""
 
-PATIENCE = 3
+HELD_ROUNDS = 3
 """How often leaves are refined while most is held."""
 
-OPTIMISM = 0.8
+EVERYTHING_SHARE = 0.8
 """Of the time that is left, what may go into trying to keep everything."""
 
 
@@ -68,28 +69,41 @@ def reach(
     it is modelled node by node: first with all else held (`fourleaf.solver.relocation.refine`), and
     where that does not reach the bounds, as a whole.
     """
-    refined: frozenset[int] = frozenset()
     spare: StageOutcome | None = None
     bounds: tuple[Stage, ...] | None = None
-    while True:
+
+    def solve(refined: frozenset[int]) -> Solved | None:
+        nonlocal bounds
         relocation = Formulation(participants, refined)
         rows(relocation)
-        share = deadline if spare is not None else Deadline(AMBITION * deadline.left())
+        share = deadline if spare is not None else Deadline(FIRST_SOLVE_SHARE * deadline.left())
         attempt = _attempt(relocation, turn, share)
         if attempt is None:
-            return _told(spare, on_stage)
+            return None
         values, stages = attempt
         bounds = stages if bounds is None else _tightest(bounds, stages)
-        failed = relocation.misfits(values)
-        if not failed:
-            whole = StageOutcome(relocation, values, stages, refined)
-            return _told(_better(spare, _bounded(whole, bounds), turn), on_stage)
-        near = _nearby(Failed(relocation, values, refined, failed), turn, deadline, rows)
-        if near is not None:
-            spare = _better(spare, _bounded(near, bounds), turn)
-            if all(stage.proven for stage in spare.stages):
-                return _told(spare, on_stage)
-        refined |= failed
+        return StageOutcome(relocation, values, stages, refined), relocation.misfits(values)
+
+    def nearby(
+        whole: StageOutcome, refined: frozenset[int], failed: frozenset[int]
+    ) -> StageOutcome | None:
+        nonlocal spare
+        near = _nearby(
+            Failed(whole.relocation, whole.values, refined, failed), turn, deadline, rows
+        )
+        if near is None or bounds is None:
+            return None
+        spare = _better(spare, _bounded(near, bounds), turn)
+        return spare if all(stage.proven for stage in spare.stages) else None
+
+    found = solve_refined(solve, instead=nearby)
+    if found is not None and found is not spare and bounds is not None:
+        found = _better(spare, _bounded(found, bounds), turn)
+    return _told(found or spare, on_stage)
+
+
+Solved = tuple[StageOutcome, frozenset[int]]
+"""An outcome, and the leaves on whose nodes its numbers cannot be put."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +123,24 @@ def _nearby(
     found = found_in(failed.relocation, failed.values)
     refined = failed.refined | failed.failed
     for wide in (False, True):
-        for _ in range(PATIENCE):
-            relocation = Formulation(failed.relocation.participants, refined)
+
+        def solve(fine: frozenset[int], wide: bool = wide) -> Solved | None:
+            nonlocal refined
+            relocation = Formulation(failed.relocation.participants, fine)
             rows(relocation)
-            touched = refined - failed.refined
+            touched = fine - failed.refined
             hold(relocation, found, spines_of(relocation, touched) if wide else touched)
-            attempt = _attempt(relocation, turn, Deadline(CAUTION * deadline.left()))
+            attempt = _attempt(relocation, turn, Deadline(HELD_SOLVE_SHARE * deadline.left()))
             if attempt is None:
-                break
+                return None
             values, stages = attempt
             misfits = relocation.misfits(values)
-            if not misfits:
-                return StageOutcome(relocation, values, stages, refined)
-            refined |= misfits
+            refined = fine | misfits
+            return StageOutcome(relocation, values, stages, fine), misfits
+
+        outcome = solve_refined(solve, refined, rounds=HELD_ROUNDS)
+        if outcome is not None:
+            return outcome
     return None
 
 
@@ -188,7 +207,7 @@ def _all_of_them(
     Mostly it does not, and then the tiers need no solve of their own. What it may take of the
     time leaves them enough.
     """
-    deadline = Deadline(OPTIMISM * deadline.left())
+    deadline = Deadline(EVERYTHING_SHARE * deadline.left())
     seed = relocation.participants.state.spec.solver.seed
     solver = CpSat(relocation.program, seed, scored=False, cuts=True)
     worth: dict[int, int] = {}
@@ -217,9 +236,9 @@ def _pursue(
     solver: CpSat, relocation: Formulation, goal: Goal, values: list[int] | None, deadline: Deadline
 ) -> tuple[list[int] | None, Stage]:
     program = relocation.program
-    watch = deadline.watch()
+    timer = deadline.timer()
     answer = solver.maximize(costs_of(program, goal.terms), deadline.left())
-    seconds = watch()
+    seconds = timer()
     if answer.values is not None:
         values = answer.values
     got = 0 if values is None else sum(c * values[v] for c, v in goal.terms)

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fourleaf.model.resources import PORT_PREFIX, Resources
-from fourleaf.solver.cpsat.constraints.demand import Demand
 from fourleaf.solver.cpsat.constraints.devices import add_devices
+from fourleaf.solver.cpsat.demand import Demand, NodeClass
 from fourleaf.solver.cpsat.program import UNBOUNDED, Program, Terms
-from fourleaf.solver.cpsat.variables import NodeClass
 from fourleaf.solver.instance.cycle_state import CycleState
 
 
@@ -39,7 +38,7 @@ class _Slots:
 class Capacity:
     """The rows of one program, one node class after the other.
 
-    What they say depends on the requests and on what is free; node classes that share both share it.
+    What they say depends on the requests and on what is free; classes that share both share it.
     """
 
     def __init__(self, program: Program, state: CycleState) -> None:

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from fourleaf.model.devices.choice import Ask
 from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.resources import free_devices
-from fourleaf.solver.cpsat.constraints.demand import Demand
+from fourleaf.solver.cpsat.demand import Demand, NodeClass
 from fourleaf.solver.cpsat.program import Program, Terms
-from fourleaf.solver.cpsat.variables import NodeClass
 from fourleaf.solver.instance.cycle_state import CycleState
 
 MOST_PATTERNS = 512

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from fourleaf.solver.cpsat.demand import NodeClass
 from fourleaf.solver.cpsat.program import Program, Terms
-from fourleaf.solver.cpsat.variables import GroupVariables, NodeClass
+from fourleaf.solver.cpsat.variables import GroupVariables
 from fourleaf.solver.instance.cycle_state import CycleState
 
 

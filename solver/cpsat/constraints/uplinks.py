@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from fourleaf.solver.cpsat.builder import Model
 from fourleaf.solver.cpsat.program import UNBOUNDED, Program, Terms
-from fourleaf.solver.cpsat.variables import GroupVariables
+from fourleaf.solver.cpsat.variables import GroupVariables, Model
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.objective.scorer import Scorer
 

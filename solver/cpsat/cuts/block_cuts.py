@@ -18,9 +18,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from fourleaf.solver.cpsat.builder import Model
 from fourleaf.solver.cpsat.program import Terms
-from fourleaf.solver.cpsat.variables import GroupVariables
+from fourleaf.solver.cpsat.variables import GroupVariables, Model
 
 
 def add_block_cuts(model: Model) -> None:

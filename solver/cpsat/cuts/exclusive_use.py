@@ -9,7 +9,7 @@ to one gang or is shared, and only after that to which, and cuts have fewer term
 
 from __future__ import annotations
 
-from fourleaf.solver.cpsat.program import UNBOUNDED, Program
+from fourleaf.solver.cpsat.program import UNBOUNDED, Program, Row
 
 
 def add_exclusive_use(program: Program) -> None:
@@ -36,6 +36,6 @@ def add_exclusive_use(program: Program) -> None:
         key = tuple(excluding)
         if key not in alone:
             alone[key] = program.variable(1)
-        program.rows[number] = ([*others, alone[key]], [*shares, most], least, most)
+        program.rows[number] = Row([*others, alone[key]], [*shares, most], least, most)
     for key, variable in alone.items():
         program.equal([*[(1, one) for one in key], (-1, variable)], 0)

@@ -15,10 +15,11 @@ from fourleaf.model.validator import validate, who_values
 from fourleaf.solver.batch import select_gangs
 from fourleaf.solver.batch import solve as batch
 from fourleaf.solver.batch.solve import solve
-from fourleaf.solver.cpsat.builder import Model
-from fourleaf.solver.cpsat.program import Program
+from fourleaf.solver.cpsat.builder import build
+from fourleaf.solver.cpsat.variables import Model
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
+from fourleaf.solver.objective.scorer import Scorer
 
 NODE = Resources(gpus=8, cpu=64_000, memory=1 << 40, pods=110)
 
@@ -46,12 +47,12 @@ def models(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     held: list[int] = []
 
     def noted(
-        program: Program, state: CycleState, groups: list[GangGroup], refined: frozenset[int]
+        state: CycleState, groups: list[GangGroup], refined: frozenset[int], scorer: Scorer
     ) -> Model:
         held.append(len(groups))
-        return Model(program, state, groups, refined)
+        return build(state, groups, refined, scorer)
 
-    monkeypatch.setattr(select_gangs, "Model", noted)
+    monkeypatch.setattr(select_gangs, "build", noted)
     return held
 
 

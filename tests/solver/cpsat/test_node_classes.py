@@ -10,8 +10,7 @@ from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.solver.cpsat.builder import Model
-from fourleaf.solver.cpsat.program import Program
+from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.residents import Resident
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import gang_groups_for
@@ -35,9 +34,9 @@ def node_classes(
     snapshot = Snapshot(Fabric((LEAF,)), pods, (gang,))
     factory = gang_groups_for(snapshot, Extensions())
     state = CycleState(snapshot, factory.fabric)
-    scorer = Scorer(state) if scored else None
     groups = factory.for_where((gang,))
-    model = Model(Program(), state, groups, frozenset(), scorer, residents)
+    scorer = Scorer(state)
+    model = build(state, groups, frozenset(), scorer, scored=scored, residents=residents)
     return {node_class.nodes for node_class, _ in model.groups[0].node_classes[0, 0]}
 
 
