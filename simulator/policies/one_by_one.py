@@ -84,4 +84,4 @@ def _alike(group: GangGroup) -> Hashable | None:
     if group.bound or len(group.kind.sizes) > 1:
         return None
     gang = group.gang
-    return id(group.kind), id(group.candidates), gang.bandwidth, gang.key.namespace
+    return group.kind, group.candidates, gang.bandwidth, gang.key.namespace

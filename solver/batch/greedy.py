@@ -95,7 +95,7 @@ class FreeBooks:
                 taken = sum(leaves.get(leaf, 0) for leaves in running.values())
                 self.uplink[leaf] = uplink - taken
         self._running = running
-        self._rooms: dict[int, tuple[GangType, list[list[int]]]] = {}
+        self._rooms: dict[GangType, list[list[int]]] = {}
 
     def find(self, group: GangGroup) -> list[list[int]] | None:
         """Nodes for the unbound pods of the group's gang by role, or `None`."""
@@ -146,7 +146,7 @@ class FreeBooks:
                 self.leaf_free[leaf_of[node]] -= group.kind.requests[role].gpus
                 counts.setdefault(leaf_of[node], [0] * len(nodes))[role] += 1
                 touched.add(leaf_of[node])
-        for kind, room in self._rooms.values():
+        for kind, room in self._rooms.items():
             for leaf in touched:
                 self._refresh(kind, room, leaf)
         if gang.key.namespace in self.quota:
@@ -158,13 +158,13 @@ class FreeBooks:
                     self.uplink[leaf] -= demand
 
     def _room(self, kind: GangType) -> list[list[int]]:
-        known = self._rooms.get(id(kind))
+        known = self._rooms.get(kind)
         if known is None:
             room = [[0] * len(self.state.fabric.leaves) for _ in kind.sizes]
-            known = self._rooms[id(kind)] = (kind, room)
+            known = self._rooms[kind] = room
             for leaf in range(len(self.state.fabric.leaves)):
                 self._refresh(kind, room, leaf)
-        return known[1]
+        return known
 
     def _refresh(self, kind: GangType, room: list[list[int]], leaf: int) -> None:
         one = kind.key.one_per_node

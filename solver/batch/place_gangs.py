@@ -108,10 +108,10 @@ def ceiling(state: CycleState, gangs: Sequence[Gang]) -> int:
 def _split(
     decoded: Decoded, phantoms: list[tuple[LikelyGang, GangGroup]], stage: Stage
 ) -> PlacedBatch:
-    likely_of = {id(group): likely for likely, group in phantoms}
+    likely_of = {group: likely for likely, group in phantoms}
     gangs = [placed for placed in decoded.gangs if not placed.group.phantom]
     kept = tuple(
-        (likely_of[id(placed.group)], placed.nodes[0])
+        (likely_of[placed.group], placed.nodes[0])
         for placed in decoded.gangs
         if placed.group.phantom
     )

@@ -58,8 +58,8 @@ class BestAlone(FreeBooks):
         group = self._factory.of(gang)
         alone = group.bound or not self._alike
         key = (
-            id(group.kind),
-            id(group.candidates),
+            group.kind,
+            group.candidates,
             gang.strategy,
             gang.latency_sensitive,
             gang.preferred_domain,

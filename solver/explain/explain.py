@@ -24,7 +24,9 @@ from fourleaf.solver.explain.no_room_now import NoRoomNow
 from fourleaf.solver.explain.not_in_batch import not_considered
 from fourleaf.solver.explain.quota_and_uplinks import quota_exceeded
 from fourleaf.solver.explain.too_large import too_large
+from fourleaf.solver.instance.candidates import Candidates
 from fourleaf.solver.instance.gang_classes import GangGroup
+from fourleaf.solver.instance.gang_type import GangType
 
 NO_EXTENSIONS = Extensions()
 
@@ -60,8 +62,8 @@ class _Explainer:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self._busy: dict[tuple[int, int], NoRoomNow] = {}
-        self._never: dict[tuple[int, int], Reason | None] = {}
+        self._busy: dict[tuple[GangType, Candidates], NoRoomNow] = {}
+        self._never: dict[tuple[GangType, Candidates], Reason | None] = {}
 
     def reason(self, gang: Gang) -> Reason:
         """The first reason that holds, from what never changes to what is busy now."""
@@ -69,7 +71,7 @@ class _Explainer:
         if reason is not None:
             return reason
         group = self.context.factory.of(gang)
-        key = (id(group.kind), id(group.candidates))
+        key = (group.kind, group.candidates)
         if key not in self._never:
             self._never[key] = self._on_empty_fabric(group)
         never = self._never[key]
@@ -96,7 +98,7 @@ class _Explainer:
         reason = no_matching_nodes(self.context.fabric, group)
         return too_large(self.context, group) if reason is None else reason
 
-    def _busy_for(self, key: tuple[int, int], group: GangGroup) -> NoRoomNow:
+    def _busy_for(self, key: tuple[GangType, Candidates], group: GangGroup) -> NoRoomNow:
         if group.bound:
             return NoRoomNow(self.context, group)
         if key not in self._busy:

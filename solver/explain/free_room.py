@@ -61,10 +61,10 @@ class FreeRoom(FreeBooks):
         return self._room(kind)
 
     def _room(self, kind: GangType) -> list[list[int]]:
-        known = self._rooms.get(id(kind))
+        known = self._rooms.get(kind)
         if known is None:
-            known = self._rooms[id(kind)] = (kind, self.room_of(kind, self.amounts[0]))
-        return known[1]
+            known = self._rooms[kind] = self.room_of(kind, self.amounts[0])
+        return known
 
     def room_of(self, kind: GangType, amounts: Sequence[Resources]) -> list[list[int]]:
         """The room if the distinct amounts were `amounts`."""

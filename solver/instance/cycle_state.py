@@ -58,22 +58,22 @@ class CycleState:
                 self.free_id[i] = number
         self.free: list[Resources] = [self._amounts[number] for number in self.free_id]
         """Node -> what is left there, the same object for equal amounts."""
-        self._rooms: dict[int, RoleRoom] = {}
+        self._rooms: dict[GangType, RoleRoom] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
         self.merged: dict[frozenset[int], JoinedCandidates] = {}
         """By the identities of several `Candidates`: kept for groups that share them."""
-        self._open: dict[int, list[tuple[Candidate, int]]] = {}
+        self._open: dict[Candidates, list[tuple[Candidate, int]]] = {}
         self._score_classes: dict[int, list[dict[int, int]]] = {}
         self._slots: dict[int, list[int]] = {}
         self._bind: dict[tuple[int, int], bool] = {}
 
     def room(self, kind: GangType) -> RoleRoom:
         """How many pods of `kind` fit now."""
-        room = self._rooms.get(id(kind))
+        room = self._rooms.get(kind)
         if room is None:
             each = [self._room_of(kind, role) for role in range(len(kind.sizes))]
             room = RoleRoom([by_node for by_node, _ in each], [by_leaf for _, by_leaf in each])
-            self._rooms[id(kind)] = room
+            self._rooms[kind] = room
         return room
 
     def _room_of(self, kind: GangType, role: int) -> tuple[list[int], list[int]]:
@@ -94,7 +94,7 @@ class CycleState:
 
     def open_places(self, kind: GangType, candidates: Candidates) -> list[tuple[Candidate, int]]:
         """The required candidates with room now, and how many gangs of the kind each holds."""
-        known = self._open.get(id(candidates))
+        known = self._open.get(candidates)
         if known is None:
             room = self.room(kind).by_leaf
             required = candidates.required
@@ -114,7 +114,7 @@ class CycleState:
                     if room[role][leaf] >= count
                     and (fit := min([room[r][i] // n for r, i, n in demands]))
                 ]
-            self._open[id(candidates)] = known
+            self._open[candidates] = known
         return known
 
     def open_comforts(self, kind: GangType) -> list[dict[int, int]]:

@@ -130,7 +130,7 @@ class GangGroups:
     def __init__(self, fabric: FabricIndex) -> None:
         self.fabric = fabric
         self.kinds = GangTypes(fabric)
-        self._candidates: dict[tuple[int, TopologyPolicy], Candidates] = {}
+        self._candidates: dict[tuple[GangType, TopologyPolicy], Candidates] = {}
         self._met: dict[int, tuple[Gang, GangType, Candidates]] = {}
         """Gangs of the current cycle by identity: "where" asks again for those of "who"."""
 
@@ -153,7 +153,7 @@ class GangGroups:
 
     def candidates(self, kind: GangType, policy: TopologyPolicy) -> Candidates:
         """The candidates of a kind under a policy."""
-        key = (id(kind), policy)
+        key = (kind, policy)
         if key not in self._candidates:
             self._candidates[key] = Candidates(self.fabric, kind, policy)
         return self._candidates[key]
@@ -206,13 +206,13 @@ class GangGroups:
                 if group.careful or group.bound or group.by_take:
                     groups.append(group)
                     continue
-            key = (id(kind), id(candidates), worth(gang), preference(gang))
+            key = (kind, candidates, worth(gang), preference(gang))
             if key in gang_classes:
                 gang_classes[key].gangs.append(gang)
                 continue
             gang_class = gang_classes[key] = GangClass([gang], kind, candidates)
             pods = tuple((request, size) for request, _, size in kind.key.roles)
-            alone = id(kind) if candidates.loose_spines else None
+            alone = kind if candidates.loose_spines else None
             family = (pods, kind.key.one_per_node, gang.bandwidth, worth(gang), alone)
             families.setdefault(family, []).append(gang_class)
         for members in families.values():

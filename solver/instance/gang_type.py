@@ -48,7 +48,7 @@ class GangType:
             self.holds.append(holds)
             self.eligible.append([[i for i in nodes if holds[i]] for nodes in fabric.in_leaf])
         self._filled: dict[tuple[int, Counts], Counts] = {}
-        self._covered: dict[int, bool] = {}
+        self._covered: dict[GangType, bool] = {}
 
     @cached_property
     def mask(self) -> list[int]:
@@ -168,9 +168,9 @@ class GangType:
 
     def covers(self, other: GangType) -> bool:
         """Whether `other` may use, in every leaf, the same nodes as this kind or none."""
-        known = self._covered.get(id(other))
+        known = self._covered.get(other)
         if known is None:
-            known = self._covered[id(other)] = other is self or all(
+            known = self._covered[other] = other is self or all(
                 theirs == ours or not any(theirs)
                 for theirs, ours in zip(
                     zip(*other.eligible, strict=True), zip(*self.eligible, strict=True), strict=True

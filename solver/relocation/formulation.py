@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 
-from fourleaf.model.gang import Gang
+from fourleaf.model.gang import Gang, GangKey
 from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.decode import PlacedGang, decode, misfits, staying
 from fourleaf.solver.cpsat.lexicographic import TierClass
@@ -34,9 +34,9 @@ class Formulation:
         state, factory = participants.state, participants.factory
         goers = [m.whole for m in participants.movers if m.reach is not MoveScope.NOWHERE]
         groups = factory.for_who([*goers, *participants.applicants])
-        self._number = {id(group): number for number, group in enumerate(groups)}
-        self._party = {
-            id(gang): (group, number)
+        self._number = {group: number for number, group in enumerate(groups)}
+        self._place_of = {
+            gang.key: (group, number)
             for group in groups
             for number, gang_class in enumerate(group.gang_classes)
             for gang in gang_class.gangs
@@ -51,10 +51,10 @@ class Formulation:
                 if near is not None:
                     self._near[mover] = near
         self._going = {mover for mover in participants.movers if self._may_go(mover)}
-        wanted = {id(gang) for gang in participants.applicants}
-        wanted |= {id(mover.whole) for mover in self._going}
+        wanted = {gang.key for gang in participants.applicants}
+        wanted |= {mover.key for mover in self._going}
         groups = [
-            u for u in groups if any(id(g) in wanted for p in u.gang_classes for g in p.gangs)
+            u for u in groups if any(g.key in wanted for p in u.gang_classes for g in p.gangs)
         ]
         residents = self._residents()
         self.model = build(
@@ -65,12 +65,12 @@ class Formulation:
             residents=residents,
         )
         self.program = self.model.program
-        self._variables = {id(v.group): v for v in self.model.groups}
+        self._variables = {v.group: v for v in self.model.groups}
         self.classes: list[TierClass] = []
         self._add_choices(groups)
 
     def _base(self, mover: Mover) -> GangGroup | None:
-        known = self._party.get(id(mover.whole))
+        known = self._place_of.get(mover.key)
         return None if known is None else known[0]
 
     def _may_go(self, mover: Mover) -> bool:
@@ -83,13 +83,13 @@ class Formulation:
         """Movers as they stand. A mover with a variable beside `stays` stands singly."""
         self._mover_of: dict[Resident, Mover] = {}
         for mover in self.participants.movers:
-            gang_class = self._party.get(id(mover.whole))
+            gang_class = self._place_of.get(mover.key)
             alike: object = mover
             if not mover.hit and mover not in self._near:
                 price = (mover.whole.priority, mover.price, mover.live)
                 quota = mover.key.namespace if self.participants.droppable else ""
                 alike = (
-                    None if gang_class is None else (id(gang_class[0]), gang_class[1]),
+                    None if gang_class is None else gang_class,
                     price,
                     quota,
                 )
@@ -99,17 +99,17 @@ class Formulation:
     def _add_choices(self, groups: list[GangGroup]) -> None:
         """Tie the counts of the model to who stays, goes, and is placed."""
         program = self.program
-        left: dict[tuple[int, int], Terms] = defaultdict(list)
-        number: dict[tuple[int, int], int] = defaultdict(int)
+        left: dict[tuple[GangGroup, int], Terms] = defaultdict(list)
+        number: dict[tuple[GangGroup, int], int] = defaultdict(int)
         for movers, stay in self.may_stay():
             terms: Terms = [(1, stay)]
             first = movers[0]
             if first in self._near:
                 terms += self._placed(self._near[first], 0)
             if first in self._going:
-                group, gang_class = self._party[id(first.whole)]
-                left[id(group), gang_class] += terms
-                number[id(group), gang_class] += len(movers)
+                group, gang_class = self._place_of[first.key]
+                left[group, gang_class] += terms
+                number[group, gang_class] += len(movers)
                 if len(terms) > 1:
                     program.at_most(terms, 1)
             elif self.participants.droppable:
@@ -120,10 +120,10 @@ class Formulation:
                 self._add_life(first, stay)
         for tier_class in self._applicants(groups):
             group = groups[tier_class.group]
-            left[id(group), tier_class.gang_class].append((-1, tier_class.variable))
+            left[group, tier_class.gang_class].append((-1, tier_class.variable))
         for group in groups:
             for gang_class in range(len(group.gang_classes)):
-                key = (id(group), gang_class)
+                key = (group, gang_class)
                 program.equal([*self._placed(group, gang_class), *left[key]], number[key])
 
     def _add_life(self, mover: Mover, stay: int) -> None:
@@ -136,13 +136,13 @@ class Formulation:
 
     def _applicants(self, groups: list[GangGroup]) -> list[TierClass]:
         found: dict[object, TierClass] = {}
-        position = {id(group): number for number, group in enumerate(groups)}
+        position = {group: number for number, group in enumerate(groups)}
         for gang in self.participants.applicants:
-            group, gang_class = self._party[id(gang)]
+            group, gang_class = self._place_of[gang.key]
             value = self.participants.value(gang)
-            key = (id(group), gang_class, gang.priority, value, gang.key.namespace)
+            key = (group, gang_class, gang.priority, value, gang.key.namespace)
             if key not in found:
-                found[key] = TierClass(position[id(group)], gang_class, gang.priority, value, [])
+                found[key] = TierClass(position[group], gang_class, gang.priority, value, [])
             found[key].gangs.append(gang)
         for tier_class in found.values():
             tier_class.variable = self.program.variable(len(tier_class.gangs))
@@ -152,7 +152,7 @@ class Formulation:
         return list(found.values())
 
     def _placed(self, group: GangGroup, gang_class: int) -> Terms:
-        return self._variables[id(group)].placed(gang_class)
+        return self._variables[group].placed(gang_class)
 
     def moved(self, price: bool) -> tuple[Terms, int]:
         """What is saved by not moving pods: terms to maximize, and what they are taken from.
@@ -167,7 +167,7 @@ class Formulation:
             terms.append((each * mover.live, stay))
             total += each * mover.live * len(movers)
             if mover in self._near:
-                variables = self._variables[id(self._near[mover])]
+                variables = self._variables[self._near[mover]]
                 terms += [
                     (each * count, variable)
                     for found in variables.kept.values()
@@ -185,9 +185,9 @@ class Formulation:
 
     def named_units(self) -> list[tuple[Hashable, GroupVariables]]:
         """Every group but the phantoms, under a name that all models of the cast share."""
-        near = {id(group): mover.key for mover, group in self._near.items()}
+        near = {group: mover.key for mover, group in self._near.items()}
         return [
-            (near.get(id(v.group), self._number.get(id(v.group))), v)
+            (near.get(v.group, self._number.get(v.group)), v)
             for v in self.model.groups
             if not v.group.phantom
         ]
@@ -208,8 +208,8 @@ class Formulation:
         """The movers that stay where they are, whole."""
         return {self._mover_of[one] for one in staying(self.model, values)}
 
-    def decode(self, values: list[int]) -> dict[int, PlacedGang]:
-        """Identity of each gang that is placed anew or in part -> where; one that breaks no law."""
+    def decode(self, values: list[int]) -> dict[GangKey, PlacedGang]:
+        """Key of each gang that is placed anew or in part -> where; one that breaks no law."""
         stays = self.stays(values)
         in_part = {
             mover
@@ -221,10 +221,10 @@ class Formulation:
             if not variables.group.phantom and variables.group.current_seats is None:
                 for gang_class in range(len(variables.group.gang_classes)):
                     placed[position, gang_class] = []
-        where = {id(v.group): position for position, v in enumerate(self.model.groups)}
+        where = {v.group: position for position, v in enumerate(self.model.groups)}
         for mover in self._going - stays - in_part:
-            group, gang_class = self._party[id(mover.whole)]
-            placed[where[id(group)], gang_class].append(mover.whole)
+            group, gang_class = self._place_of[mover.key]
+            placed[where[group], gang_class].append(mover.whole)
         for tier_class in self.classes:
             if tier_class.group >= 0:
                 gangs = sorted(tier_class.gangs, key=gang_order)
@@ -234,7 +234,7 @@ class Formulation:
         for gangs in placed.values():
             gangs.sort(key=gang_order)
         found = decode(self.model, values, placed)
-        return {id(one.gang): one for one in found.gangs if not one.group.phantom}
+        return {one.gang.key: one for one in found.gangs if not one.group.phantom}
 
 
 def _crowded(participants: Participants) -> frozenset[int]:

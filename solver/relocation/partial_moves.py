@@ -13,18 +13,18 @@ from collections.abc import Iterable
 from fourleaf.solver.instance.candidates import Candidate
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import CurrentSeats, GangClass, GangGroup
-from fourleaf.solver.instance.gang_type import Counts
+from fourleaf.solver.instance.gang_type import Counts, GangType
 from fourleaf.solver.relocation.participants import Mover, MoveScope
 
 
 def plain_leaves(state: CycleState, groups: Iterable[GangGroup]) -> frozenset[int]:
     """Leaves that are plain to the pods of all groups."""
-    users: dict[tuple[int, int], tuple[list[int], int]] = {}
+    users: dict[tuple[GangType, int], tuple[list[int], int]] = {}
     for group in groups:
         rooms = state.room(group.kind)
         for role in group.roles:
             gpus = group.kind.requests[role].gpus
-            users[id(group.kind), role] = (rooms.by_node[role], gpus)
+            users[group.kind, role] = (rooms.by_node[role], gpus)
     if not users:
         return frozenset()
     least = min(gpus for _, gpus in users.values())

@@ -52,14 +52,14 @@ def moving_gangs(reached: StageOutcome) -> list[MovingGang]:
     placed = relocation.decode(values)
     fabric = relocation.participants.state.fabric
     tasks = [
-        _task(mover, placed[id(mover.whole)], fabric)
+        _task(mover, placed[mover.key], fabric)
         for mover in relocation.participants.movers
-        if id(mover.whole) in placed
+        if mover.key in placed
     ]
     tasks += [
-        MovingGang(gang, placed[id(gang)].nodes, {})
+        MovingGang(gang, placed[gang.key].nodes, {})
         for gang in relocation.participants.applicants
-        if id(gang) in placed
+        if gang.key in placed
     ]
     return sorted(tasks, key=lambda task: gang_order(task.gang))
 
@@ -127,10 +127,10 @@ def place(
         stage = located.stage
     else:
         by_gang = {
-            id(gang): group for group in groups for p in group.gang_classes for gang in p.gangs
+            gang.key: group for group in groups for p in group.gang_classes for gang in p.gangs
         }
         found = {
-            task.gang.key: PlacedGang(task.gang, by_gang[id(task.gang)], task.anywhere)
+            task.gang.key: PlacedGang(task.gang, by_gang[task.gang.key], task.anywhere)
             for task in tasks
         }
         worth = sum(placement_of(state, scorer, placed).score for placed in found.values())
