@@ -25,11 +25,11 @@ from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import Judgement
-from fourleaf.k8s_bridge.node_health.monitor import KEPT, NodeMonitor
+from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
 from fourleaf.k8s_bridge.node_health.probe import Prober, TcpProber
 from fourleaf.k8s_bridge.relocation.controller import RelocationController
 from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
-from fourleaf.k8s_bridge.relocation.move_budget import MOVES, MoveBudget
+from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE, MoveBudget
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -191,7 +191,7 @@ class Leader:
                 cache,
                 self.heartbeats,
                 self.prober,
-                StateLease(cluster, self.namespace, KEPT),
+                StateLease(cluster, self.namespace, FAILURES_LEASE),
                 clock,
                 self.observer.judged,
             )
@@ -204,7 +204,7 @@ class Leader:
                 self.planner,
                 clock,
                 self.observer,
-                MoveBudget(StateLease(cluster, self.namespace, MOVES)),
+                MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE)),
                 self.asked_at,
             )
         cycle = Cycle(

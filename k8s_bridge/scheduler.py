@@ -60,7 +60,7 @@ from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Solve
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 
-SUBJECTS = (
+WATCHED_KINDS = (
     NODES,
     PODS,
     PRIORITY_CLASSES,
@@ -85,7 +85,7 @@ SUBJECTS = (
 DryRunMode = Literal["always", "never", "auto"]
 """When gangs are tried out; `auto`: where somebody else's admission looks at bindings."""
 
-STALE = 90.0
+STALE_SECONDS = 90.0
 """Seconds after which a watch that has said nothing, not even a bookmark, counts as out of date."""
 
 
@@ -201,7 +201,9 @@ class Scheduler:
         """Kinds whose copy is not complete, or older than it may be."""
         now = self.clock.monotonic()
         health = self.informers.health()
-        return tuple(kind.plural for kind, one in health.items() if not one.ready(now, STALE))
+        return tuple(
+            kind.plural for kind, one in health.items() if not one.ready(now, STALE_SECONDS)
+        )
 
     def _absent(self) -> list[str]:
         """The kinds that the API server does not serve, which may be meant so."""
@@ -261,7 +263,7 @@ class Scheduler:
 
     def _subjects(self) -> list[Kind | Selection]:
         config = Selection(CONFIG_MAPS, namespace=self.options.config_namespace)
-        return [*SUBJECTS, config]
+        return [*WATCHED_KINDS, config]
 
     def _on_change(self, kind: Kind, change: Change) -> None:
         began = self.clock.monotonic()

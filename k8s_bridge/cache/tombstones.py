@@ -6,7 +6,7 @@ from collections import deque
 
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
-KEPT = 300.0
+TOMBSTONE_SECONDS = 300.0
 """Seconds; no request takes that long. A UID never comes back, so longer would do no harm."""
 
 
@@ -25,7 +25,7 @@ class Tombstones:
     def add(self, uid: str) -> None:
         """The object of that UID is gone."""
         now = self._clock.monotonic()
-        while self._order and now - self._order[0][0] > KEPT:
+        while self._order and now - self._order[0][0] > TOMBSTONE_SECONDS:
             self._uids.discard(self._order.popleft()[1])
         if uid and uid not in self._uids:
             self._uids.add(uid)

@@ -27,7 +27,7 @@ PAGE_BYTES = 200 * 1024
 """What a page may take when all its nodes are full of pods."""
 FEW_PODS = 64
 """Pods on the pages of a leaf that say nothing yet about how large its pods are."""
-STEP = 200
+POD_STEP_BYTES = 200
 """Bytes."""
 
 
@@ -54,7 +54,7 @@ def _pod_sizes(ledger: Ledger) -> dict[str, int]:
         count = sum(len(entry.members) for entry in held)
         if count >= FEW_PODS:
             mean = sum(map(entry_size, held)) / count
-            found[leaf] = max(POD_BYTES, STEP * math.ceil(mean / STEP))
+            found[leaf] = max(POD_BYTES, POD_STEP_BYTES * math.ceil(mean / POD_STEP_BYTES))
     return found
 
 

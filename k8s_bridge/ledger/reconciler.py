@@ -29,7 +29,7 @@ from fourleaf.k8s_bridge.ledger.takeover import find
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 
-AT_A_TIME = 50
+CONVERT_BATCH_RECORDS = 50
 """Pages that are written in another format in one go: commits wait meanwhile."""
 
 
@@ -148,7 +148,10 @@ class Reconciler:
         if not pages and not leases:
             return
         async with self.ledger.writing:
-            now = (self.ledger.page(page_name(one.leaf, one.part)) for one in pages[:AT_A_TIME])
+            now = (
+                self.ledger.page(page_name(one.leaf, one.part))
+                for one in pages[:CONVERT_BATCH_RECORDS]
+            )
             await together(self._put(page) for page in now if page and page.format != wanted)
             known = (self.ledger.lease(one.name) for one in leases)
             settled = (x for x in known if x and x.phase is not Phase.PREPARED)

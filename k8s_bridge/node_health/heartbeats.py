@@ -24,7 +24,7 @@ from fourleaf.k8s_bridge.informers import (
 )
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
-TOGETHER = 12.0
+COMMON_SILENCE_SECONDS = 12.0
 """Seconds without a beat of anybody after which nobody's silence counts. A kubelet renews its
 Lease every 10 s."""
 
@@ -65,10 +65,10 @@ class Heartbeats:
         heard = self._heard.get(node)
         if heard is None:
             return None
-        return 0.0 if now - self._newest > TOGETHER else now - heard
+        return 0.0 if now - self._newest > COMMON_SILENCE_SECONDS else now - heard
 
     def _interrupted(self, now: float) -> None:
-        if now - self._newest > TOGETHER:
+        if now - self._newest > COMMON_SILENCE_SECONDS:
             self._heard = dict.fromkeys(self._heard, now)
 
 

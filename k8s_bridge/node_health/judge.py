@@ -54,13 +54,13 @@ class Signs:
     leaf_dead: bool = False
 
 
-SUSPECT = 11.0
+SUSPECT_SECONDS = 11.0
 """Seconds of silence after which a node is asked whether it lives. Kubelets beat every 10 s."""
 
-PROMPT = 0.75
+RETURN_SILENCE_SHARE = 0.75
 """Of the silence that makes a node dead, how much a node that returns may take between beats."""
 
-COMPANION = 12.0
+LEAF_SILENCE_SECONDS = 12.0
 """Seconds of silence that suffice where another node of the leaf is dead: what takes a rack
 down takes it down at once, but the beats of its nodes are due at different times."""
 
@@ -114,7 +114,7 @@ def judge(before: Judgement, signs: Signs, limits: SilenceLimits, now: float) ->
 
 def is_suspect(signs: Signs) -> bool:
     """Whether the node is worth a knock at its door."""
-    late = signs.silence is not None and signs.silence > SUSPECT
+    late = signs.silence is not None and signs.silence > SUSPECT_SECONDS
     return signs.there and (late or signs.ready == "Unknown")
 
 
@@ -130,14 +130,14 @@ def _cause(signs: Signs, limits: SilenceLimits) -> Cause | None:
     if signs.ready == "Unknown" and (signs.silence is None or signs.silence > limits.silent):
         # The node controller says so as well: that is a second account by itself.
         return Cause.UNREACHABLE
-    limit = min(COMPANION, limits.silent) if signs.leaf_dead else limits.silent
+    limit = min(LEAF_SILENCE_SECONDS, limits.silent) if signs.leaf_dead else limits.silent
     if signs.answers is False and signs.silence is not None and signs.silence > limit:
         return Cause.SILENT
     return None
 
 
 def _is_heard(signs: Signs, limits: SilenceLimits) -> bool:
-    late = signs.silence is not None and signs.silence > PROMPT * limits.silent
+    late = signs.silence is not None and signs.silence > RETURN_SILENCE_SHARE * limits.silent
     return signs.there and signs.ready == "True" and not late
 
 

@@ -28,15 +28,15 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.fabric import Fabric
 
-EVERY = 1.0
+JUDGE_SECONDS = 1.0
 """Seconds between two looks."""
-KEPT = "fourleaf-node-failures"
+FAILURES_LEASE = "fourleaf-node-failures"
 """The Lease that keeps the failures."""
-CONTROLS = 3
+CONTROL_NODES = 3
 """Nodes that are well and are asked too, to see whether anybody can be heard from here."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
-HOUR = 3600.0
-GRAIN = 10
+HOUR_SECONDS = 3600.0
+RATE_GRAIN_PERMILLE = 10
 """Failure rates are rounded to so many thousandths: a finer one would give a new fabric often."""
 
 
@@ -56,7 +56,7 @@ class NodeMonitor:
     told: Callable[[str, Judgement], None]
     died: asyncio.Event = field(default_factory=asyncio.Event)
     judgements: dict[str, Judgement] = field(default_factory=dict)
-    failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR))
+    failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR_SECONDS))
     _leaf_of: dict[str, str] = field(default_factory=dict)
     _fallen: frozenset[str] = frozenset()
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -78,7 +78,7 @@ class NodeMonitor:
             self.kept.unreadable()
         while True:
             await self.look()
-            await self.clock.sleep(EVERY)
+            await self.clock.sleep(JUDGE_SECONDS)
 
     async def look(self) -> None:
         """Judge every node once."""
@@ -132,7 +132,7 @@ class NodeMonitor:
         answers = await self._ask(nodes, suspects)
         if not all(answers.values()):
             well = [n for n, one in signs.items() if one.there and not is_suspect(one)]
-            controls = await self._ask(nodes, well[:CONTROLS])
+            controls = await self._ask(nodes, well[:CONTROL_NODES])
             if not any(controls.values()):
                 return {name: True if answer else None for name, answer in answers.items()}
         return dict(answers)
@@ -167,13 +167,14 @@ class NodeMonitor:
         await self.kept.save(self.failures.content(self.clock.wall()))
 
     def _half_life(self) -> None:
-        self.failures.half_life = self.cache.config.spec.failures.half_life_hours * HOUR
+        self.failures.half_life = self.cache.config.spec.failures.half_life_hours * HOUR_SECONDS
 
     def _tell_observed(self, nodes: Mapping[str, Body], fabric: Fabric) -> None:
         self._half_life()
         now = self.clock.wall()
         rates = {
-            node.name: GRAIN * round(self.failures.permille(node.name, leaf.name, now) / GRAIN)
+            node.name: RATE_GRAIN_PERMILLE
+            * round(self.failures.permille(node.name, leaf.name, now) / RATE_GRAIN_PERMILLE)
             for leaf in fabric.leaves
             for node in leaf.nodes
             if node.name in self.failures.nodes or leaf.name in self.failures.leaves

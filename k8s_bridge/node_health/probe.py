@@ -14,10 +14,10 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
 KUBELET_PORT = 10250
-PATIENCE = 1.0
+PROBE_TIMEOUT_SECONDS = 1.0
 """Seconds that a host may take to answer."""
 
-ALIVE = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
+ALIVE_ERRNOS = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
 """Errors of a connection that only a living host can cause."""
 
 
@@ -41,7 +41,7 @@ class Prober(Protocol):
 class TcpProber:
     """Opens a connection, and closes it at once. Waits for `patience` seconds at most."""
 
-    patience: float = PATIENCE
+    patience: float = PROBE_TIMEOUT_SECONDS
 
     async def answers(self, door: KubeletAddress) -> bool:
         """Whether anybody answers there, in whatever way."""
@@ -51,7 +51,7 @@ class TcpProber:
         except TimeoutError:
             return False
         except OSError as error:
-            return error.errno in ALIVE
+            return error.errno in ALIVE_ERRNOS
         writer.close()
         return True
 

@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.ledger.compaction import is_settled
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.contention import CROWDED, crowded_gangs
+from fourleaf.k8s_bridge.relocation.contention import CONTENTION_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
 from fourleaf.k8s_bridge.relocation.executor import Executor, RelocationObserver
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
@@ -33,18 +33,18 @@ from fourleaf.model.readers.live import LiveReading
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
-EVERY = 0.25
+STEP_SECONDS = 0.25
 """Seconds between two steps."""
-TOGETHER = 1.0
+FAILURE_SETTLE_SECONDS = 1.0
 """Seconds for which repairs wait after a node was found dead: others may be found with it."""
-LONGEST = 3.0
+FAILURE_SETTLE_LIMIT_SECONDS = 3.0
 """Seconds for which they wait at most."""
-STUCK = CROWDED | {ReasonKind.BOUND_ELSEWHERE}
+STUCK_REASONS = CONTENTION_REASONS | {ReasonKind.BOUND_ELSEWHERE}
 """Why a cycle may not find a place for members beside the others of their gang."""
-LOOK = 1.0
+CONTENTION_CHECK_SECONDS = 1.0
 """Seconds between two looks for somebody who might take the place of others, or be kept one:
 to know all who stand takes a while in a large cluster."""
-SWEEP = 30.0
+SWEEP_SECONDS = 30.0
 """Seconds between two looks for relocations that nobody here knows of."""
 
 
@@ -103,12 +103,12 @@ class RelocationController:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
         swept = self.clock.monotonic()
         while True:
-            if self.clock.monotonic() - swept >= SWEEP:
+            if self.clock.monotonic() - swept >= SWEEP_SECONDS:
                 swept = self.clock.monotonic()
                 await self.store.sweep()
             await self.store.convert()
             await self.step()
-            await self.clock.sleep(EVERY)
+            await self.clock.sleep(STEP_SECONDS)
 
     async def step(self) -> None:
         """One step of all that is under way, and at most one plan of each sort.
@@ -127,7 +127,7 @@ class RelocationController:
         # 4 Preempt for gangs that only others keep out, or keep room for them.
         last, now = self._last, self.clock.monotonic()
         if self._crowded and last is not None and now >= self._next_look:
-            self._next_look = now + LOOK
+            self._next_look = now + CONTENTION_CHECK_SECONDS
             await self.preempting.plan(self._view(), last)
             await self.reserving.plan(self._view(), last)
         # 5 Defragment, where nothing else is under way.
@@ -172,7 +172,7 @@ class RelocationController:
         self._stuck = frozenset(
             one.gang
             for one in (plan.waiting if plan else ())
-            if one.gang in partly and one.reason.kind in STUCK
+            if one.gang in partly and one.reason.kind in STUCK_REASONS
         )
 
     def _view(self) -> ClusterView:
@@ -200,7 +200,10 @@ class RelocationController:
         now = self.clock.monotonic()
         if self.nodes.died.is_set():
             self.nodes.died.clear()
-            if now - self._last_died >= TOGETHER:
+            if now - self._last_died >= FAILURE_SETTLE_SECONDS:
                 self._first_died = now
             self._last_died = now
-        return now - self._last_died >= TOGETHER or now - self._first_died >= LONGEST
+        return (
+            now - self._last_died >= FAILURE_SETTLE_SECONDS
+            or now - self._first_died >= FAILURE_SETTLE_LIMIT_SECONDS
+        )

@@ -22,7 +22,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.relocation import Budget, DefragPlan
 from fourleaf.model.running_gang import StandingGang
 
-LATELY = 60.0
+REQUEST_VALID_SECONDS = 60.0
 """Seconds for which a request counts: whoever takes over later must not heed it once more."""
 
 
@@ -94,7 +94,7 @@ class DefragmentationPlanner:
         asked = self.asked_at() if self.asked_at else ""
         if asked and asked != self._heeded:
             self._heeded = asked
-            if _age(asked, self.clock.wall()) < LATELY:
+            if _age(asked, self.clock.wall()) < REQUEST_VALID_SECONDS:
                 return True
         if not config.every_seconds or now < self._last + config.every_seconds:
             return False

@@ -19,7 +19,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.gang import GangKey
 
-AGAIN = 2.0
+EVICTION_RETRY_SECONDS = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
 
 
@@ -100,7 +100,7 @@ class Executor:
     def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
         now = self.clock.monotonic()
         due = [one for one in leavers if self._asked.get(one.pod.uid, 0.0) <= now]
-        self._asked |= {one.pod.uid: now + AGAIN for one in due}
+        self._asked |= {one.pod.uid: now + EVICTION_RETRY_SECONDS for one in due}
         return due
 
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
@@ -110,7 +110,7 @@ class Executor:
             # It is gone, or another by now; the watch will say so.
             return
         except Throttled as error:
-            wait = max(AGAIN, error.retry_after or 0.0)
+            wait = max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0)
             self._asked[leaver.pod.uid] = self.clock.monotonic() + wait
             self.told.forbidden(one, leaver, str(error))
         except ClusterError as error:

@@ -29,9 +29,9 @@ _WAITS = Reason(
     "members are on nodes that are dead, and its repair policy is to wait for these",
 )
 
-LOOK = 1.0
+REPAIR_CHECK_SECONDS = 1.0
 """Seconds between two looks."""
-AGAIN = 5.0
+REPAIR_RETRY_SECONDS = 5.0
 """Seconds after which a gang that could not be repaired is tried again."""
 
 
@@ -62,7 +62,7 @@ class RepairPlanner:
         back are hit only where they are `stuck`: where no cycle finds them a place beside the
         others. Raises `Fenced` where another leads.
         """
-        self._next = self.clock.monotonic() + LOOK
+        self._next = self.clock.monotonic() + REPAIR_CHECK_SECONDS
         config = self.cache.config.spec.repair
         leaving = view.dead | self.draining()
         standing = [
@@ -106,7 +106,7 @@ class RepairPlanner:
 
     def _note(self, plan: RepairPlan, hit: list[StandingGang]) -> None:
         """Remember who was tried, and who cannot be helped for now."""
-        due = self.clock.monotonic() + AGAIN
+        due = self.clock.monotonic() + REPAIR_RETRY_SECONDS
         self._tried |= {one.gang.key: due for one in hit}
         gangs = {one.gang.key: one.gang for one in hit}
         for one in plan.lost:

@@ -48,9 +48,9 @@ from fourleaf.model.plan import Plan
 from fourleaf.solver.process.guarded_call import nothing_placed
 
 Requests = Mapping[tuple[str, str, int], int]
-EVERY = 5.0
+MEASURE_SECONDS = 5.0
 """Seconds between two measurements of what changes slowly."""
-HUNG = 60.0
+HUNG_CYCLE_SECONDS = 60.0
 """Seconds after which a cycle that has not ended counts as hung."""
 
 
@@ -278,7 +278,7 @@ class Reporter:
         scheduler = self._scheduler
         while True:
             now = scheduler.clock.monotonic()
-            if self._cycle_began is None or now - self._cycle_began < HUNG:
+            if self._cycle_began is None or now - self._cycle_began < HUNG_CYCLE_SECONDS:
                 self._beat = now
             self._metrics.leading(scheduler.leading and scheduler.gate.is_open)
             self._metrics.requests(self._requests)
@@ -293,7 +293,7 @@ class Reporter:
             )
             if not scheduler.unsynced:
                 self._metrics.fabric(fabric_usage(scheduler.cache.reading().snapshot))
-            await scheduler.clock.sleep(EVERY)
+            await scheduler.clock.sleep(MEASURE_SECONDS)
 
 
 def _version() -> str:

@@ -19,13 +19,13 @@ MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 """Any JSON is YAML, and goes by this name to servers of every age."""
 USER_AGENT = "fourleaf"
-CONNECT = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds to get a connection."""
 
-ANSWER = 60.0
+ANSWER_SECONDS = 60.0
 """Seconds for an answer: what the apiserver gives itself for one."""
 
-SILENCE = 150.0
+WATCH_SILENCE_SECONDS = 150.0
 """Seconds without a byte after which a watch counts as dead: a bookmark comes each minute."""
 
 _NOTHING_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
@@ -47,7 +47,7 @@ class Transport:
             connector=aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept-Encoding": "identity", "User-Agent": USER_AGENT},
-            timeout=aiohttp.ClientTimeout(total=ANSWER, connect=CONNECT),
+            timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS, connect=CONNECT_SECONDS),
             read_bufsize=_READ_BUFFER,
         )
         # aiohttp repeats a PUT or DELETE whose connection broke; if the first one was done, the
@@ -142,7 +142,9 @@ class Stream:
     async def __aenter__(self) -> Streamed:
         transport, what = self._transport, f"{self._verb} {self._path}"
         traffic = transport._traffic
-        timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_read=SILENCE)
+        timeout = aiohttp.ClientTimeout(
+            total=None, connect=CONNECT_SECONDS, sock_read=WATCH_SILENCE_SECONDS
+        )
         try:
             self._answer = await transport._send(
                 "GET", self._path, accept=self._accept, timeout=timeout

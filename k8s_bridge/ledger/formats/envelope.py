@@ -19,13 +19,13 @@ from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, RECORD
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord, Sealed, SealedRecord
 from fourleaf.model.gang import GangKey
 
-LARGEST = 250 * 1024
+RECORD_LIMIT_BYTES = 250 * 1024
 """Bytes of a record; the API refuses annotations of more than 256 KiB."""
 
 OLDEST = 1
 """The format of a record that names none."""
 
-DIGITS = 9
+FORMAT_DIGITS = 9
 """Of the number of a format, at most: longer text is no number of anybody's."""
 
 Annotations = dict[str, str]
@@ -59,8 +59,8 @@ def lease_body(
 ) -> Body:
     """The Lease that a record is written as. Raises `BadRecord` where it is too large."""
     size = sum(map(len, said.values()))
-    if size > LARGEST:
-        raise BadRecord(f"lease {name} would hold {size} bytes, above {LARGEST}")
+    if size > RECORD_LIMIT_BYTES:
+        raise BadRecord(f"lease {name} would hold {size} bytes, above {RECORD_LIMIT_BYTES}")
     metadata: Body = {
         "name": name,
         "labels": {"app.kubernetes.io/name": "fourleaf", RECORD: record},
@@ -83,7 +83,7 @@ def format_of(body: Body, known: Iterable[int]) -> int:
     text = _said(body).get(FORMAT)
     if text is None:
         return OLDEST
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else 0
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= FORMAT_DIGITS else 0
     readable = sorted(known)
     if number not in readable:
         why = f"format {text!r} is unknown; this version reads {', '.join(map(str, readable))}"

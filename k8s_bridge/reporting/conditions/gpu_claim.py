@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.reporting.recorder.outgoing import StatusPatch, target_
 from fourleaf.model.readers.pods.gpu_claims import fault_of
 from fourleaf.model.snapshot import RunningPod
 
-MOST = 1024
+LISTED_PODS = 1024
 """Pods that a status lists by name; it counts all."""
 
 
@@ -36,7 +36,7 @@ def what_of_claims(facts: CycleFacts) -> list[StatusPatch]:
 
 
 def _status(body: Body, users: Sequence[RunningPod], now: float) -> Body:
-    listed = sorted(users, key=lambda pod: pod.name)[:MOST]
+    listed = sorted(users, key=lambda pod: pod.name)[:LISTED_PODS]
     seen = (body.get("status") or {}).get("conditions") or []
     fault = fault_of(body)
     valid = {

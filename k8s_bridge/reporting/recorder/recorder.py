@@ -142,12 +142,12 @@ class Recorder:
             raise
 
 
-LONGEST = 5.0
+YIELD_LIMIT_SECONDS = 5.0
 """Seconds that tells wait at most while binding goes on and on."""
 
 
 class YieldToBinding:
-    """Whether tells should wait now: `busy` is so, and has been for less than `LONGEST`."""
+    """Whether writes wait now: `busy`, and for less than `YIELD_LIMIT_SECONDS`."""
 
     def __init__(self, busy: Callable[[], bool], clock: Clock) -> None:
         self._busy = busy
@@ -162,4 +162,4 @@ class YieldToBinding:
         now = self._clock.monotonic()
         if self._since is None:
             self._since = now
-        return now - self._since < LONGEST
+        return now - self._since < YIELD_LIMIT_SECONDS

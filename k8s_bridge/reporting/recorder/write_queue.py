@@ -16,7 +16,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 T = TypeVar("T")
 
 
-HOLD = 0.05
+HOLD_POLL_SECONDS = 0.05
 """Seconds until a lane that is held looks again."""
 
 
@@ -124,7 +124,7 @@ class WriteQueue(Generic[T]):
             self._busy.add(key)
             try:
                 while self._held():
-                    await self._clock.sleep(HOLD)
+                    await self._clock.sleep(HOLD_POLL_SECONDS)
                 await self._bucket.take()
                 # What came in the meantime replaces it; what was dropped is not written.
                 if key in self._items:

@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.coscheduling import coscheduling_status
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import AGAIN_SECONDS
+from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import REWRITE_SECONDS
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.tally import Tally
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.volcano import volcano_status
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
@@ -122,7 +122,7 @@ def test_a_field_that_the_server_drops_is_not_written_for_ever() -> None:
     now = runs(kind, pruned)
     told = after_cycle(Reported(), now).told
     assert told_of_group(kind, now, told) == []
-    later = CycleFacts(now.snapshot, now.plan, now.objects, (), NOW + AGAIN_SECONDS)
+    later = CycleFacts(now.snapshot, now.plan, now.objects, (), NOW + REWRITE_SECONDS)
     assert len(told_of_group(kind, later, told)) == 1
 
 

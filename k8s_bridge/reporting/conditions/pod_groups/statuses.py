@@ -34,7 +34,7 @@ DIALECTS: Mapping[Kind, Dialect] = {
     VOLCANO_POD_GROUPS: Dialect.VOLCANO,
 }
 
-AGAIN_SECONDS = 60.0
+REWRITE_SECONDS = 60.0
 """When a status is written again that the server took without showing it."""
 
 GroupKey = tuple[Kind, str, str]
@@ -77,7 +77,7 @@ def what_of_groups(
 
 def _stands(earlier: ReportedGroup, version: str, status: Body, now: float) -> bool:
     """Whether just this was said about just this version: it is on its way, or came to nothing."""
-    fresh = now - earlier.at < AGAIN_SECONDS
+    fresh = now - earlier.at < REWRITE_SECONDS
     return fresh and earlier.version == version and _timeless(earlier.status) == _timeless(status)
 
 
