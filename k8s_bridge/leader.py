@@ -51,7 +51,7 @@ class CyclePace:
 
     Where the last cycle placed nothing, the next one waits for `idle`. Pages are tidied every
     `tidy` while nothing is bound, and at least every `untidy`; every `audit` they are compared
-    with all that runs, and gang leases that nobody knows of are looked for.
+    with all that runs, and gang leases that are not in the ledger are looked for.
     """
 
     settle: float = 0.02
@@ -63,7 +63,7 @@ class CyclePace:
 
 
 class Observer(CycleObserver, RelocationObserver, Protocol):
-    """Hears of cycles and of what happens to commits."""
+    """Observes cycles and what happens to commits."""
 
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
@@ -228,7 +228,7 @@ class Leader:
         return laid_out(self.cache.reading().snapshot.fabric, self.ledger)
 
     async def _take_over(self, records: Records, epoch: int) -> int:
-        """Fence whoever led before; read all pods after that, so that none is missed."""
+        """Fence the leader before; read all pods after that, so that none is missed."""
         found = await find(records)
         for trouble in found.unreadable:
             self._log.error("record_unreadable", why=trouble)

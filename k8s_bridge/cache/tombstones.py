@@ -1,4 +1,4 @@
-"""Objects that are gone, for as long as an older answer about them may be on its way."""
+"""Tombstones: objects that are gone, while an older answer about them may be on its way."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TOMBSTONE_SECONDS = 300.0
 
 
 class Tombstones:
-    """UIDs of objects whose end was told.
+    """UIDs of objects whose end was seen.
 
     A list or a read that was answered before the end, and arrives after it, would otherwise bring
-    the object back for good: the watch does not tell of its end a second time.
+    the object back for good: the watch reports an end only once.
     """
 
     def __init__(self, clock: Clock) -> None:

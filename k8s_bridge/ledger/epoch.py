@@ -1,9 +1,9 @@
-"""Epochs: whoever meets a higher one than its own has been replaced and stops writing."""
+"""Epochs: a leader that meets a higher one than its own has been replaced and stops writing."""
 
 from __future__ import annotations
 
 EPOCH_LIMIT = 2**30
-"""The highest epoch that counts. Nobody leads that often, and the API holds less than 2^31."""
+"""The highest epoch that counts. No cluster has as many terms, and the API holds less than 2^31."""
 
 
 class Fenced(Exception):

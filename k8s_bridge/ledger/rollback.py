@@ -56,7 +56,7 @@ class Rollback:
     async def _release(self, commit: str, member: Member) -> bool:
         """Free the claims of an unbound member; False where it turns out to be bound.
 
-        The pod changes first, so that nobody binds it meanwhile to a node where its claims are
+        The pod changes first, so that it is not bound meanwhile to a node where its claims are
         no longer good. Its fence comes last: it says that nothing of the commit is left.
         """
         body = await self._mark(member, f"{commit}{CLAIMED}")

@@ -19,7 +19,7 @@ HEARTBEAT_SECONDS = 10.0
 class FakeHeartbeats:
     """Every node renews its Lease every `HEARTBEAT_SECONDS` seconds, each at its own times.
 
-    Nodes in `silent` do not, nor does anybody while `hushed`. Hosts answer at the doors of their
+    Nodes in `silent` do not, nor does any while `hushed`. Hosts answer at the doors of their
     kubelets, but for those in `unreachable`; the name of a node is its address.
     """
 
@@ -43,11 +43,11 @@ class FakeHeartbeats:
         self.unreachable -= back
 
     async def answers(self, door: KubeletAddress) -> bool:
-        """Whether anybody answers there."""
+        """Whether a host answers there."""
         return door.host not in self.unreachable
 
     async def run(self, seconds: float = 0.5) -> None:
-        """Beat for ever."""
+        """Renew the Leases for ever."""
         while True:
             self.step()
             await self._store.clock.sleep(seconds)

@@ -1,6 +1,6 @@
 """Whether a node is dead: a pure function of what is known of it, and of its last judgement.
 
-A wrong yes restarts somebody's training for nothing; a late yes wastes its GPUs. So a node is
+A wrong yes restarts a training for nothing; a late yes wastes its GPUs. So a node is
 dead only on two accounts: its kubelet has fallen silent, and its host does not answer either.
 And once dead it stays so until it has been well for a while, for what flaps is no place to go.
 """
@@ -15,7 +15,7 @@ class NodeVerdict(StrEnum):
     """What a node is taken for.
 
     `well`. `silent`: its kubelet is late, and nothing follows from that yet. `dead`: what runs
-    there is lost. `returning`: it was dead and is heard again, but takes nobody yet.
+    there is lost. `returning`: it was dead and is heard again, but takes no gang yet.
     """
 
     WELL = "well"
@@ -41,7 +41,7 @@ class Signs:
     `there`: its object exists. `ready` is the status of its condition `Ready`. `silence` is in
     seconds, None where its kubelet has never been heard. `answers` is what the probe found,
     None where it was not asked, or asked in vain of hosts that are surely well.
-    `out_of_service`: somebody has tainted it as shut down. `broken` names a condition that is
+    `out_of_service`: it is tainted as shut down. `broken` names a condition that is
     true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
     """
 
@@ -55,14 +55,14 @@ class Signs:
 
 
 SUSPECT_SECONDS = 11.0
-"""Seconds of silence after which a node is asked whether it lives. Kubelets beat every 10 s."""
+"""Seconds of silence after which a node is asked whether it lives. Kubelets renew every 10 s."""
 
 RETURN_SILENCE_SHARE = 0.75
-"""Of the silence that makes a node dead, how much a node that returns may take between beats."""
+"""Of the silence that makes a node dead, what a node that returns may take between heartbeats."""
 
 LEAF_SILENCE_SECONDS = 12.0
 """Seconds of silence that suffice where another node of the leaf is dead: what takes a rack
-down takes it down at once, but the beats of its nodes are due at different times."""
+down takes it down at once, but the heartbeats of its nodes are due at different times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Judgement:
 
     @property
     def usable(self) -> bool:
-        """Whether the node may be given to anybody."""
+        """Whether the node may be given to gangs."""
         return self.verdict in (NodeVerdict.WELL, NodeVerdict.SILENT)
 
 
@@ -102,7 +102,7 @@ def judge(before: Judgement, signs: Signs, limits: SilenceLimits, now: float) ->
         since = before.since if before.dead else now
         return Judgement(NodeVerdict.DEAD, cause, since, signs.broken)
     if before.verdict is NodeVerdict.DEAD:
-        # Whoever only stopped answering to be asked has not come back.
+        # A node that is only no longer probed has not come back.
         return _returning(now) if _is_heard(signs, limits) else before
     if before.verdict is NodeVerdict.RETURNING:
         if not _is_heard(signs, limits):

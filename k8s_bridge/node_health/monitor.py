@@ -1,4 +1,4 @@
-"""Looks after the nodes: gathers the signs, judges, remembers failures, tells who is dead."""
+"""Node monitor: gathers the signs, judges, remembers failures, names the dead nodes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ JUDGE_SECONDS = 1.0
 FAILURES_LEASE = "fourleaf-node-failures"
 """The Lease that keeps the failures."""
 CONTROL_NODES = 3
-"""Nodes that are well and are asked too, to see whether anybody can be heard from here."""
+"""Nodes that are well and are asked too, to see whether any host can be heard from here."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 HOUR_SECONDS = 3600.0
 RATE_GRAIN_PERMILLE = 10
@@ -44,8 +44,8 @@ RATE_GRAIN_PERMILLE = 10
 class NodeMonitor:
     """The judgements of one term. `died` is set when another node is found dead.
 
-    `told` hears of every node that is found dead, is heard again, or is well again. Failures are
-    `kept`.
+    `on_judged` gets every node that is found dead, is heard again, or is well again. Failures
+    are `kept`.
     """
 
     cache: ClusterCache
@@ -53,7 +53,7 @@ class NodeMonitor:
     prober: Prober
     kept: StateLease
     clock: Clock
-    told: Callable[[str, Judgement], None]
+    on_judged: Callable[[str, Judgement], None]
     died: asyncio.Event = field(default_factory=asyncio.Event)
     judgements: dict[str, Judgement] = field(default_factory=dict)
     failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR_SECONDS))
@@ -105,7 +105,7 @@ class NodeMonitor:
         return SilenceLimits(failures.silent_seconds, failures.well_seconds)
 
     def _signs(self, nodes: Mapping[str, Body]) -> dict[str, Signs]:
-        """What is known without asking anybody, of nodes that are there or hold pods of ours."""
+        """What is known without a probe, of nodes that are there or hold pods of ours."""
         now = self.clock.monotonic()
         snapshot = self.cache.reading().snapshot
         conditions = frozenset(self.cache.config.spec.failures.conditions)
@@ -125,7 +125,7 @@ class NodeMonitor:
     async def _knocked(
         self, nodes: Mapping[str, Body], signs: Mapping[str, Signs]
     ) -> dict[str, bool | None]:
-        """What the probe finds of suspects; None where nobody at all can be heard from here."""
+        """What the probe finds of suspects; None where no host at all can be heard from here."""
         suspects = [name for name, one in signs.items() if is_suspect(one)]
         if not suspects:
             return {}
@@ -151,7 +151,7 @@ class NodeMonitor:
             grave = {before.verdict, after.verdict} - {NodeVerdict.WELL, NodeVerdict.SILENT}
             if after.verdict is not before.verdict and grave:
                 self._log.info("node_judged", node=name, verdict=after.verdict, cause=after.cause)
-                self.told(name, after)
+                self.on_judged(name, after)
         self.judgements = new
 
     async def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:

@@ -1,4 +1,4 @@
-"""The second witness: whether the host of a node answers at the port of its kubelet.
+"""Probe, the second sign: whether the host of a node answers at the port of its kubelet.
 
 Any answer will do. A host that refuses the connection is alive, and so may be its pods,
 whatever has become of the kubelet.
@@ -33,7 +33,7 @@ class Prober(Protocol):
     """Knocks at doors."""
 
     async def answers(self, door: KubeletAddress) -> bool:
-        """Whether anybody answers there, in whatever way."""
+        """Whether a host answers there, in whatever way."""
         ...
 
 
@@ -41,12 +41,12 @@ class Prober(Protocol):
 class TcpProber:
     """Opens a connection, and closes it at once. Waits for `patience` seconds at most."""
 
-    patience: float = PROBE_TIMEOUT_SECONDS
+    timeout_seconds: float = PROBE_TIMEOUT_SECONDS
 
     async def answers(self, door: KubeletAddress) -> bool:
-        """Whether anybody answers there, in whatever way."""
+        """Whether a host answers there, in whatever way."""
         try:
-            async with asyncio.timeout(self.patience):
+            async with asyncio.timeout(self.timeout_seconds):
                 _, writer = await asyncio.open_connection(door.host, door.port)
         except TimeoutError:
             return False

@@ -1,4 +1,4 @@
-"""The moves of the last day, so that budgets hold whoever leads."""
+"""Move budget: the moves of the last day, so that limits outlast a leader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MoveBudget:
     _loaded: bool = False
 
     async def load(self) -> None:
-        """Take what whoever led before has kept, once."""
+        """Take what the leader before has kept, once."""
         if self._loaded:
             return
         self._loaded = True

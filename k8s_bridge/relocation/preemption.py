@@ -20,9 +20,9 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import PreemptionPlan
 
 UNBOUNDED_PRIORITY = 2**31
-"""A priority that nobody exceeds."""
+"""A priority above every priority."""
 PREEMPTION_RETRY_SECONDS = 10.0
-"""Seconds after which a gang is tried again for which nobody had to go, or could."""
+"""Seconds after which a gang is tried again for which no pod had to go, or could."""
 SEAT_HOLD_SECONDS = 600.0
 """Seconds for which the places of a gang are kept while its victims end."""
 

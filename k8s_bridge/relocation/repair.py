@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
-from fourleaf.k8s_bridge.runtime.api_text import told
+from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
@@ -43,7 +43,7 @@ class RepairPlanner:
     store: RelocationStore
     planner: Planner
     clock: Clock
-    told: RelocationObserver
+    observer: RelocationObserver
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _next: float = 0.0
@@ -80,10 +80,10 @@ class RepairPlanner:
         self._forget(standing)
         if not hit or not config.enabled:
             return None
-        wanted = [one for one in standing if not one.hit or one in hit]
-        snapshot = replace(charged(view.reading.snapshot, view), standing=tuple(wanted))
+        planned = [one for one in standing if not one.hit or one in hit]
+        snapshot = replace(charged(view.reading.snapshot, view), standing=tuple(planned))
         plan = await self.planner.repair(snapshot)
-        await self.store.put_all(repairs(plan, wanted, view, config.places_seconds))
+        await self.store.put_all(repairs(plan, planned, view, config.places_seconds))
         self._note(plan, hit)
         return plan
 
@@ -97,7 +97,7 @@ class RepairPlanner:
         return any(seen is not None and seen.node in leaving for seen in named)
 
     def draining(self) -> frozenset[str]:
-        """The nodes that somebody wants emptied."""
+        """The nodes that are to be emptied."""
         return frozenset(
             name
             for (_, name), body in self.cache.objects.get(NODES, {}).items()
@@ -112,11 +112,11 @@ class RepairPlanner:
         for one in plan.lost:
             if self.lost.get(one.gang) != one.reason:
                 self.lost[one.gang] = one.reason
-                self._tell(gangs[one.gang], told(one.reason))
+                self._report(gangs[one.gang], reason_text(one.reason))
         for key in plan.waits:
             if key not in self.lost:
                 self.lost[key] = _WAITS
-                self._tell(gangs[key], told(_WAITS))
+                self._report(gangs[key], reason_text(_WAITS))
         self._log.info(
             "repair_planned",
             hit=len(hit),
@@ -127,12 +127,12 @@ class RepairPlanner:
             seconds=round(plan.seconds, 3),
         )
 
-    def _tell(self, gang: Gang, why: str) -> None:
+    def _report(self, gang: Gang, why: str) -> None:
         for role in gang.roles:
             for pod in role.pods:
                 seen = self.cache.named(gang.key.namespace, pod)
                 if seen is not None:
-                    self.told.stranded(gang.key, seen.pod, why)
+                    self.observer.stranded(gang.key, seen.pod, why)
                     return
 
     def _forget(self, standing: list[StandingGang]) -> None:

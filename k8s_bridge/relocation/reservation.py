@@ -1,9 +1,9 @@
 """Room kept for gangs that have waited for long, so that small ones cannot starve them.
 
 Once a gang has waited for `backfill.afterSeconds`, the place where it can start first is kept
-for it: whoever stands there may end in peace, but nobody new comes, save gangs that are expected
+for it: pods that stand there may end in peace, but no new ones come, save gangs that are expected
 to end before. So a gang waits at most for that long, and then for the longest of those who stand
-on its place, of whom nobody overstays what it has declared.
+on its place, and never overstay what they have declared.
 
 Nothing is kept before a gang that comes first: while one of a higher priority waits without a
 place of its own, no place is kept for lower ones.
@@ -33,7 +33,7 @@ from fourleaf.model.snapshot import Snapshot
 RESERVATION_RETRY_SECONDS = 30.0
 """Seconds after which a gang for which there was no place to keep is tried again."""
 HIGHEST_PRIORITY = 2**31
-"""A priority above every priority: who waits for others to end may wait for any of them."""
+"""A priority above every priority: a gang that waits for others to end may wait for any of them."""
 RESERVATION_SECONDS = 3600.0
 """Seconds after which a place is looked for anew: others may have become free by then."""
 
@@ -82,10 +82,10 @@ class ReservationPlanner:
     async def _where_fewest_stand(
         self, snapshot: Snapshot, gang: Gang, standing: Iterable[StandingGang]
     ) -> Placement | None:
-        """The place on which the fewest gangs stand, where nobody knows when they will end."""
+        """The place on which the fewest gangs stand, where it is not known when they will end."""
         first = replace(gang, priority=HIGHEST_PRIORITY)
-        asked = replace(snapshot, gangs=(first,), standing=tuple(standing))
-        return (await self.planner.preempt(asked, gang.key)).placement
+        question = replace(snapshot, gangs=(first,), standing=tuple(standing))
+        return (await self.planner.preempt(question, gang.key)).placement
 
     async def _make_way(self, priority: int, view: ClusterView) -> None:
         """Keep no place any longer for gangs below `priority`."""

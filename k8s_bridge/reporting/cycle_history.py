@@ -69,7 +69,7 @@ class CycleHistory:
 
 
 class CyclesSource(Protocol):
-    """Whoever can tell of past cycles."""
+    """A source of past cycles."""
 
     def cycles(self) -> tuple[CycleNote, ...]:
         """The newest cycles of this process, the newest last."""

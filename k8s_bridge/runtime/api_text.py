@@ -13,7 +13,7 @@ TEXT_LIMIT_BYTES = 1024
 _CUT = "..."
 
 
-def told(reason: Reason) -> str:
+def reason_text(reason: Reason) -> str:
     """Why a gang waits, and what would let it start, in at most `TEXT_LIMIT_BYTES` bytes.
 
     `KIND: sentence. To unblock: step; step.`

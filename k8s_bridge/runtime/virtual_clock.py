@@ -14,7 +14,7 @@ T = TypeVar("T")
 START_SECONDS = 1_767_225_600.0
 """What `wall` starts with: the first second of 2026, UTC."""
 TURN_LIMIT = 1_000_000
-"""Turns of the loop, at one moment, after which somebody is taken to spin."""
+"""Turns of the loop, at one moment, after which a task is taken to spin."""
 
 
 class VirtualClock:
@@ -121,9 +121,9 @@ class VirtualClock:
         woken.set_result(None)
 
     async def _rest(self, work: asyncio.Task[Any] | None = None) -> None:
-        """Until all other tasks wait and nobody holds the clock, or `work` is done."""
+        """Until all other tasks wait and the clock is not held, or `work` is done."""
         loop = asyncio.get_running_loop()
-        # no public call tells whether a loop has anything left to do now
+        # no public call says whether a loop has anything left to do now
         ready = getattr(loop, "_ready", None)
         if ready is None:
             raise RuntimeError(

@@ -1,4 +1,4 @@
-"""HTTP to the apiserver: one session, errors told apart by whether anything was sent."""
+"""HTTP to the apiserver: one session, errors by whether anything was sent."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Transport:
             read_bufsize=_READ_BUFFER,
         )
         # aiohttp repeats a PUT or DELETE whose connection broke; if the first one was done, the
-        # second fails its precondition and would be taken for somebody else's write
+        # second fails its precondition and would be taken for another client's write
         self._session._retry_connection = False
 
     async def request(
@@ -180,19 +180,19 @@ class Stream:
                 self._transport._traffic.received += len(chunk)
                 yield chunk
         except _NO_ANSWER:
-            # a watch that breaks has ended: whoever reads it goes on from the last version
+            # a watch that breaks has ended: its reader goes on from the last version
             return
 
 
 def _unsent(what: str, error: Exception) -> Throttled:
-    return Throttled(f"{what}: no connection, nothing was sent: {_said(error)}")
+    return Throttled(f"{what}: no connection, nothing was sent: {_error_text(error)}")
 
 
 def _unanswered(what: str, error: Exception) -> Ambiguous:
-    return Ambiguous(f"{what}: sent, but not answered: {_said(error)}")
+    return Ambiguous(f"{what}: sent, but not answered: {_error_text(error)}")
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__} {error}".strip()
 
 

@@ -26,13 +26,13 @@ def what_of_claims(facts: CycleFacts) -> list[StatusPatch]:
     for pod in facts.snapshot.running:
         if pod.claim:
             users[pod.namespace, pod.claim].append(pod)
-    tells = []
+    outgoing = []
     for where, body in claims.items():
         status = _status(body, users.get(where, ()), facts.now)
         seen = body.get("status") or {}
         if any(seen.get(key) != value for key, value in status.items()):
-            tells.append(StatusPatch(GPU_CLAIMS, target_of(body), status))
-    return tells
+            outgoing.append(StatusPatch(GPU_CLAIMS, target_of(body), status))
+    return outgoing
 
 
 def _status(body: Body, users: Sequence[RunningPod], now: float) -> Body:

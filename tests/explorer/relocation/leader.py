@@ -97,7 +97,7 @@ class TermLeader(Leader):
             self.relocating,
         )
         parts = self.relocating
-        for part in (parts.executor, parts.repairing, parts.preempting, parts.reserving):
+        for part in (parts.executor, parts.repair, parts.preemption, parts.reservation):
             part._log = QUIET
         self._glimpse = b""
 

@@ -126,7 +126,7 @@ def test_a_decided_plan_counts_its_gangs_by_result_and_reason() -> None:
         stages=(Stage("where", False, 100, 110, 0.1),),
     )
     metrics = SchedulerMetrics()
-    metrics.decided(plan, dropped=1, seconds=0.2)
+    metrics.decided(plan, rejected=1, seconds=0.2)
     decisions = "topology_placement_decisions_total"
     assert value(metrics, decisions, result="placed") == 2
     assert value(metrics, decisions, result="dropped") == 1

@@ -6,8 +6,8 @@ from fourleaf.k8s_bridge.runtime.api_text import (
     TEXT_LIMIT_BYTES,
     clipped,
     microsecond,
+    reason_text,
     second,
-    told,
 )
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests.k8s_bridge.reporting.made import SHORT, SHORT_TEXT
@@ -15,12 +15,12 @@ from tests.k8s_bridge.reporting.made import SHORT, SHORT_TEXT
 
 def test_a_reason_says_why_and_what_would_help() -> None:
     """The sentence comes first, then the steps, without doubled stops."""
-    assert told(SHORT) == SHORT_TEXT
+    assert reason_text(SHORT) == SHORT_TEXT
 
 
 def test_a_reason_without_advice_is_one_sentence() -> None:
     """Nothing is announced that does not follow."""
-    assert told(Reason(ReasonKind.OUTRANKED)) == (
+    assert reason_text(Reason(ReasonKind.OUTRANKED)) == (
         "Outranked: it would fit, but gangs that come before it take the room."
     )
 
