@@ -79,8 +79,8 @@ class Agent:
         self._grants = Grants()
         self._publisher = Publisher(cluster, clock, setting.pace)
         self._pods = Informers(cluster, clock, [subject(setting.node)], self._grants.change)
-        self._desk = Recorder(
-            cluster, clock, setting.node, paces=WriteLimits(events=_EVENTS), controller=MANAGER
+        self._recorder = Recorder(
+            cluster, clock, setting.node, limits=WriteLimits(events=_EVENTS), controller=MANAGER
         )
         self._backoff = Backoff(clock, first=1.0, most=LONGEST_WAIT)
         self._node: NodeIdentity | None = None
@@ -104,17 +104,17 @@ class Agent:
         """Look after the node, until cancelled."""
         async with self._pods, asyncio.TaskGroup() as group:
             group.create_task(self._pods.broken())
-            group.create_task(self._desk.run())
+            group.create_task(self._recorder.run())
             group.create_task(self._rounds())
 
     async def once(self) -> Round:
         """One round, once the pods of the node are known or that has taken too long."""
         async with self._pods:
             await self._pods_known()
-            desk = asyncio.create_task(self._desk.run())
+            desk = asyncio.create_task(self._recorder.run())
             try:
                 done = await self.round()
-                await self._desk.settle()
+                await self._recorder.settle()
             finally:
                 desk.cancel()
         return done
@@ -174,7 +174,7 @@ class Agent:
         return found
 
     def _tell(self, found: Sequence[Mismatch]) -> None:
-        self._desk.tell(news(self._told, found))
+        self._recorder.record(news(self._told, found))
         for one in found:
             if one not in self._told:
                 self._log.warning("devices_not_granted", gpu=one.gpu, what=str(one))

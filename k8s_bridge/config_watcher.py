@@ -1,4 +1,4 @@
-"""The config in force, kept up with the ConfigMap.
+"""Config watcher: the config in force, kept up with the ConfigMap.
 
 A bad edit keeps the last good config.
 """
@@ -24,7 +24,7 @@ from fourleaf.model.snapshot import DEFAULTS
 
 
 class ConfigWatcher:
-    """Applies each edit of the ConfigMap that makes sense; tells of each edit.
+    """Applies each edit of the ConfigMap that makes sense; reports each edit.
 
     `names` are the scheduler names of the command line, which win over the config's.
     """
@@ -33,18 +33,18 @@ class ConfigWatcher:
         self,
         names: tuple[str, ...],
         apply: Callable[[SchedulerConfig], None],
-        tell: Callable[[ConfigState, ConfigState], None],
+        report: Callable[[ConfigState, ConfigState], None],
     ) -> None:
         self.state: ConfigState = START
         self._names = names
         self._apply = apply
-        self._tell = tell
+        self._report = report
         self._log = structlog.get_logger(__name__)
         self._extensions = self._loaded()
-        apply(self._named(START.config))
+        apply(self._with_names(START.config))
 
     def on_change(self, change: Change) -> None:
-        """Take what a reflector tells of the ConfigMaps of one namespace."""
+        """Apply a reflector's change of the ConfigMaps of one namespace."""
         match change:
             case Put(body):
                 if _is_ours(body):
@@ -66,10 +66,10 @@ class ConfigWatcher:
             self._log.error("config_invalid", why=str(problem), kept=self.state.source)
         if self.state.config != before.config:
             self._log.info("config_in_force", source=self.state.source)
-            self._apply(self._named(self.state.config))
-        self._tell(before, self.state)
+            self._apply(self._with_names(self.state.config))
+        self._report(before, self.state)
 
-    def _named(self, config: SchedulerConfig) -> SchedulerConfig:
+    def _with_names(self, config: SchedulerConfig) -> SchedulerConfig:
         if not self._names:
             return config
         spec = config.spec.model_copy(update={"scheduler_names": self._names})
@@ -90,7 +90,7 @@ def _is_ours(body: Body) -> bool:
 NO_EXTENSIONS = Extensions()
 
 DEFRAGMENT = "topology.scheduler/defragment"
-"""Annotation of the ConfigMap: when somebody asked for a defragmentation, in RFC 3339."""
+"""Annotation of the ConfigMap: when a defragmentation was asked for, in RFC 3339."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class ConfigState:
     """The config in force and where it is from; what is wrong with the newest edit, if anything.
 
     `version` is the resource version of the ConfigMap that was read last, "" without one.
-    `asked` is when somebody asked for a defragmentation, as its annotation says.
+    `asked` is when a defragmentation was asked for, as its annotation says.
     """
 
     config: SchedulerConfig = DEFAULTS

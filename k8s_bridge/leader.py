@@ -25,11 +25,11 @@ from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import Judgement
-from fourleaf.k8s_bridge.node_health.monitor import KEPT, NodeMonitor
+from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
 from fourleaf.k8s_bridge.node_health.probe import Prober, TcpProber
 from fourleaf.k8s_bridge.relocation.controller import RelocationController
 from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
-from fourleaf.k8s_bridge.relocation.move_budget import MOVES, MoveBudget
+from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE, MoveBudget
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -51,7 +51,7 @@ class CyclePace:
 
     Where the last cycle placed nothing, the next one waits for `idle`. Pages are tidied every
     `tidy` while nothing is bound, and at least every `untidy`; every `audit` they are compared
-    with all that runs, and gang leases that nobody knows of are looked for.
+    with all that runs, and gang leases that are not in the ledger are looked for.
     """
 
     settle: float = 0.02
@@ -63,7 +63,7 @@ class CyclePace:
 
 
 class Observer(CycleObserver, RelocationObserver, Protocol):
-    """Hears of cycles and of what happens to commits."""
+    """Observes cycles and what happens to commits."""
 
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
@@ -191,7 +191,7 @@ class Leader:
                 cache,
                 self.heartbeats,
                 self.prober,
-                StateLease(cluster, self.namespace, KEPT),
+                StateLease(cluster, self.namespace, FAILURES_LEASE),
                 clock,
                 self.observer.judged,
             )
@@ -204,7 +204,7 @@ class Leader:
                 self.planner,
                 clock,
                 self.observer,
-                MoveBudget(StateLease(cluster, self.namespace, MOVES)),
+                MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE)),
                 self.asked_at,
             )
         cycle = Cycle(
@@ -228,7 +228,7 @@ class Leader:
         return laid_out(self.cache.reading().snapshot.fabric, self.ledger)
 
     async def _take_over(self, records: Records, epoch: int) -> int:
-        """Fence whoever led before; read all pods after that, so that none is missed."""
+        """Fence the leader before; read all pods after that, so that none is missed."""
         found = await find(records)
         for trouble in found.unreadable:
             self._log.error("record_unreadable", why=trouble)

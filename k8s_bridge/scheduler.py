@@ -60,7 +60,7 @@ from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Solve
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 
-SUBJECTS = (
+WATCHED_KINDS = (
     NODES,
     PODS,
     PRIORITY_CLASSES,
@@ -83,9 +83,9 @@ SUBJECTS = (
 """What a plan depends on, wherever it is."""
 
 DryRunMode = Literal["always", "never", "auto"]
-"""When gangs are tried out; `auto`: where somebody else's admission looks at bindings."""
+"""When gangs are tried out; `auto`: where an admission webhook covers bindings."""
 
-STALE = 90.0
+STALE_SECONDS = 90.0
 """Seconds after which a watch that has said nothing, not even a bookmark, counts as out of date."""
 
 
@@ -114,7 +114,7 @@ class SchedulerOptions:
 
 
 class Scheduler:
-    """Runs until cancelled. `solve` plans; `reporter` hears of everything that happens.
+    """Runs until cancelled. `solve` plans; `reporter` makes the observer of all that happens.
 
     `planner` plans for gangs that stand; without one, they are left to themselves.
     """
@@ -138,7 +138,7 @@ class Scheduler:
         self.election = Election(
             cluster, options.namespace, LEADER, options.identity, clock, self.gate, options.timing
         )
-        self.informers = Informers(cluster, clock, self._subjects(), self._on_change)
+        self.informers = Informers(cluster, clock, self._selections(), self._on_change)
         self.heartbeats = HeartbeatInformer(cluster, clock)
         self._planner = planner
         self._prober = prober or TcpProber()
@@ -201,7 +201,9 @@ class Scheduler:
         """Kinds whose copy is not complete, or older than it may be."""
         now = self.clock.monotonic()
         health = self.informers.health()
-        return tuple(kind.plural for kind, one in health.items() if not one.ready(now, STALE))
+        return tuple(
+            kind.plural for kind, one in health.items() if not one.ready(now, STALE_SECONDS)
+        )
 
     def _absent(self) -> list[str]:
         """The kinds that the API server does not serve, which may be meant so."""
@@ -216,9 +218,9 @@ class Scheduler:
             try:
                 await self._lead(epoch)
             except* (NotLeader, Fenced) as group:
-                self._log.warning("lead_lost", why=_said(group))
+                self._log.warning("lead_lost", why=_first_error(group))
             except* Exception as group:  # noqa: BLE001 - whatever it is, the next term may do better
-                self._log.error("term_failed", why=_said(group), exc_info=group)
+                self._log.error("term_failed", why=_first_error(group), exc_info=group)
                 self.reporter.term_failed()
             finally:
                 self.leading, self._term = False, None
@@ -229,7 +231,7 @@ class Scheduler:
             await backoff.wait()
 
     async def _lead(self, epoch: int) -> None:
-        leading = Leader(
+        leader = Leader(
             cluster=self.gated,
             namespace=self.options.namespace,
             election=self.election,
@@ -246,22 +248,22 @@ class Scheduler:
             pace=self.options.pace,
             solver_time=self._solve_time,
         )
-        self.leading, self._term = True, leading
-        await leading.lead(epoch)
+        self.leading, self._term = True, leader
+        await leader.lead(epoch)
 
     async def _dry_run(self) -> DryRun:
         if self.options.dry_run != "auto":
             return DryRun(self.gated, self.options.dry_run == "always")
         try:
-            wanted = await admission_covers_bindings(self.cluster)
+            needed = await admission_covers_bindings(self.cluster)
         except ClusterError as error:
             self._log.warning("admission_unknown", why=str(error), dry_run="always")
-            wanted = True
-        return DryRun(self.gated, wanted)
+            needed = True
+        return DryRun(self.gated, needed)
 
-    def _subjects(self) -> list[Kind | Selection]:
+    def _selections(self) -> list[Kind | Selection]:
         config = Selection(CONFIG_MAPS, namespace=self.options.config_namespace)
-        return [*SUBJECTS, config]
+        return [*WATCHED_KINDS, config]
 
     def _on_change(self, kind: Kind, change: Change) -> None:
         began = self.clock.monotonic()
@@ -272,7 +274,7 @@ class Scheduler:
         self.reporter.learnt(self.clock.monotonic() - began)
 
 
-def _said(group: BaseExceptionGroup[BaseException]) -> str:
+def _first_error(group: BaseExceptionGroup[BaseException]) -> str:
     """What the first error within says."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):

@@ -81,12 +81,12 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     from fourleaf.k8s_bridge.informers.selection import selection_of
     from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
     from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
-    from fourleaf.k8s_bridge.scheduler import SUBJECTS
+    from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers.overlay import without_idle_owners
 
     asked = [
-        (selection_of(one).kinds, _first(cluster, selection_of(one).kinds)) for one in SUBJECTS
+        (selection_of(one).kinds, _first(cluster, selection_of(one).kinds)) for one in WATCHED_KINDS
     ]
     asked.append(((CONFIG_MAPS,), _config(cluster, reach.config_namespace)))
     if leases_in is not None:

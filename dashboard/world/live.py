@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.informers import Change, Informers, Selection
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.scheduler import STALE, SUBJECTS
+from fourleaf.k8s_bridge.scheduler import STALE_SECONDS, WATCHED_KINDS
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source
 from fourleaf.model.readers.overlay import read_beside, without_idle_owners
@@ -47,7 +47,7 @@ class LiveWorld:
         self._cache = ClusterCache(clock)
         self._config = ConfigWatcher((), self._cache.configure, lambda *_: None)
         config = Selection(CONFIG_MAPS, namespace=config_namespace)
-        self._reflectors = Informers(cluster, clock, [*SUBJECTS, config], self._on_change)
+        self._reflectors = Informers(cluster, clock, [*WATCHED_KINDS, config], self._on_change)
         self._changed = asyncio.Event()
         self._version = 0
 
@@ -76,7 +76,9 @@ class LiveWorld:
         """Kinds that are not completely known, or of which nothing was heard for too long."""
         now = self._clock.monotonic()
         health = self._reflectors.health()
-        return tuple(kind.plural for kind, one in health.items() if not one.ready(now, STALE))
+        return tuple(
+            kind.plural for kind, one in health.items() if not one.ready(now, STALE_SECONDS)
+        )
 
     def sight(self) -> Sight:
         """The cluster as it is known now."""

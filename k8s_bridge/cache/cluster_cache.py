@@ -1,4 +1,4 @@
-"""The cluster as the scheduler knows it: what the reflectors tell, and what it did itself."""
+"""Cluster cache: what the informers bring, and what the scheduler assumes of its own writes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ClusterCache:
         return self._clock.monotonic() - self._last_change
 
     def on_change(self, kind: Kind, change: Change) -> None:
-        """Take what a reflector tells."""
+        """Apply a reflector's change."""
         match change:
             case Put(body):
                 self.take(kind, body)
@@ -93,7 +93,7 @@ class ClusterCache:
                 seen = pod_seen(body)
                 self._pods[seen.pod.uid] = self._as_bound(seen, before.get(seen.pod.uid))
             self._uids = {(s.pod.namespace, s.pod.name): uid for uid, s in self._pods.items()}
-            self._tell(before.keys() | self._pods.keys())
+            self._notify(before.keys() | self._pods.keys())
         elif kind is NODES:
             self._ready = {}
             for body in bodies.values():
@@ -143,13 +143,13 @@ class ClusterCache:
                 return
             if self._uids.get((namespace, name)) != uid:
                 # Another pod of that name has taken its place already.
-                self._tell([uid])
+                self._notify([uid])
                 return
             del self._uids[namespace, name]
         self.objects.get(kind, {}).pop((namespace, name), None)
         changed = self._reader.remove(kind.group, kind.name, namespace, name)
         if kind is PODS:
-            self._tell([metadata["uid"]])
+            self._notify([metadata["uid"]])
         elif kind is NODES:
             self._ready.pop(name, None)
             self.nodes_changed.set()
@@ -168,7 +168,7 @@ class ClusterCache:
         return self._ready.get(node, False) and node not in self._withheld
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> None:
-        """Let nobody use the nodes `withheld`; `failures` are rates by node, in thousandths."""
+        """Keep plans off the nodes `withheld`; `failures` are rates by node, in thousandths."""
         self._withheld, self._failures = withheld, failures
         if self._reader.judge(withheld | self._sealed[0], failures):
             self.nodes_changed.set()
@@ -263,9 +263,9 @@ class ClusterCache:
             if newer is not None and int(newer.pod.version) > version:
                 return False
             self._pods.pop(other, None)
-            self._tell([other])
+            self._notify([other])
         self._pods[uid], self._uids[key] = self._as_bound(seen, known), uid
-        self._tell([uid])
+        self._notify([uid])
         return True
 
     def _see_node(self, body: Body) -> None:
@@ -273,7 +273,7 @@ class ClusterCache:
         ready = [one.get("status") for one in conditions if one.get("type") == "Ready"]
         self._ready[body["metadata"]["name"]] = ready != [] and ready[0] == "True"
 
-    def _tell(self, uids: Iterable[str]) -> None:
+    def _notify(self, uids: Iterable[str]) -> None:
         for uid in uids:
             for listener in self._listeners:
                 listener(uid)

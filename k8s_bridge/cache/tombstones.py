@@ -1,4 +1,4 @@
-"""Objects that are gone, for as long as an older answer about them may be on its way."""
+"""Tombstones: objects that are gone, while an older answer about them may be on its way."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import deque
 
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
-KEPT = 300.0
+TOMBSTONE_SECONDS = 300.0
 """Seconds; no request takes that long. A UID never comes back, so longer would do no harm."""
 
 
 class Tombstones:
-    """UIDs of objects whose end was told.
+    """UIDs of objects whose end was seen.
 
     A list or a read that was answered before the end, and arrives after it, would otherwise bring
-    the object back for good: the watch does not tell of its end a second time.
+    the object back for good: the watch reports an end only once.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -25,7 +25,7 @@ class Tombstones:
     def add(self, uid: str) -> None:
         """The object of that UID is gone."""
         now = self._clock.monotonic()
-        while self._order and now - self._order[0][0] > KEPT:
+        while self._order and now - self._order[0][0] > TOMBSTONE_SECONDS:
             self._uids.discard(self._order.popleft()[1])
         if uid and uid not in self._uids:
             self._uids.add(uid)

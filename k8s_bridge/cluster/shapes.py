@@ -110,7 +110,7 @@ class NodeSpec(TypedDict, total=False):
 
 
 class NodeCondition(TypedDict, total=False):
-    """What is kept of a condition of a node: not the heartbeat, which tells nothing new."""
+    """What is kept of a condition of a node: not the heartbeat, which says nothing new."""
 
     type: Any
     status: Any

@@ -1,4 +1,4 @@
-"""Objects of lists and watches, from JSON: what somebody reads, and equal parts once.
+"""Objects of lists and watches, from JSON: what is read, and equal parts once.
 
 A full pod has 9 KiB of JSON, of which a scheduler needs one. Slim objects are to be read and
 not to be changed: equal parts of them are one object. Nor can one be written back whole.
@@ -112,7 +112,7 @@ def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
 
 
 def trimmed(kind: Kind, body: Body) -> Body:
-    """`body`, which is changed, without what nobody reads and with equal parts shared."""
+    """`body`, which is changed, without what is never read and with equal parts shared."""
     body.pop("apiVersion", None)
     body.pop("kind", None)
     metadata = body.get("metadata")

@@ -56,7 +56,7 @@ class Election:
 
     @property
     def leader(self) -> str:
-        """Who holds the Lease, as last seen; "" for nobody."""
+        """The holder of the Lease, as last seen; "" where there is none."""
         return self._seen.holder if self._seen else ""
 
     @property

@@ -40,7 +40,7 @@ class Gate:
             raise NotLeader("the leader's lease is not ours, or was not renewed in time")
 
 
-AT_ONCE = 64
+CONCURRENT_WRITES = 64
 """Writes under way at a time: more do not make the API faster, and the renewal would wait."""
 
 
@@ -50,7 +50,7 @@ class GatedCluster:
     The gate is asked when it is a write's turn, just before it is sent.
     """
 
-    def __init__(self, cluster: Cluster, gate: Gate, at_once: int = AT_ONCE) -> None:
+    def __init__(self, cluster: Cluster, gate: Gate, at_once: int = CONCURRENT_WRITES) -> None:
         self._cluster = cluster
         self._gate = gate
         self._turns = asyncio.Semaphore(at_once)

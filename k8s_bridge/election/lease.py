@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.epoch import epoch_read
 
-LONGEST = 60
+LEASE_LIMIT_SECONDS = 60
 """Seconds that a Lease of ours may hold, by the command's own limit."""
 
 
@@ -33,7 +33,9 @@ def read_lease(body: Body) -> LeaderLease:
     seconds = spec.get("leaseDurationSeconds")
     return LeaderLease(
         holder=str(spec.get("holderIdentity") or ""),
-        seconds=float(seconds) if isinstance(seconds, int) and 0 < seconds <= LONGEST else 0.0,
+        seconds=float(seconds)
+        if isinstance(seconds, int) and 0 < seconds <= LEASE_LIMIT_SECONDS
+        else 0.0,
         transitions=epoch_read(spec.get("leaseTransitions")),
         version=str(body["metadata"]["resourceVersion"]),
         acquired=str(spec.get("acquireTime") or ""),

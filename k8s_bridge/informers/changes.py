@@ -1,4 +1,4 @@
-"""What a reflection tells, in the order in which it has to be applied."""
+"""Changes that a reflector hands on, in the order in which they have to be applied."""
 
 from __future__ import annotations
 

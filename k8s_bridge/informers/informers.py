@@ -33,34 +33,34 @@ class Informers:
         self,
         cluster: Cluster,
         clock: Clock,
-        subjects: Sequence[Kind | Selection],
+        selections: Sequence[Kind | Selection],
         on_change: OnChange,
         *,
-        patience: Timeouts | None = None,
+        timeouts: Timeouts | None = None,
         chance: random.Random | None = None,
     ) -> None:
         self._cluster = cluster
         self._clock = clock
         self._on_change = on_change
-        self._patience = patience
+        self._timeouts = timeouts
         self._chance = chance
-        self._subjects: dict[Kind, Selection] = {}
-        for subject in map(selection_of, subjects):
-            if subject.kind in self._subjects:
+        self._selections: dict[Kind, Selection] = {}
+        for selection in map(selection_of, selections):
+            if selection.kind in self._selections:
                 raise ValueError(
-                    f"reflectors: subjects: {subject.kind.plural}.{subject.kind.group} is there "
-                    "twice; give the second one Reflectors of its own"
+                    f"informers: {selection.kind.plural}.{selection.kind.group} is there twice; "
+                    "give the second one Informers of its own"
                 )
-            self._subjects[subject.kind] = subject
-        self._pulses = {kind: Pulse(kind, clock) for kind in self._subjects}
-        self._waiting = set(self._subjects)
+            self._selections[selection.kind] = selection
+        self._pulses = {kind: Pulse(kind, clock) for kind in self._selections}
+        self._waiting = set(self._selections)
         self._synced = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """Begin. Needs a running event loop."""
-        for kind, subject in self._subjects.items():
-            task = asyncio.create_task(self._follow(subject), name=f"reflect {kind.plural}")
+        for kind, selection in self._selections.items():
+            task = asyncio.create_task(self._follow(selection), name=f"reflect {kind.plural}")
             self._tasks.append(task)
         if not self._waiting:
             self._synced.set()
@@ -70,13 +70,13 @@ class Informers:
 
         Raises what broke a reflection meanwhile.
         """
-        told = asyncio.create_task(self._synced.wait(), name="synced")
+        synced_task = asyncio.create_task(self._synced.wait(), name="synced")
         try:
-            await asyncio.wait({told, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({synced_task, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
             self._raise_broken()
         finally:
-            told.cancel()
-            await asyncio.wait({told})
+            synced_task.cancel()
+            await asyncio.wait({synced_task})
 
     async def broken(self) -> None:
         """Wait until a reflection breaks, and raise what broke it; for a program's main group."""
@@ -108,20 +108,20 @@ class Informers:
     ) -> None:
         await self.close()
 
-    async def _follow(self, subject: Selection) -> None:
+    async def _follow(self, selection: Selection) -> None:
         changes = reflect(
             self._cluster,
-            subject,
+            selection,
             self._clock,
-            patience=self._patience,
-            pulse=self._pulses[subject.kind],
+            timeouts=self._timeouts,
+            pulse=self._pulses[selection.kind],
             chance=self._chance,
         )
         async with aclosing(changes):
             async for change in changes:
-                self._on_change(subject.kind, change)
+                self._on_change(selection.kind, change)
                 if isinstance(change, Replaced | Absent):
-                    self._waiting.discard(subject.kind)
+                    self._waiting.discard(selection.kind)
                     if not self._waiting:
                         self._synced.set()
 

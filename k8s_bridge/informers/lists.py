@@ -37,12 +37,12 @@ async def list_anew(
 
 
 async def _list(context: WatchContext, kind: Kind, cached: bool) -> Listing:
-    subject, most = context.subject, context.patience.list_within
+    selection, most = context.selection, context.timeouts.list_within
     async with Watchdog(context.clock, most) as watchdog:
-        asked = context.cluster.list(
-            kind, subject.namespace, subject.labels, cached, subject.fields
+        listing = context.cluster.list(
+            kind, selection.namespace, selection.labels, cached, selection.fields
         )
         try:
-            return await watchdog.wait(asked)
+            return await watchdog.wait(listing)
         except TimeoutError as error:
             raise TimeoutError(f"{kind.plural}: list: no answer within {most:g} s") from error

@@ -30,7 +30,7 @@ async def reflect(
     what: Kind | Selection,
     clock: Clock,
     *,
-    patience: Timeouts | None = None,
+    timeouts: Timeouts | None = None,
     pulse: Pulse | None = None,
     chance: random.Random | None = None,
 ) -> AsyncGenerator[Change]:
@@ -39,24 +39,26 @@ async def reflect(
     Read it inside `contextlib.aclosing`, so that its connection is closed with it. `pulse`
     gets to know how it does; `chance` spreads the waits. Raises no `ClusterError`.
     """
-    subject = selection_of(what)
-    patience = patience or Timeouts()
+    selection = selection_of(what)
+    timeouts = timeouts or Timeouts()
     chance = chance or source()
     context = WatchContext(
         cluster,
-        subject,
+        selection,
         clock,
-        patience,
-        pulse or Pulse(subject.kind, clock),
-        Backoff(clock, patience.first_retry, patience.longest_retry, chance),
+        timeouts,
+        pulse or Pulse(selection.kind, clock),
+        Backoff(clock, timeouts.first_retry, timeouts.longest_retry, chance),
         chance,
     )
-    log = structlog.get_logger(__name__).bind(kind=subject.kind.plural, group=subject.kind.group)
+    log = structlog.get_logger(__name__).bind(
+        kind=selection.kind.plural, group=selection.kind.group
+    )
     seen: defaultdict[Kind, NewestVersion] = defaultdict(NewestVersion)
     absent = False
     while True:
         served = False
-        for kind in subject.kinds:
+        for kind in selection.kinds:
             try:
                 async with aclosing(mirror(context, kind, seen[kind])) as changes:
                     async for change in changes:
@@ -69,12 +71,12 @@ async def reflect(
             continue
         context.pulse.absent()
         if not absent:
-            # What is absent from the start is told by the scheduler, for all kinds in one line.
+            # What is absent from the start is logged by the scheduler, for all kinds in one line.
             known = any(one.version for one in seen.values())
             (log.info if known else log.debug)("kind_not_served")
             absent = True
             yield Absent()
-        await context.pause(patience.absent_again)
+        await context.pause(timeouts.absent_again)
 
 
 FORBIDDEN = 403
@@ -89,7 +91,7 @@ async def mirror(
     What the server refuses is logged once, and asked for again ever more rarely.
     """
     log = structlog.get_logger(__name__).bind(kind=kind.plural, group=kind.group)
-    cached, complaint, forbidden = context.subject.cached, "", context.patience.refused_first
+    cached, complaint, forbidden = context.selection.cached, "", context.timeouts.refused_first
     while True:
         context.pulse.listing(kind)
         followed = math.inf
@@ -109,11 +111,11 @@ async def mirror(
                 complaint = str(error)
                 log.warning("refused", why=complaint, advice="check the account's ClusterRole")
             context.pulse.refused(error)
-            if context.clock.monotonic() - followed >= context.patience.steady_after:
-                forbidden = context.patience.refused_first
+            if context.clock.monotonic() - followed >= context.timeouts.steady_after:
+                forbidden = context.timeouts.refused_first
             if error.status == FORBIDDEN:
                 await context.pause(forbidden)
-                forbidden = min(2 * forbidden, context.patience.refused_again)
+                forbidden = min(2 * forbidden, context.timeouts.refused_again)
             else:
                 # a token that is being renewed, or a version that only a list can replace
                 await context.backoff.wait()

@@ -45,12 +45,12 @@ def about(seconds: float, chance: random.Random) -> float:
 
 @dataclass(frozen=True, slots=True)
 class WatchContext:
-    """One subject's reflection: whom to ask, for what, how patiently, and where to note it."""
+    """One reflection: the cluster, the selection, the timeouts, and where to note its health."""
 
     cluster: Cluster
-    subject: Selection
+    selection: Selection
     clock: Clock
-    patience: Timeouts
+    timeouts: Timeouts
     pulse: Pulse
     backoff: Backoff
     chance: random.Random
@@ -59,9 +59,9 @@ class WatchContext:
         """Note a failure and wait, as long as the server asks for where it does."""
         if self.pulse.failed(error):
             log = structlog.get_logger(__name__)
-            log.info("request_repeated", kind=self.subject.kind.plural, why=str(error))
-        asked = getattr(error, "retry_after", None) or 0.0
-        await self.backoff.wait(min(asked, self.patience.longest_asked))
+            log.info("request_repeated", kind=self.selection.kind.plural, why=str(error))
+        retry_after = getattr(error, "retry_after", None) or 0.0
+        await self.backoff.wait(min(retry_after, self.timeouts.longest_asked))
 
     async def pause(self, seconds: float) -> None:
         """Wait about that long."""

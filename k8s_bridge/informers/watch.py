@@ -32,7 +32,7 @@ async def follow(
             raise
         except (ClusterError, TimeoutError) as error:
             ended = error
-        if context.clock.monotonic() - started >= context.patience.steady_after:
+        if context.clock.monotonic() - started >= context.timeouts.steady_after:
             context.backoff.reset()
         if ended is None:
             await context.backoff.wait()
@@ -56,16 +56,16 @@ async def stream(context: WatchContext, kind: Kind, version: int) -> AsyncGenera
 
     Raises `ClusterError`, and `TimeoutError` where it is silent for `stall_after` seconds.
     """
-    subject = context.subject
+    selection = context.selection
     events = context.cluster.watch(
-        kind, str(version), subject.namespace, subject.labels, subject.fields
+        kind, str(version), selection.namespace, selection.labels, selection.fields
     )
     try:
-        async with Watchdog(context.clock, context.patience.stall_after) as watchdog:
+        async with Watchdog(context.clock, context.timeouts.stall_after) as watchdog:
             while (event := await watchdog.wait(anext(events, None))) is not None:
                 yield event
     except TimeoutError as error:
-        silence = f"{kind.plural}: watch: silent for {context.patience.stall_after:g} s"
+        silence = f"{kind.plural}: watch: silent for {context.timeouts.stall_after:g} s"
         raise TimeoutError(silence) from error
     finally:
         if isinstance(events, AsyncGenerator):

@@ -55,7 +55,7 @@ class BindingResult:
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """Binds members. Repeats what may not have arrived; never binds what it was not told.
+    """Binds members. Repeats what may not have arrived; never binds what it was not given.
 
     Claims of a member get their devices first, as far as `drivers` still have them.
     """

@@ -3,7 +3,7 @@
 A claim is written in two steps, as the API asks for: a finalizer, which keeps it for as long as
 it holds devices, with the name of the commit; then allocation and reservation, in one write.
 Each goes by the version of the claim: the one that was planned with, or one that was read while
-the record of the commit still stood. Whoever takes a commit back changes the version of its
+the record of the commit still stood. A rollback changes the version of its
 claims after the record, so no write that is late can take.
 """
 
@@ -210,7 +210,7 @@ def _check(body: Body, member: Member, one: ClaimAllocation) -> None:
 
 
 def _is_ours(body: Body, commit: str, member: Member) -> bool:
-    """Whether `commit` has given the claim what it holds, and nobody else uses it."""
+    """Whether `commit` has given the claim what it holds, and no other pod uses it."""
     held = bool((body.get("status") or {}).get("allocation"))
     return _wrote(body) == commit and held and _reserved(body) <= {member.pod.uid}
 

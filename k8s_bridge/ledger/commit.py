@@ -192,7 +192,7 @@ class Committer:
         try:
             await self.records.delete(lease.name, lease.version)
         except ClusterError:
-            # It stays Prepared and in the book: housekeeping comes back to it.
+            # It stays Prepared and in the ledger: the reconciler comes back to it.
             return
         self.ledger.drop_lease(lease.name)
 

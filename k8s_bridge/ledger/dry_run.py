@@ -21,11 +21,11 @@ class DryRun:
     """Asks the API whether it would bind, before anything is decided, where that is `wanted`."""
 
     cluster: Cluster
-    wanted: bool
+    needed: bool
 
     async def refusal(self, members: Sequence[Member]) -> str:
         """Why the members cannot be bound, "" where they can or the API is not asked."""
-        if not self.wanted:
+        if not self.needed:
             return ""
         answers = await together(self._try_out(member) for member in members)
         return next(filter(None, answers), "")

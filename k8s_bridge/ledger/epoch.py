@@ -1,9 +1,9 @@
-"""Epochs: whoever meets a higher one than its own has been replaced and stops writing."""
+"""Epochs: a leader that meets a higher one than its own has been replaced and stops writing."""
 
 from __future__ import annotations
 
-HIGHEST = 2**30
-"""The highest epoch that counts. Nobody leads that often, and the API holds less than 2^31."""
+EPOCH_LIMIT = 2**30
+"""The highest epoch that counts. No cluster has as many terms, and the API holds less than 2^31."""
 
 
 class Fenced(Exception):
@@ -12,7 +12,7 @@ class Fenced(Exception):
 
 def epoch_read(said: object) -> int:
     """The epoch that a Lease says, 0 where it says none or nonsense."""
-    return said if isinstance(said, int) and 0 < said <= HIGHEST else 0
+    return said if isinstance(said, int) and 0 < said <= EPOCH_LIMIT else 0
 
 
 def check_epoch(ours: int, found: int, what: str) -> None:

@@ -33,7 +33,7 @@ class LedgerUse:
 
 
 def ledger_use(ledger: Ledger, others: Iterable[Written], written: int) -> LedgerUse:
-    """What `book` holds, and `others` besides."""
+    """What `ledger` holds, and `others` besides."""
     every: list[Written] = [*ledger.pages, *ledger.leases, *others]
     counts = Counter(one.format for one in every)
     return LedgerUse(written, dict(sorted(counts.items())), tuple(ledger.sealed))

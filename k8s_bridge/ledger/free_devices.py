@@ -1,4 +1,4 @@
-"""Which devices the pages give to somebody."""
+"""Free devices: those that no page gives away."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def held_devices(
 def free_on(
     nodes: Iterable[str], snapshot: Snapshot, ledger: Ledger, pods: PodLister
 ) -> dict[str, FreeDevices]:
-    """Node -> its free devices; left out where somebody holds some without numbers."""
+    """Node -> its free devices; left out where some are held without numbers."""
     free = {}
     for node, recorded in held_devices(ledger, pods, nodes, _numbers(snapshot)).items():
         there = snapshot.fabric.nodes.get(node)
         if there is None:
             continue
-        # What a claim holds is taken, whoever made it.
+        # What a claim holds is taken, whatever made it.
         claimed = snapshot.held.get(node, ()) if there.device_names else ()
         held = recorded.union(claimed)
         if there.allocatable.gpus - snapshot.free[node].gpus <= len(held):

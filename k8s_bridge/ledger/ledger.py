@@ -17,7 +17,7 @@ class Commit:
     """A commit, put together from its entries and its gang lease.
 
     `phase` is None where it is void: its entries name a gang lease that is not there. `sealed`:
-    a record of it cannot be read, so nobody may take it any further, or free what it holds.
+    a record of it cannot be read, so it may not be taken any further, nor what it holds be freed.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Commit:
 
 
 class Ledger:
-    """All pages and gang leases. `writing` is held by whoever writes pages.
+    """All pages and gang leases. `writing` is held while pages are written.
 
     `sealed` are the records that cannot be read.
     """

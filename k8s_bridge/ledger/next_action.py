@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.ledger.records import Member, Phase
 class Action(Enum):
     """What is to be done.
 
-    `WITHDRAW`: delete a gang lease that nobody will commit. `FORWARD`: bind members.
+    `WITHDRAW`: delete a gang lease that will never be committed. `FORWARD`: bind members.
     `BACK`: fence the unbound members and evict the bound ones. `TIDY`: write its pages anew.
     `DROP`: delete a gang lease that has served. `REST`: nothing, until something changes.
     `WAIT`: nothing now, but look again.

@@ -27,14 +27,14 @@ PAGE_BYTES = 200 * 1024
 """What a page may take when all its nodes are full of pods."""
 FEW_PODS = 64
 """Pods on the pages of a leaf that say nothing yet about how large its pods are."""
-STEP = 200
+POD_STEP_BYTES = 200
 """Bytes."""
 
 
 def laid_out(fabric: Fabric, ledger: Ledger | None = None) -> list[Page]:
     """Empty pages for all nodes of `fabric`: one a leaf, more where one might grow too large.
 
-    Where `book` shows that the pods of a leaf have long names, its pages are the smaller.
+    Where `ledger` shows that the pods of a leaf have long names, its pages are the smaller.
     """
     sizes = {} if ledger is None else _pod_sizes(ledger)
     pages = []
@@ -54,7 +54,7 @@ def _pod_sizes(ledger: Ledger) -> dict[str, int]:
         count = sum(len(entry.members) for entry in held)
         if count >= FEW_PODS:
             mean = sum(map(entry_size, held)) / count
-            found[leaf] = max(POD_BYTES, STEP * math.ceil(mean / STEP))
+            found[leaf] = max(POD_BYTES, POD_STEP_BYTES * math.ceil(mean / POD_STEP_BYTES))
     return found
 
 
@@ -72,37 +72,37 @@ def _parts(nodes: Sequence[Node], pod_bytes: int) -> Iterator[tuple[str, ...]]:
         yield tuple(names)
 
 
-def missing(wanted: Sequence[Page], ledger: Ledger) -> list[Page]:
+def missing(layout: Sequence[Page], ledger: Ledger) -> list[Page]:
     """The pages of `wanted` that do not exist, empty.
 
     A page is made without nodes, and takes them up under its version: a request that makes it
     may arrive when another leader has long given its nodes to another page.
     """
-    names = {page_name(page.leaf, page.part): page for page in wanted}
+    names = {page_name(page.leaf, page.part): page for page in layout}
     absent = (p for n, p in names.items() if ledger.page(n) is None and n not in ledger.sealed)
     return [replace(page, nodes=()) for page in absent]
 
 
-def relaid(wanted: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[list[Page]]:
-    """The pages to write so that they list the nodes of `wanted`, in rounds.
+def relaid(layout: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[list[Page]]:
+    """The pages to write so that they list the nodes of `layout`, in rounds.
 
     First nodes leave the pages that should not list them, then others take them up, and with
-    them the pods of ours on them that no entry holds. `book` must know of each round's writes
-    before the next round is asked for. While there is a page of which nobody can say which nodes it
-    lists, all stay where they are.
+    them the pods of ours on them that no entry holds. `ledger` must hold each round's writes
+    before the next round is asked for. While a page does not even say which nodes it lists, all
+    stay where they are.
     """
     if ledger.sealed.opaque_page:
         return
-    yield list(_without_strangers(wanted, ledger, pods))
-    yield list(_with_newcomers(wanted, ledger, pods))
+    yield list(_without_strangers(layout, ledger, pods))
+    yield list(_with_newcomers(layout, ledger, pods))
 
 
-def abandoned(wanted: Sequence[Page], ledger: Ledger) -> list[Page]:
+def abandoned(layout: Sequence[Page], ledger: Ledger) -> list[Page]:
     """The pages that list no node, hold nothing, and are not of `wanted`.
 
     Who lists such a leaf again has to create its page, which succeeds for one of all who try.
     """
-    names = {page_name(page.leaf, page.part) for page in wanted}
+    names = {page_name(page.leaf, page.part) for page in layout}
     return [
         page
         for page in ledger.pages
@@ -110,8 +110,8 @@ def abandoned(wanted: Sequence[Page], ledger: Ledger) -> list[Page]:
     ]
 
 
-def _without_strangers(wanted: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[Page]:
-    home = {node: page_name(page.leaf, page.part) for page in wanted for node in page.nodes}
+def _without_strangers(layout: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[Page]:
+    home = {node: page_name(page.leaf, page.part) for page in layout for node in page.nodes}
     for page in ledger.pages:
         name = page_name(page.leaf, page.part)
         leaving = {
@@ -147,8 +147,8 @@ def _less(page: Page, leaving: set[str]) -> Page:
     return replace(page, nodes=nodes, entries=tuple(entries))
 
 
-def _with_newcomers(wanted: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[Page]:
-    for page in wanted:
+def _with_newcomers(layout: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[Page]:
+    for page in layout:
         old = ledger.page(page_name(page.leaf, page.part))
         if old is None:
             continue

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
-FOR_GOOD = 5.0
+PERMANENT_AFTER_SECONDS = 5.0
 """Seconds that a server must forbid a write before that counts: one that has just started
 forbids everything until it has read who may do what, and a webhook may have a bad moment."""
 
-PASSING = frozenset({401, 403})
+TRANSIENT_STATUSES = frozenset({401, 403})
 """The status of refusals that may pass."""
 
 
@@ -22,5 +22,5 @@ class PermanentRefusals:
 
     def for_good(self, error: Refused) -> bool:
         """Whether this refusal is the last word, given those before it."""
-        self._until = self._until or self._clock.monotonic() + FOR_GOOD
-        return error.status not in PASSING or self._clock.monotonic() >= self._until
+        self._until = self._until or self._clock.monotonic() + PERMANENT_AFTER_SECONDS
+        return error.status not in TRANSIENT_STATUSES or self._clock.monotonic() >= self._until

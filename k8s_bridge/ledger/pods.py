@@ -1,4 +1,4 @@
-"""What the ledger has to know about a pod, and who tells it."""
+"""Pods as the ledger has to know them, and the Protocol of what lists them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def is_bound(pods: PodLister, member: Member) -> bool:
 
 
 def is_elsewhere(pods: PodLister, member: Member) -> bool:
-    """Whether somebody else has bound the member to another node."""
+    """Whether another scheduler has bound the member to another node."""
     seen = pods.seen(member.pod.uid)
     return seen is not None and seen.node not in ("", member.node)
 

@@ -29,12 +29,12 @@ from fourleaf.k8s_bridge.ledger.takeover import find
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 
-AT_A_TIME = 50
+CONVERT_BATCH_RECORDS = 50
 """Pages that are written in another format in one go: commits wait meanwhile."""
 
 
 class CommitObserver(Protocol):
-    """Hears of what housekeeping learns, at once."""
+    """Observes what the reconciler learns, at once."""
 
     def took(self, body: Body) -> None:
         """A pod as a write of ours left it."""
@@ -64,7 +64,7 @@ class Reconciler:
     binder: Binder
     clock: Clock
     epoch: int
-    listener: CommitObserver
+    observer: CommitObserver
     start: Callable[..., asyncio.Task[None]]
     _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _forbidden: dict[str, float] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class Reconciler:
             await together(self._tidy(name) for name in sorted(names))
 
     async def sweep(self) -> None:
-        """Take up gang leases that nobody here knows of, and look at sealed records again.
+        """Take up gang leases that this ledger does not know, and look at sealed records again.
 
         A request to create one may be delivered again when it has long been deleted.
         """
@@ -138,28 +138,31 @@ class Reconciler:
                     await reread_lease(self.records, self.ledger, self.epoch, one.name)
 
     async def convert(self) -> None:
-        """Write records anew that are not in the format that is wanted, some at a time.
+        """Write records anew that are not in the configured format, some at a time.
 
         A gang lease that is only prepared is about to be written anyway.
         """
-        wanted = self.records.formats.written
-        pages = [page for page in self.ledger.pages if page.format != wanted]
-        leases = [one for one in self.ledger.leases if one.format != wanted]
+        written = self.records.formats.written
+        pages = [page for page in self.ledger.pages if page.format != written]
+        leases = [one for one in self.ledger.leases if one.format != written]
         if not pages and not leases:
             return
         async with self.ledger.writing:
-            now = (self.ledger.page(page_name(one.leaf, one.part)) for one in pages[:AT_A_TIME])
-            await together(self._put(page) for page in now if page and page.format != wanted)
+            now = (
+                self.ledger.page(page_name(one.leaf, one.part))
+                for one in pages[:CONVERT_BATCH_RECORDS]
+            )
+            await together(self._put(page) for page in now if page and page.format != written)
             known = (self.ledger.lease(one.name) for one in leases)
             settled = (x for x in known if x and x.phase is not Phase.PREPARED)
-            await together(self._put_lease(one) for one in settled if one.format != wanted)
+            await together(self._put_lease(one) for one in settled if one.format != written)
 
-    async def lay_out(self, wanted: Iterable[Page]) -> None:
-        """Make the pages list the nodes of `wanted`; take on pods that no entry holds.
+    async def lay_out(self, layout: Iterable[Page]) -> None:
+        """Make the pages list the nodes of `layout`; take on pods that no entry holds.
 
         Pages of leaves that are gone are deleted once they hold nothing.
         """
-        pages = list(wanted)
+        pages = list(layout)
         async with self.ledger.writing:
             await self._found(missing(pages, self.ledger))
             for round_of_pages in relaid(pages, self.ledger, self.pods):
@@ -167,9 +170,9 @@ class Reconciler:
             await together(self._discard(page) for page in abandoned(pages, self.ledger))
 
     async def _found(self, pages: Iterable[Page]) -> None:
-        """Make pages, then make sure that nobody had taken over before they were there.
+        """Make pages, then make sure that no other leader had taken over before they were there.
 
-        Raises `Fenced` where somebody had. Whoever takes over later finds them, and writes them.
+        Raises `Fenced` where one had. One that takes over later finds them, and writes them.
         """
         founded = await together(self._put(page) for page in pages)
         if founded:
@@ -197,7 +200,7 @@ class Reconciler:
         standing = partial(stands, self.records, self.ledger, self.epoch, commit.name)
         answer = await self.binder.bind(commit.name, member, standing)
         if answer.result is Bound.BOUND:
-            self.listener.bound(commit, member)
+            self.observer.bound(commit, member)
         self.ledger.wake(member.pod.uid)
         return answer
 
@@ -222,14 +225,14 @@ class Reconciler:
                         )
                         await self._put(page.with_entries(entries))
         self._log.warning("rolling_back", commit=name, gang=str(commit.gang), why=why)
-        self.listener.rolled_back(commit, why)
+        self.observer.rolled_back(commit, why)
 
     async def _back(self, commit: Commit, members: tuple[Member, ...]) -> None:
         if self.clock.monotonic() < self._forbidden.get(commit.name, 0.0):
             return
-        listener = self.listener
+        observer = self.observer
         going = Rollback(
-            self.cluster, self.binder.allocator, self.pods, listener.took, listener.took_claim
+            self.cluster, self.binder.allocator, self.pods, observer.took, observer.took_claim
         )
         waits = await together(going.let_go(commit.name, member) for member in members)
         if any(waits):
@@ -262,7 +265,7 @@ class Reconciler:
             await self._put(clean)
 
     async def _discard(self, page: Page) -> None:
-        """Delete a page under its version: whoever has written to it meanwhile keeps it."""
+        """Delete a page under its version: a write in the meantime keeps it."""
         name = page_name(page.leaf, page.part)
         try:
             await self.records.delete(name, page.version)
@@ -274,7 +277,7 @@ class Reconciler:
             self.ledger.drop_page(name)
 
     async def _put(self, page: Page) -> None:
-        """Write `page` and take the answer into the book, whatever it is."""
+        """Write `page` and take the answer into the ledger, whatever it is."""
         name = page_name(page.leaf, page.part)
         try:
             self.ledger.put_page(await self.records.write_page(replace(page, epoch=self.epoch)))

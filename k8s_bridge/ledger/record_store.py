@@ -35,13 +35,13 @@ class Formats:
     """The formats that this process has `known`, and the one that the cluster is set to."""
 
     known: Iterable[int] = KNOWN
-    wanted: Callable[[], int] = lambda: OLDEST
+    configured: Callable[[], int] = lambda: OLDEST
 
     @property
     def written(self) -> int:
-        """The format to write: the one that is wanted, else the newest that is known."""
-        wanted = self.wanted()
-        return wanted if wanted in self.known else max(self.known)
+        """The format to write: the one that is configured, else the newest that is known."""
+        configured = self.configured()
+        return configured if configured in self.known else max(self.known)
 
 
 class Records:
@@ -136,7 +136,7 @@ class Records:
             except (Ambiguous, Throttled) as error:
                 await backoff.wait(error.retry_after)
             except Conflict:
-                # Proxies and connections repeat requests too, and tell of the last one alone.
+                # Proxies and connections repeat requests too, and report the last one alone.
                 found = await self.read(name)
                 if found is not None and _same(found, body):
                     return found

@@ -18,7 +18,7 @@ from fourleaf.k8s_bridge.ledger.records import Member
 CLAIMED = "/claims"
 """Ends the fence of a pod whose claims have yet to be freed."""
 
-FORBIDDEN_FOR = 2.0
+EVICTION_RETRY_SECONDS = 2.0
 """Seconds after which a disruption budget that forbade an eviction is asked again, at least."""
 
 
@@ -45,7 +45,7 @@ class Rollback:
                 await self._mark(member, commit)
         except Throttled as error:
             # a disruption budget forbids it for now
-            return max(FORBIDDEN_FOR, error.retry_after or 0.0)
+            return max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0)
         except (NotFound, Conflict):
             # It is gone, or another by now; the watch will say so.
             return 0.0
@@ -56,7 +56,7 @@ class Rollback:
     async def _release(self, commit: str, member: Member) -> bool:
         """Free the claims of an unbound member; False where it turns out to be bound.
 
-        The pod changes first, so that nobody binds it meanwhile to a node where its claims are
+        The pod changes first, so that it is not bound meanwhile to a node where its claims are
         no longer good. Its fence comes last: it says that nothing of the commit is left.
         """
         body = await self._mark(member, f"{commit}{CLAIMED}")

@@ -1,4 +1,4 @@
-"""The sealed records that there are: nobody may touch what they are about.
+"""Sealed records: what they are about must not be touched.
 
 A record that makes no sense to this version is sealed: its envelope still says what it is about.
 """
@@ -41,7 +41,7 @@ class SealedRecords:
 
     @property
     def opaque_page(self) -> bool:
-        """Whether there is a page of which nobody can say which nodes it lists."""
+        """Whether there is a page that does not even say which nodes it lists."""
         return any(one.opaque and one.record == PAGE for one in self)
 
     def page_of(self, node: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Something small that has to outlast whoever leads, in a Lease of its own."""
+"""State lease: something small that has to outlast a leader, in a Lease of its own."""
 
 from __future__ import annotations
 

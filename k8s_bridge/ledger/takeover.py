@@ -44,7 +44,7 @@ class ListedRecords:
 
 
 async def find(records: Records) -> ListedRecords:
-    """List pages, then gang leases: whoever is named on a page is in the second list, or gone."""
+    """List pages, then gang leases: one that a page names is in the second list, or gone."""
     unreadable: list[str] = []
     sealed: list[Sealed] = []
     pages = tuple(_read(await records.list(PAGES), records.page, unreadable, sealed))
@@ -78,7 +78,7 @@ class Takeover:
     async def fence(self, found: ListedRecords) -> None:
         """Delete what was only prepared, then write every page anew.
 
-        Afterwards the book holds all that counts. Raises `Fenced` where yet another leader
+        Afterwards the ledger holds all that counts. Raises `Fenced` where yet another leader
         has taken over.
         """
         for one in found.sealed:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-LEAST = 0.01
+SCORE_FLOOR = 0.01
 """Scores below are forgotten."""
 
 LEAF_SHARE = 0.5
@@ -57,7 +57,7 @@ class FailureRates:
             name: {
                 one: [round(score.value, 3), round(score.at)]
                 for one, score in sorted(scores.items())
-                if score.by(now, self.half_life) >= LEAST
+                if score.by(now, self.half_life) >= SCORE_FLOOR
             }
             for name, scores in (("nodes", self.nodes), ("leaves", self.leaves))
         }

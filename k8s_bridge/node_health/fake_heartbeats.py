@@ -12,14 +12,14 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.node_health.heartbeats import NAMESPACE
 from fourleaf.k8s_bridge.node_health.probe import KubeletAddress
 
-BEAT = 10.0
+HEARTBEAT_SECONDS = 10.0
 """Seconds from one renewal to the next."""
 
 
 class FakeHeartbeats:
-    """Every node renews its Lease every `BEAT` seconds, each at its own times.
+    """Every node renews its Lease every `HEARTBEAT_SECONDS` seconds, each at its own times.
 
-    Nodes in `silent` do not, nor does anybody while `hushed`. Hosts answer at the doors of their
+    Nodes in `silent` do not, nor does any while `hushed`. Hosts answer at the doors of their
     kubelets, but for those in `unreachable`; the name of a node is its address.
     """
 
@@ -43,11 +43,11 @@ class FakeHeartbeats:
         self.unreachable -= back
 
     async def answers(self, door: KubeletAddress) -> bool:
-        """Whether anybody answers there."""
+        """Whether a host answers there."""
         return door.host not in self.unreachable
 
     async def run(self, seconds: float = 0.5) -> None:
-        """Beat for ever."""
+        """Renew the Leases for ever."""
         while True:
             self.step()
             await self._store.clock.sleep(seconds)
@@ -60,9 +60,9 @@ class FakeHeartbeats:
             if self.hushed or name in self.silent:
                 continue
             if name not in self._beaten:
-                self._beaten[name] = now - zlib.crc32(name.encode()) % int(BEAT)
+                self._beaten[name] = now - zlib.crc32(name.encode()) % int(HEARTBEAT_SECONDS)
                 self._renew(name, now)
-            elif now - self._beaten[name] >= BEAT:
+            elif now - self._beaten[name] >= HEARTBEAT_SECONDS:
                 self._beaten[name] = now
                 self._renew(name, now)
 

@@ -1,8 +1,8 @@
 """Heartbeats: when each kubelet was last seen to renew its Lease, on our own clock.
 
-What a Lease says of the time counts for nothing, for no two clocks agree. And a silence of
-everybody says more about us, or about the API, than about anybody's kubelet: no time counts
-as long as nobody is heard, and whoever is there afterwards gets the whole of it again.
+The time in a Lease counts for nothing, for no two clocks agree. A silence of all kubelets says
+more about us, or about the API, than about any kubelet: no time counts while none is heard, and
+each one that is there afterwards gets the whole limit again.
 
 Every replica follows the Leases of kubelets, so that a new leader knows which nodes are silent.
 """
@@ -24,8 +24,8 @@ from fourleaf.k8s_bridge.informers import (
 )
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
-TOGETHER = 12.0
-"""Seconds without a beat of anybody after which nobody's silence counts. A kubelet renews its
+COMMON_SILENCE_SECONDS = 12.0
+"""Seconds without any heartbeat after which no node's silence counts. A kubelet renews its
 Lease every 10 s."""
 
 
@@ -38,7 +38,7 @@ class Heartbeats:
         self._newest = float("-inf")
 
     def heard(self, node: str, renewed: str, now: float) -> None:
-        """The Lease of `node` says `renewed`; it is a beat if it said something else before."""
+        """The Lease of `node` says `renewed`; a heartbeat if it said something else before."""
         if self._renewed.get(node) == renewed:
             return
         self._interrupted(now)
@@ -58,17 +58,17 @@ class Heartbeats:
         self._heard.pop(node, None)
 
     def silence(self, node: str, now: float) -> float | None:
-        """Seconds since the last beat; None where there has never been one.
+        """Seconds since the last heartbeat; None where there has never been one.
 
-        0 while nobody is heard.
+        0 while no node is heard.
         """
         heard = self._heard.get(node)
         if heard is None:
             return None
-        return 0.0 if now - self._newest > TOGETHER else now - heard
+        return 0.0 if now - self._newest > COMMON_SILENCE_SECONDS else now - heard
 
     def _interrupted(self, now: float) -> None:
-        if now - self._newest > TOGETHER:
+        if now - self._newest > COMMON_SILENCE_SECONDS:
             self._heard = dict.fromkeys(self._heard, now)
 
 
@@ -76,17 +76,17 @@ NAMESPACE = "kube-node-lease"
 
 
 class HeartbeatInformer:
-    """`beats` are what is heard while `run` runs.
+    """Heartbeats of kubelets, heard while `run` runs.
 
-    Nothing waits for it: where the Leases may not be read, nobody is silent, and a node is
+    Nothing waits for it: where the Leases may not be read, no node is silent, and one is
     dead once the API says so.
     """
 
     def __init__(self, cluster: Cluster, clock: Clock) -> None:
         self.heartbeats = Heartbeats()
         self._clock = clock
-        subject = Selection(LEASES, namespace=NAMESPACE, cached=True)
-        self._reflectors = Informers(cluster, clock, [subject], self._on_change)
+        selection = Selection(LEASES, namespace=NAMESPACE, cached=True)
+        self._reflectors = Informers(cluster, clock, [selection], self._on_change)
 
     async def run(self) -> None:
         """Follow them until cancelled."""

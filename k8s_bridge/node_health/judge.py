@@ -1,6 +1,6 @@
 """Whether a node is dead: a pure function of what is known of it, and of its last judgement.
 
-A wrong yes restarts somebody's training for nothing; a late yes wastes its GPUs. So a node is
+A wrong yes restarts a training for nothing; a late yes wastes its GPUs. So a node is
 dead only on two accounts: its kubelet has fallen silent, and its host does not answer either.
 And once dead it stays so until it has been well for a while, for what flaps is no place to go.
 """
@@ -15,7 +15,7 @@ class NodeVerdict(StrEnum):
     """What a node is taken for.
 
     `well`. `silent`: its kubelet is late, and nothing follows from that yet. `dead`: what runs
-    there is lost. `returning`: it was dead and is heard again, but takes nobody yet.
+    there is lost. `returning`: it was dead and is heard again, but takes no gang yet.
     """
 
     WELL = "well"
@@ -41,7 +41,7 @@ class Signs:
     `there`: its object exists. `ready` is the status of its condition `Ready`. `silence` is in
     seconds, None where its kubelet has never been heard. `answers` is what the probe found,
     None where it was not asked, or asked in vain of hosts that are surely well.
-    `out_of_service`: somebody has tainted it as shut down. `broken` names a condition that is
+    `out_of_service`: it is tainted as shut down. `broken` names a condition that is
     true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
     """
 
@@ -54,15 +54,15 @@ class Signs:
     leaf_dead: bool = False
 
 
-SUSPECT = 11.0
-"""Seconds of silence after which a node is asked whether it lives. Kubelets beat every 10 s."""
+SUSPECT_SECONDS = 11.0
+"""Seconds of silence after which a node is asked whether it lives. Kubelets renew every 10 s."""
 
-PROMPT = 0.75
-"""Of the silence that makes a node dead, how much a node that returns may take between beats."""
+RETURN_SILENCE_SHARE = 0.75
+"""Of the silence that makes a node dead, what a node that returns may take between heartbeats."""
 
-COMPANION = 12.0
+LEAF_SILENCE_SECONDS = 12.0
 """Seconds of silence that suffice where another node of the leaf is dead: what takes a rack
-down takes it down at once, but the beats of its nodes are due at different times."""
+down takes it down at once, but the heartbeats of its nodes are due at different times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Judgement:
 
     @property
     def usable(self) -> bool:
-        """Whether the node may be given to anybody."""
+        """Whether the node may be given to gangs."""
         return self.verdict in (NodeVerdict.WELL, NodeVerdict.SILENT)
 
 
@@ -102,7 +102,7 @@ def judge(before: Judgement, signs: Signs, limits: SilenceLimits, now: float) ->
         since = before.since if before.dead else now
         return Judgement(NodeVerdict.DEAD, cause, since, signs.broken)
     if before.verdict is NodeVerdict.DEAD:
-        # Whoever only stopped answering to be asked has not come back.
+        # A node that is only no longer probed has not come back.
         return _returning(now) if _is_heard(signs, limits) else before
     if before.verdict is NodeVerdict.RETURNING:
         if not _is_heard(signs, limits):
@@ -114,7 +114,7 @@ def judge(before: Judgement, signs: Signs, limits: SilenceLimits, now: float) ->
 
 def is_suspect(signs: Signs) -> bool:
     """Whether the node is worth a knock at its door."""
-    late = signs.silence is not None and signs.silence > SUSPECT
+    late = signs.silence is not None and signs.silence > SUSPECT_SECONDS
     return signs.there and (late or signs.ready == "Unknown")
 
 
@@ -130,14 +130,14 @@ def _cause(signs: Signs, limits: SilenceLimits) -> Cause | None:
     if signs.ready == "Unknown" and (signs.silence is None or signs.silence > limits.silent):
         # The node controller says so as well: that is a second account by itself.
         return Cause.UNREACHABLE
-    limit = min(COMPANION, limits.silent) if signs.leaf_dead else limits.silent
+    limit = min(LEAF_SILENCE_SECONDS, limits.silent) if signs.leaf_dead else limits.silent
     if signs.answers is False and signs.silence is not None and signs.silence > limit:
         return Cause.SILENT
     return None
 
 
 def _is_heard(signs: Signs, limits: SilenceLimits) -> bool:
-    late = signs.silence is not None and signs.silence > PROMPT * limits.silent
+    late = signs.silence is not None and signs.silence > RETURN_SILENCE_SHARE * limits.silent
     return signs.there and signs.ready == "True" and not late
 
 

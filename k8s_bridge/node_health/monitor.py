@@ -1,4 +1,4 @@
-"""Looks after the nodes: gathers the signs, judges, remembers failures, tells who is dead."""
+"""Node monitor: gathers the signs, judges, remembers failures, names the dead nodes."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.fabric import Fabric
 
-EVERY = 1.0
+JUDGE_SECONDS = 1.0
 """Seconds between two looks."""
-KEPT = "fourleaf-node-failures"
+FAILURES_LEASE = "fourleaf-node-failures"
 """The Lease that keeps the failures."""
-CONTROLS = 3
-"""Nodes that are well and are asked too, to see whether anybody can be heard from here."""
+CONTROL_NODES = 3
+"""Nodes that are well and are asked too, to see whether any host can be heard from here."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
-HOUR = 3600.0
-GRAIN = 10
+HOUR_SECONDS = 3600.0
+RATE_GRAIN_PERMILLE = 10
 """Failure rates are rounded to so many thousandths: a finer one would give a new fabric often."""
 
 
@@ -44,8 +44,8 @@ GRAIN = 10
 class NodeMonitor:
     """The judgements of one term. `died` is set when another node is found dead.
 
-    `told` hears of every node that is found dead, is heard again, or is well again. Failures are
-    `kept`.
+    `on_judged` gets every node that is found dead, is heard again, or is well again. Failures
+    are `kept`.
     """
 
     cache: ClusterCache
@@ -53,10 +53,10 @@ class NodeMonitor:
     prober: Prober
     kept: StateLease
     clock: Clock
-    told: Callable[[str, Judgement], None]
+    on_judged: Callable[[str, Judgement], None]
     died: asyncio.Event = field(default_factory=asyncio.Event)
     judgements: dict[str, Judgement] = field(default_factory=dict)
-    failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR))
+    failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR_SECONDS))
     _leaf_of: dict[str, str] = field(default_factory=dict)
     _fallen: frozenset[str] = frozenset()
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -78,7 +78,7 @@ class NodeMonitor:
             self.kept.unreadable()
         while True:
             await self.look()
-            await self.clock.sleep(EVERY)
+            await self.clock.sleep(JUDGE_SECONDS)
 
     async def look(self) -> None:
         """Judge every node once."""
@@ -105,7 +105,7 @@ class NodeMonitor:
         return SilenceLimits(failures.silent_seconds, failures.well_seconds)
 
     def _signs(self, nodes: Mapping[str, Body]) -> dict[str, Signs]:
-        """What is known without asking anybody, of nodes that are there or hold pods of ours."""
+        """What is known without a probe, of nodes that are there or hold pods of ours."""
         now = self.clock.monotonic()
         snapshot = self.cache.reading().snapshot
         conditions = frozenset(self.cache.config.spec.failures.conditions)
@@ -125,14 +125,14 @@ class NodeMonitor:
     async def _knocked(
         self, nodes: Mapping[str, Body], signs: Mapping[str, Signs]
     ) -> dict[str, bool | None]:
-        """What the probe finds of suspects; None where nobody at all can be heard from here."""
+        """What the probe finds of suspects; None where no host at all can be heard from here."""
         suspects = [name for name, one in signs.items() if is_suspect(one)]
         if not suspects:
             return {}
         answers = await self._ask(nodes, suspects)
         if not all(answers.values()):
             well = [n for n, one in signs.items() if one.there and not is_suspect(one)]
-            controls = await self._ask(nodes, well[:CONTROLS])
+            controls = await self._ask(nodes, well[:CONTROL_NODES])
             if not any(controls.values()):
                 return {name: True if answer else None for name, answer in answers.items()}
         return dict(answers)
@@ -151,7 +151,7 @@ class NodeMonitor:
             grave = {before.verdict, after.verdict} - {NodeVerdict.WELL, NodeVerdict.SILENT}
             if after.verdict is not before.verdict and grave:
                 self._log.info("node_judged", node=name, verdict=after.verdict, cause=after.cause)
-                self.told(name, after)
+                self.on_judged(name, after)
         self.judgements = new
 
     async def _remember(self, fresh: frozenset[str], fabric: Fabric) -> None:
@@ -167,13 +167,14 @@ class NodeMonitor:
         await self.kept.save(self.failures.content(self.clock.wall()))
 
     def _half_life(self) -> None:
-        self.failures.half_life = self.cache.config.spec.failures.half_life_hours * HOUR
+        self.failures.half_life = self.cache.config.spec.failures.half_life_hours * HOUR_SECONDS
 
     def _tell_observed(self, nodes: Mapping[str, Body], fabric: Fabric) -> None:
         self._half_life()
         now = self.clock.wall()
         rates = {
-            node.name: GRAIN * round(self.failures.permille(node.name, leaf.name, now) / GRAIN)
+            node.name: RATE_GRAIN_PERMILLE
+            * round(self.failures.permille(node.name, leaf.name, now) / RATE_GRAIN_PERMILLE)
             for leaf in fabric.leaves
             for node in leaf.nodes
             if node.name in self.failures.nodes or leaf.name in self.failures.leaves

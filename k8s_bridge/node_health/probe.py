@@ -1,4 +1,4 @@
-"""The second witness: whether the host of a node answers at the port of its kubelet.
+"""Probe, the second sign: whether the host of a node answers at the port of its kubelet.
 
 Any answer will do. A host that refuses the connection is alive, and so may be its pods,
 whatever has become of the kubelet.
@@ -14,10 +14,10 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cluster.protocol import Body
 
 KUBELET_PORT = 10250
-PATIENCE = 1.0
+PROBE_TIMEOUT_SECONDS = 1.0
 """Seconds that a host may take to answer."""
 
-ALIVE = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
+ALIVE_ERRNOS = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
 """Errors of a connection that only a living host can cause."""
 
 
@@ -33,7 +33,7 @@ class Prober(Protocol):
     """Knocks at doors."""
 
     async def answers(self, door: KubeletAddress) -> bool:
-        """Whether anybody answers there, in whatever way."""
+        """Whether a host answers there, in whatever way."""
         ...
 
 
@@ -41,17 +41,17 @@ class Prober(Protocol):
 class TcpProber:
     """Opens a connection, and closes it at once. Waits for `patience` seconds at most."""
 
-    patience: float = PATIENCE
+    timeout_seconds: float = PROBE_TIMEOUT_SECONDS
 
     async def answers(self, door: KubeletAddress) -> bool:
-        """Whether anybody answers there, in whatever way."""
+        """Whether a host answers there, in whatever way."""
         try:
-            async with asyncio.timeout(self.patience):
+            async with asyncio.timeout(self.timeout_seconds):
                 _, writer = await asyncio.open_connection(door.host, door.port)
         except TimeoutError:
             return False
         except OSError as error:
-            return error.errno in ALIVE
+            return error.errno in ALIVE_ERRNOS
         writer.close()
         return True
 

@@ -13,7 +13,7 @@ from fourleaf.model.snapshot import RunningPod, Snapshot
 
 
 def backfill(snapshot: Snapshot, plan: Plan, view: ClusterView) -> Snapshot | None:
-    """What is to be solved again for those who end in time; None where there is nobody.
+    """What is to be solved again for gangs that end in time; None where there are none.
 
     `snapshot` has the kept room as used, and `plan` was made for it. The second solve may use
     the room of reservations whose start is known, beside all that `plan` has placed.

@@ -69,12 +69,12 @@ class ClusterView:
         return self.cache.seen(uid)
 
     def stands(self, uid: str, node: str) -> bool:
-        """Whether the pod runs on `node`, and nobody has told it to go."""
+        """Whether the pod runs on `node`, and is not being deleted."""
         seen = self.seen(uid)
         return seen is not None and seen.node == node and not seen.finished and not seen.deleting
 
     def is_gone(self, uid: str) -> bool:
-        """Whether the pod is gone, has ended, or has been told to go."""
+        """Whether the pod is gone, has ended, or is being deleted."""
         seen = self.seen(uid)
         return seen is None or seen.finished or seen.deleting
 
@@ -106,17 +106,17 @@ class ClusterView:
 
         The pods `leaving` (UIDs) count as gone, although they are there for some time still.
         """
-        asked: dict[str, list[Resources]] = defaultdict(list)
+        requests: dict[str, list[Resources]] = defaultdict(list)
         for seat in one.seats:
-            asked[seat.node].append(seat.request)
+            requests[seat.node].append(seat.request)
         return all(
             (free := self._free(node, one.gang, leaving)) is not None
             and _holds(free, total(requests))
-            for node, requests in asked.items()
+            for node, requests in requests.items()
         )
 
     def fits_in_the_end(self, one: Relocation) -> bool:
-        """The same, once all have gone that have been told to, or will be."""
+        """The same, once all pods have gone that are being deleted, or will be."""
         return self.fits(one, self._leaving)
 
     def _free(self, node: str, gang: GangKey, leaving: Collection[str]) -> Resources | None:
@@ -134,7 +134,7 @@ class ClusterView:
 
     @cached_property
     def _seats_on(self) -> Mapping[str, list[tuple[GangKey, Resources]]]:
-        """Node -> gang and request of every seat there on which nobody sits yet."""
+        """Node -> gang and request of every seat there that is not taken yet."""
         found: dict[str, list[tuple[GangKey, Resources]]] = defaultdict(list)
         for one in self.open:
             for seat in one.seats:
@@ -156,16 +156,16 @@ class ClusterView:
 
     @cached_property
     def _leaving(self) -> frozenset[str]:
-        """The UIDs of pods on nodes with seats that have been told to go, or will be."""
-        told = {uid for pods in self._pods_on.values() for uid, _ in pods if self.is_gone(uid)}
-        return frozenset(told | {x.pod.uid for one in self.open for x in one.leavers})
+        """The UIDs of pods on nodes with seats that are being deleted, or will be."""
+        leaving = {uid for pods in self._pods_on.values() for uid, _ in pods if self.is_gone(uid)}
+        return frozenset(leaving | {x.pod.uid for one in self.open for x in one.leavers})
 
     def is_taken(self, seat: Seat) -> bool:
         """Whether the pod that the seat is for sits there."""
         return seat.waits and self.stands(seat.pod.uid, seat.node)
 
 
-def _holds(free: Resources, asked: Resources) -> bool:
-    left = minus(free, asked)
+def _holds(free: Resources, requests: Resources) -> bool:
+    left = minus(free, requests)
     amounts = [left.gpus, left.cpu or 0, left.memory or 0, left.pods]
     return min(*amounts, *(amount for _, amount in left.extra)) >= 0

@@ -10,7 +10,7 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.solver.instance.gang_classes import gang_order
 
-CROWDED = frozenset(
+CONTENTION_REASONS = frozenset(
     {
         ReasonKind.NO_FREE_CAPACITY,
         ReasonKind.NO_ADJACENT_LEAVES,
@@ -23,7 +23,7 @@ CROWDED = frozenset(
 
 def crowded_gangs(plan: Plan) -> frozenset[GangKey]:
     """The gangs that wait in `plan` for such a reason."""
-    return frozenset(one.gang for one in plan.waiting if one.reason.kind in CROWDED)
+    return frozenset(one.gang for one in plan.waiting if one.reason.kind in CONTENTION_REASONS)
 
 
 def crowded_now(plan: Plan, view: ClusterView, taken: Container[GangKey]) -> list[Gang]:

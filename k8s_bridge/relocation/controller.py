@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.ledger.compaction import is_settled
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.contention import CROWDED, crowded_gangs
+from fourleaf.k8s_bridge.relocation.contention import CONTENTION_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
 from fourleaf.k8s_bridge.relocation.executor import Executor, RelocationObserver
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
@@ -33,19 +33,19 @@ from fourleaf.model.readers.live import LiveReading
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
-EVERY = 0.25
+STEP_SECONDS = 0.25
 """Seconds between two steps."""
-TOGETHER = 1.0
+FAILURE_SETTLE_SECONDS = 1.0
 """Seconds for which repairs wait after a node was found dead: others may be found with it."""
-LONGEST = 3.0
+FAILURE_SETTLE_LIMIT_SECONDS = 3.0
 """Seconds for which they wait at most."""
-STUCK = CROWDED | {ReasonKind.BOUND_ELSEWHERE}
+STUCK_REASONS = CONTENTION_REASONS | {ReasonKind.BOUND_ELSEWHERE}
 """Why a cycle may not find a place for members beside the others of their gang."""
-LOOK = 1.0
-"""Seconds between two looks for somebody who might take the place of others, or be kept one:
-to know all who stand takes a while in a large cluster."""
-SWEEP = 30.0
-"""Seconds between two looks for relocations that nobody here knows of."""
+CONTENTION_CHECK_SECONDS = 1.0
+"""Seconds between two looks for gangs that might preempt others, or have a place reserved: to read
+all that runs takes a while in a large cluster."""
+SWEEP_SECONDS = 30.0
+"""Seconds between two looks for relocations that the store does not know."""
 
 
 class DeadNodes(Protocol):
@@ -63,7 +63,7 @@ class DeadNodes(Protocol):
 class RelocationController:
     """Repairs, preemptions, defragmentations and what is under way of them, in one term.
 
-    `asked_at` tells when a defragmentation was asked for, or "".
+    `asked_at` returns when a defragmentation was asked for, or "".
     """
 
     cluster: Cluster
@@ -73,14 +73,14 @@ class RelocationController:
     nodes: DeadNodes
     planner: Planner
     clock: Clock
-    told: RelocationObserver
+    observer: RelocationObserver
     moves: MoveBudget
     asked_at: Callable[[], str] | None = None
     executor: Executor = field(init=False)
-    repairing: RepairPlanner = field(init=False)
-    preempting: PreemptionPlanner = field(init=False)
-    reserving: ReservationPlanner = field(init=False)
-    gathering: DefragmentationPlanner = field(init=False)
+    repair: RepairPlanner = field(init=False)
+    preemption: PreemptionPlanner = field(init=False)
+    reservation: ReservationPlanner = field(init=False)
+    defragmentation: DefragmentationPlanner = field(init=False)
     _last: Plan | None = None
     _seated: dict[GangKey, GangKey] = field(default_factory=dict)
     _crowded: bool = False
@@ -91,11 +91,11 @@ class RelocationController:
 
     def __post_init__(self) -> None:
         shared = (self.cache, self.store, self.planner, self.clock)
-        self.executor = Executor(self.cluster, self.cache, self.store, self.clock, self.told)
-        self.repairing = RepairPlanner(*shared, self.told)
-        self.preempting = PreemptionPlanner(*shared)
-        self.reserving = ReservationPlanner(*shared, self.executor.end)
-        self.gathering = DefragmentationPlanner(
+        self.executor = Executor(self.cluster, self.cache, self.store, self.clock, self.observer)
+        self.repair = RepairPlanner(*shared, self.observer)
+        self.preemption = PreemptionPlanner(*shared)
+        self.reservation = ReservationPlanner(*shared, self.executor.end)
+        self.defragmentation = DefragmentationPlanner(
             *shared, self.executor.end, self.moves, self.asked_at
         )
 
@@ -103,12 +103,12 @@ class RelocationController:
         """Step after step, until cancelled. Raises `Fenced` where another leads by now."""
         swept = self.clock.monotonic()
         while True:
-            if self.clock.monotonic() - swept >= SWEEP:
+            if self.clock.monotonic() - swept >= SWEEP_SECONDS:
                 swept = self.clock.monotonic()
                 await self.store.sweep()
             await self.store.convert()
             await self.step()
-            await self.clock.sleep(EVERY)
+            await self.clock.sleep(STEP_SECONDS)
 
     async def step(self) -> None:
         """One step of all that is under way, and at most one plan of each sort.
@@ -122,18 +122,18 @@ class RelocationController:
         if not self._has_settled():
             return
         # 3 Repair gangs that lost members.
-        if self._is_hit() and self.repairing.is_due():
-            await self.repairing.plan(self._view(), self._busy(), self._stuck)
+        if self._is_hit() and self.repair.is_due():
+            await self.repair.plan(self._view(), self._busy(), self._stuck)
         # 4 Preempt for gangs that only others keep out, or keep room for them.
         last, now = self._last, self.clock.monotonic()
         if self._crowded and last is not None and now >= self._next_look:
-            self._next_look = now + LOOK
-            await self.preempting.plan(self._view(), last)
-            await self.reserving.plan(self._view(), last)
+            self._next_look = now + CONTENTION_CHECK_SECONDS
+            await self.preemption.plan(self._view(), last)
+            await self.reservation.plan(self._view(), last)
         # 5 Defragment, where nothing else is under way.
         under_way = any(one.purpose is not Purpose.RESERVATION for one in self.store)
-        if not under_way and not self._busy() and self.gathering.is_time():
-            await self.gathering.plan(self._view())
+        if not under_way and not self._busy() and self.defragmentation.is_time():
+            await self.defragmentation.plan(self._view())
 
     def charge(self, snapshot: Snapshot) -> Snapshot:
         """`snapshot` with the places that are kept as used."""
@@ -172,17 +172,17 @@ class RelocationController:
         self._stuck = frozenset(
             one.gang
             for one in (plan.waiting if plan else ())
-            if one.gang in partly and one.reason.kind in STUCK
+            if one.gang in partly and one.reason.kind in STUCK_REASONS
         )
 
     def _view(self) -> ClusterView:
         return self.executor.view(self.nodes.dead)
 
     def _is_hit(self) -> bool:
-        """Whether members of ours stand where they cannot stay, or wait beside the others."""
+        """Whether our members stand where they cannot stay, or wait beside the others."""
         if self._stuck:
             return True
-        leaving = self.nodes.dead | self.repairing.draining()
+        leaving = self.nodes.dead | self.repair.draining()
         if not leaving:
             return False
         reading = self.cache.reading()
@@ -200,7 +200,10 @@ class RelocationController:
         now = self.clock.monotonic()
         if self.nodes.died.is_set():
             self.nodes.died.clear()
-            if now - self._last_died >= TOGETHER:
+            if now - self._last_died >= FAILURE_SETTLE_SECONDS:
                 self._first_died = now
             self._last_died = now
-        return now - self._last_died >= TOGETHER or now - self._first_died >= LONGEST
+        return (
+            now - self._last_died >= FAILURE_SETTLE_SECONDS
+            or now - self._first_died >= FAILURE_SETTLE_LIMIT_SECONDS
+        )

@@ -22,15 +22,15 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.relocation import Budget, DefragPlan
 from fourleaf.model.running_gang import StandingGang
 
-LATELY = 60.0
-"""Seconds for which a request counts: whoever takes over later must not heed it once more."""
+REQUEST_VALID_SECONDS = 60.0
+"""Seconds for which a request counts: a later leader must not heed it once more."""
 
 
 @dataclass(slots=True, eq=False)
 class DefragmentationPlanner:
     """Defragmentation in one term, within budgets that outlast it.
 
-    `end` ends a relocation early, `asked_at` tells when moves were asked for, or "".
+    `end` ends a relocation early, `asked_at` returns when moves were asked for, or "".
     """
 
     cache: ClusterCache
@@ -50,7 +50,7 @@ class DefragmentationPlanner:
     async def plan(self, view: ClusterView) -> DefragPlan | None:
         """Move what is worth it within the budgets; None where there is nothing to decide.
 
-        What `view` has open are reservations alone, which end for those whom the moves help.
+        What `view` has open are reservations alone, which end for the gangs that the moves help.
         Raises `Fenced` where another leads by now.
         """
         config = self.cache.config.spec.defragmentation
@@ -80,7 +80,7 @@ class DefragmentationPlanner:
     async def _solved(
         self, view: ClusterView, standing: tuple[StandingGang, ...], budget: Budget
     ) -> DefragPlan:
-        """Moves that let all those start for whom places are reserved, else none onto these."""
+        """Moves that let all gangs with reserved places start, else none onto these."""
         snapshot = replace(view.reading.snapshot, standing=standing)
         plan = await self.planner.defragment(snapshot, budget)
         if {one.gang for one in view.open} <= _started(plan):
@@ -88,13 +88,13 @@ class DefragmentationPlanner:
         return await self.planner.defragment(charged(snapshot, view), budget)
 
     def is_time(self) -> bool:
-        """Whether a defragmentation is due, or was asked for; tells so once."""
+        """Whether a defragmentation is due, or was asked for; says so once."""
         config = self.cache.config.spec.defragmentation
         now = self.clock.monotonic()
         asked = self.asked_at() if self.asked_at else ""
         if asked and asked != self._heeded:
             self._heeded = asked
-            if _age(asked, self.clock.wall()) < LATELY:
+            if _age(asked, self.clock.wall()) < REQUEST_VALID_SECONDS:
                 return True
         if not config.every_seconds or now < self._last + config.every_seconds:
             return False

@@ -19,15 +19,15 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.gang import GangKey
 
-AGAIN = 2.0
+EVICTION_RETRY_SECONDS = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
 
 
 class RelocationObserver(Protocol):
-    """Hears of relocations."""
+    """Observes relocations."""
 
     def evicted(self, one: Relocation, leaver: Leaver) -> None:
-        """A pod was told to go."""
+        """A pod is being evicted."""
         ...
 
     def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
@@ -51,7 +51,7 @@ class Executor:
     cache: ClusterCache
     store: RelocationStore
     clock: Clock
-    told: RelocationObserver
+    observer: RelocationObserver
     _asked: dict[str, float] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
@@ -67,7 +67,7 @@ class Executor:
                 await self.end(one, found.why)
             elif due := self._due(found.evict):
                 await self.store.check_lead()
-                # It may have ended while nobody answered; its leavers are others' by then.
+                # It may have ended while the API answered; its leavers are others' by then.
                 if self.store.holds(one):
                     await together(self._evict(one, leaver) for leaver in due)
             elif found.placed is not None:
@@ -86,11 +86,11 @@ class Executor:
         self._log.info(
             "relocation_over", gang=str(one.gang), purpose=one.purpose, why=why, seconds=seconds
         )
-        self.told.relocated(one, why, seconds)
+        self.observer.relocated(one, why, seconds)
         self.cache.changed.set()
 
     def _is_sealed(self, one: Relocation) -> bool:
-        """Whether it is about gangs or nodes that a record is about which nobody here can read."""
+        """Whether a record that cannot be read is about its gang or nodes."""
         ledger = self.store.ledger
         nodes = {leaver.node for leaver in one.leavers}
         return bool(ledger.sealed) and (
@@ -100,7 +100,7 @@ class Executor:
     def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
         now = self.clock.monotonic()
         due = [one for one in leavers if self._asked.get(one.pod.uid, 0.0) <= now]
-        self._asked |= {one.pod.uid: now + AGAIN for one in due}
+        self._asked |= {one.pod.uid: now + EVICTION_RETRY_SECONDS for one in due}
         return due
 
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
@@ -110,15 +110,15 @@ class Executor:
             # It is gone, or another by now; the watch will say so.
             return
         except Throttled as error:
-            wait = max(AGAIN, error.retry_after or 0.0)
+            wait = max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0)
             self._asked[leaver.pod.uid] = self.clock.monotonic() + wait
-            self.told.forbidden(one, leaver, str(error))
+            self.observer.forbidden(one, leaver, str(error))
         except ClusterError as error:
             self._log.warning("not_evicted", pod=str(leaver.pod), why=str(error))
-            self.told.forbidden(one, leaver, str(error))
+            self.observer.forbidden(one, leaver, str(error))
         else:
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
-            self.told.evicted(one, leaver)
+            self.observer.evicted(one, leaver)
 
     def _forget(self, view: ClusterView) -> None:
         known = {leaver.pod.uid for one in view.open for leaver in one.leavers}

@@ -1,4 +1,4 @@
-"""From what the solver decided to relocations: who goes, and which seats are kept for whom."""
+"""Relocations from the solver's plan: which pods go, and which seats are kept for which gang."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def starting(
 def reserving(
     placement: Placement, gang: Gang, starts: float, view: ClusterView, seconds: float
 ) -> Relocation | None:
-    """The relocation that keeps the place of `placement` until nobody stands there any more.
+    """The relocation that keeps the place of `placement` until no pod stands there any more.
 
     None where the gang does not wait any more.
     """
@@ -140,7 +140,7 @@ def _relocation(
 
 
 def _owner(gang: Gang, view: ClusterView) -> str:
-    """Who makes up for the one pod of `gang`, "" where there is nobody, or it has several."""
+    """What makes up for the one pod of `gang`, "" where there is none, or it has several."""
     pods = [pod for role in gang.roles for pod in (*role.pods, *(name for name, _ in role.bound))]
     return view.owner(gang.key.namespace, pods[0]) if len(pods) == 1 else ""
 
@@ -178,7 +178,7 @@ def _as_planned(view: ClusterView, namespace: str, name: str) -> PodSeen | None:
     """The pod as it is now.
 
     None where it has started since the plan was asked for, or another has taken its name: that
-    one stands where nobody wants it to leave.
+    one stands where it need not leave.
     """
     seen = view.cache.named(namespace, name)
     stood = view.reading.uids.get((namespace, name), "")

@@ -1,4 +1,4 @@
-"""The moves of the last day, so that budgets hold whoever leads."""
+"""Move budget: the moves of the last day, so that limits outlast a leader."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import TypeAdapter, ValidationError
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.model.gang import GangKey
 
-MOVES = "fourleaf-moves"
+MOVES_LEASE = "fourleaf-moves"
 """The Lease that keeps them."""
-HOUR = 3600.0
-DAY = 24 * HOUR
+HOUR_SECONDS = 3600.0
+DAY_SECONDS = 24 * HOUR_SECONDS
 
 _Row = tuple[float, str, int]
 """When, which gang, how many pods; seconds since the epoch."""
@@ -28,7 +28,7 @@ class MoveBudget:
     _loaded: bool = False
 
     async def load(self) -> None:
-        """Take what whoever led before has kept, once."""
+        """Take what the leader before has kept, once."""
         if self._loaded:
             return
         self._loaded = True
@@ -40,14 +40,14 @@ class MoveBudget:
 
     async def note(self, moved: dict[GangKey, int], now: float) -> None:
         """So many pods of these gangs move now."""
-        recent = [row for row in self._rows if row[0] > now - DAY]
+        recent = [row for row in self._rows if row[0] > now - DAY_SECONDS]
         self._rows = [*recent, *((now, str(gang), pods) for gang, pods in moved.items())]
         await self.kept.save(self._rows)
 
     def pods_in_an_hour(self, now: float) -> int:
         """Pods that moved within the last hour."""
-        return sum(pods for at, _, pods in self._rows if at > now - HOUR)
+        return sum(pods for at, _, pods in self._rows if at > now - HOUR_SECONDS)
 
     def times_in_a_day(self, gang: GangKey, now: float) -> int:
         """How often `gang` moved within the last day."""
-        return sum(1 for at, name, _ in self._rows if name == str(gang) and at > now - DAY)
+        return sum(1 for at, name, _ in self._rows if name == str(gang) and at > now - DAY_SECONDS)

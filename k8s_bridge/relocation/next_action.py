@@ -1,8 +1,8 @@
-"""What is to be done next for a relocation: a pure function of its record and the cluster.
+"""Next action of a relocation: a pure function of its record and the cluster.
 
-Nobody who lives is told to go before every seat of its gang is really free, so that a move
-never ends on the street. Those who are lost go at once, for they hold up their replacements;
-and so do the victims of a preemption, who make the room.
+No living pod is evicted before every seat of its gang is really free, so that a move never ends
+without a place. Lost pods go at once, for they hold up their replacements; so do the victims of
+a preemption, which make the room.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     for uid, node in one.stays:
         if not view.stands(uid, node):
             return f"a member on node {node} has not stayed there"
-    # A reservation waits for pods that nobody has told to go.
-    told = one.purpose is not Purpose.RESERVATION
-    if told and not view.fits_in_the_end(one):
+    # A reservation waits for pods that are not evicted.
+    evicts = one.purpose is not Purpose.RESERVATION
+    if evicts and not view.fits_in_the_end(one):
         return "others have taken its places"
     for leaver in there:
         if leaver.lost and leaver.node not in view.dead:
@@ -79,7 +79,7 @@ def _may_go(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> tu
 
 
 def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
-    """The placement, once all whom the seats are for have come and the seats are free."""
+    """The placement, once all members that the seats are for have come and the seats are free."""
     waiting = [pod for role in gang.roles for pod in role.pods]
     if len(waiting) > len(one.seats):
         return RelocationStep(over=True, why="more members are missing than it has places for")
@@ -100,18 +100,18 @@ def seats_for(one: Relocation, gang: Gang, view: ClusterView) -> dict[str, Seat]
     By the pod itself or its name, else by its index, else in order.
     """
     namespace = one.gang.namespace
-    asked = {pod: role.request for role in gang.roles for pod in role.pods}
-    ranks = {pod: view.rank(namespace, pod) for pod in asked}
+    requests = {pod: role.request for role in gang.roles for pod in role.pods}
+    ranks = {pod: view.rank(namespace, pod) for pod in requests}
     left = list(one.seats)
     found: dict[str, Seat] = {}
     for by_index in (False, True, None):
-        for pod, request in asked.items():
+        for pod, request in requests.items():
             for seat in () if pod in found else tuple(left):
                 if seat.request == request and _is_for(seat, pod, ranks[pod], by_index):
                     found[pod] = seat
                     left.remove(seat)
                     break
-    return found if len(found) == len(asked) else None
+    return found if len(found) == len(requests) else None
 
 
 def _is_for(seat: Seat, pod: str, rank: tuple[int, int, int], by_index: bool | None) -> bool:

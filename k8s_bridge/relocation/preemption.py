@@ -19,11 +19,11 @@ from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import PreemptionPlan
 
-NOBODY = 2**31
-"""A priority that nobody exceeds."""
-AGAIN = 10.0
-"""Seconds after which a gang is tried again for which nobody had to go, or could."""
-PLACES = 600.0
+UNBOUNDED_PRIORITY = 2**31
+"""A priority above every priority."""
+PREEMPTION_RETRY_SECONDS = 10.0
+"""Seconds after which a gang is tried again for which no pod had to go, or could."""
+SEAT_HOLD_SECONDS = 600.0
 """Seconds for which the places of a gang are kept while its victims end."""
 
 
@@ -51,7 +51,7 @@ class PreemptionPlanner:
         if gang is None:
             return None
         window = config.window_seconds
-        self._tried[gang.key] = self.clock.monotonic() + min(AGAIN, window)
+        self._tried[gang.key] = self.clock.monotonic() + min(PREEMPTION_RETRY_SECONDS, window)
         standing = tuple(
             one
             for one in self.cache.standing(view.dead, everyone=True)
@@ -61,7 +61,7 @@ class PreemptionPlanner:
             return None
         snapshot = replace(charged(view.reading.snapshot, view), standing=standing)
         plan = await self.planner.preempt(snapshot, gang.key)
-        relocation = preempting(plan, gang, view, PLACES)
+        relocation = preempting(plan, gang, view, SEAT_HOLD_SECONDS)
         if relocation is not None and plan.victims and await self.store.put(relocation):
             self._tried[gang.key] = self.clock.monotonic() + window
         self._log.info(
@@ -75,7 +75,7 @@ class PreemptionPlanner:
 
     def _next(self, view: ClusterView, last: Plan, after: float) -> Gang | None:
         ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
-        lowest = min(ours, default=NOBODY)
+        lowest = min(ours, default=UNBOUNDED_PRIORITY)
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         return next(

@@ -1,4 +1,4 @@
-"""A relocation as frozen data: who has to go, and which places are kept for whom."""
+"""Relocations as frozen data: which pods have to go, and which places are kept for which gang."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Relocation:
     `seats` are kept for members of `gang`. `leavers` are evicted: members of the gang that move
     or are lost, or, for a preemption, pods of others. `stays` are the members that keep their
     places (UID, node): the plan is void once that changes. `owner` is the UID of the controller
-    of a pod that is a gang by itself: whoever comes in its place has another name, and so makes
-    another gang. `starts` is when a reservation expects its seats to be free, 0 where nobody
-    knows. `format` is the one that its Lease was written in. Times in seconds since the epoch.
+    of a pod that is a gang by itself: its replacement has another name, and so makes another
+    gang. `starts` is when a reservation expects its seats to be free, 0 where that
+    is unknown. `format` is the one that its Lease was written in. Times in seconds since the epoch.
     """
 
     gang: GangKey

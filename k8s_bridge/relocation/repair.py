@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
-from fourleaf.k8s_bridge.runtime.api_text import told
+from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
@@ -29,9 +29,9 @@ _WAITS = Reason(
     "members are on nodes that are dead, and its repair policy is to wait for these",
 )
 
-LOOK = 1.0
+REPAIR_CHECK_SECONDS = 1.0
 """Seconds between two looks."""
-AGAIN = 5.0
+REPAIR_RETRY_SECONDS = 5.0
 """Seconds after which a gang that could not be repaired is tried again."""
 
 
@@ -43,7 +43,7 @@ class RepairPlanner:
     store: RelocationStore
     planner: Planner
     clock: Clock
-    told: RelocationObserver
+    observer: RelocationObserver
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _next: float = 0.0
@@ -62,7 +62,7 @@ class RepairPlanner:
         back are hit only where they are `stuck`: where no cycle finds them a place beside the
         others. Raises `Fenced` where another leads.
         """
-        self._next = self.clock.monotonic() + LOOK
+        self._next = self.clock.monotonic() + REPAIR_CHECK_SECONDS
         config = self.cache.config.spec.repair
         leaving = view.dead | self.draining()
         standing = [
@@ -80,10 +80,10 @@ class RepairPlanner:
         self._forget(standing)
         if not hit or not config.enabled:
             return None
-        wanted = [one for one in standing if not one.hit or one in hit]
-        snapshot = replace(charged(view.reading.snapshot, view), standing=tuple(wanted))
+        planned = [one for one in standing if not one.hit or one in hit]
+        snapshot = replace(charged(view.reading.snapshot, view), standing=tuple(planned))
         plan = await self.planner.repair(snapshot)
-        await self.store.put_all(repairs(plan, wanted, view, config.places_seconds))
+        await self.store.put_all(repairs(plan, planned, view, config.places_seconds))
         self._note(plan, hit)
         return plan
 
@@ -97,7 +97,7 @@ class RepairPlanner:
         return any(seen is not None and seen.node in leaving for seen in named)
 
     def draining(self) -> frozenset[str]:
-        """The nodes that somebody wants emptied."""
+        """The nodes that are to be emptied."""
         return frozenset(
             name
             for (_, name), body in self.cache.objects.get(NODES, {}).items()
@@ -106,17 +106,17 @@ class RepairPlanner:
 
     def _note(self, plan: RepairPlan, hit: list[StandingGang]) -> None:
         """Remember who was tried, and who cannot be helped for now."""
-        due = self.clock.monotonic() + AGAIN
+        due = self.clock.monotonic() + REPAIR_RETRY_SECONDS
         self._tried |= {one.gang.key: due for one in hit}
         gangs = {one.gang.key: one.gang for one in hit}
         for one in plan.lost:
             if self.lost.get(one.gang) != one.reason:
                 self.lost[one.gang] = one.reason
-                self._tell(gangs[one.gang], told(one.reason))
+                self._report(gangs[one.gang], reason_text(one.reason))
         for key in plan.waits:
             if key not in self.lost:
                 self.lost[key] = _WAITS
-                self._tell(gangs[key], told(_WAITS))
+                self._report(gangs[key], reason_text(_WAITS))
         self._log.info(
             "repair_planned",
             hit=len(hit),
@@ -127,12 +127,12 @@ class RepairPlanner:
             seconds=round(plan.seconds, 3),
         )
 
-    def _tell(self, gang: Gang, why: str) -> None:
+    def _report(self, gang: Gang, why: str) -> None:
         for role in gang.roles:
             for pod in role.pods:
                 seen = self.cache.named(gang.key.namespace, pod)
                 if seen is not None:
-                    self.told.stranded(gang.key, seen.pod, why)
+                    self.observer.stranded(gang.key, seen.pod, why)
                     return
 
     def _forget(self, standing: list[StandingGang]) -> None:

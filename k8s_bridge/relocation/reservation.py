@@ -1,9 +1,9 @@
 """Room kept for gangs that have waited for long, so that small ones cannot starve them.
 
 Once a gang has waited for `backfill.afterSeconds`, the place where it can start first is kept
-for it: whoever stands there may end in peace, but nobody new comes, save gangs that are expected
+for it: pods that stand there may end in peace, but no new ones come, save gangs that are expected
 to end before. So a gang waits at most for that long, and then for the longest of those who stand
-on its place, of whom nobody overstays what it has declared.
+on its place, and never overstay what they have declared.
 
 Nothing is kept before a gang that comes first: while one of a higher priority waits without a
 place of its own, no place is kept for lower ones.
@@ -30,11 +30,11 @@ from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
 
-AGAIN = 30.0
+RESERVATION_RETRY_SECONDS = 30.0
 """Seconds after which a gang for which there was no place to keep is tried again."""
-ABOVE_ALL = 2**31
-"""A priority above every priority: who waits for others to end may wait for any of them."""
-FOR = 3600.0
+HIGHEST_PRIORITY = 2**31
+"""A priority above every priority: a gang that waits for others to end may wait for any of them."""
+RESERVATION_SECONDS = 3600.0
 """Seconds after which a place is looked for anew: others may have become free by then."""
 
 
@@ -63,14 +63,18 @@ class ReservationPlanner:
         gang = self._next(waiting, view, config.after_seconds)
         if gang is None:
             return
-        self._tried[gang.key] = self.clock.monotonic() + AGAIN
+        self._tried[gang.key] = self.clock.monotonic() + RESERVATION_RETRY_SECONDS
         standing = tuple(self.cache.standing(view.dead, everyone=True))
         snapshot = replace(charged(view.reading.snapshot, view), standing=standing)
         start = await self.planner.earliest(snapshot, gang.key)
         placement, starts = start.placement, start.at
         if placement is None:
             placement = await self._where_fewest_stand(snapshot, gang, standing)
-        one = reserving(placement, gang, starts or 0.0, view, FOR) if placement else None
+        one = (
+            reserving(placement, gang, starts or 0.0, view, RESERVATION_SECONDS)
+            if placement
+            else None
+        )
         if one is not None:
             await self.store.put(one)
         self._log.info("reserved", gang=str(gang.key), starts=starts, place=one is not None)
@@ -78,10 +82,10 @@ class ReservationPlanner:
     async def _where_fewest_stand(
         self, snapshot: Snapshot, gang: Gang, standing: Iterable[StandingGang]
     ) -> Placement | None:
-        """The place on which the fewest gangs stand, where nobody knows when they will end."""
-        first = replace(gang, priority=ABOVE_ALL)
-        asked = replace(snapshot, gangs=(first,), standing=tuple(standing))
-        return (await self.planner.preempt(asked, gang.key)).placement
+        """The place on which the fewest gangs stand, where it is not known when they will end."""
+        first = replace(gang, priority=HIGHEST_PRIORITY)
+        question = replace(snapshot, gangs=(first,), standing=tuple(standing))
+        return (await self.planner.preempt(question, gang.key)).placement
 
     async def _make_way(self, priority: int, view: ClusterView) -> None:
         """Keep no place any longer for gangs below `priority`."""

@@ -1,4 +1,4 @@
-"""What relocations mean for a cycle: room that is kept, gangs that wait for it, members to bind."""
+"""Reserved seats: what a cycle charges for relocations, the gangs it holds, members to bind."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_kept(pod: RunningPod) -> bool:
 
 
 def kept(view: ClusterView) -> dict[GangKey, list[tuple[str, Resources]]]:
-    """The seats on which nobody sits yet, by gang: node and request.
+    """The seats that are not taken yet, by gang: node and request.
 
     Without those of reservations: gangs that end in time may use them meanwhile.
     """
@@ -51,7 +51,7 @@ def kept(view: ClusterView) -> dict[GangKey, list[tuple[str, Resources]]]:
 
 
 def placements(view: ClusterView) -> dict[GangKey, Placement]:
-    """Gang of a relocation -> those for whom its seats are, where all have come."""
+    """Gang of a relocation -> the members its seats are for, where all have come."""
     found = {one.gang: progress(one, view).placed for one in view.open}
     return {gang: placed for gang, placed in found.items() if placed is not None}
 
@@ -68,7 +68,7 @@ def _comer(one: Relocation, view: ClusterView) -> GangKey:
 
 
 def _seats(view: ClusterView) -> Sequence[RunningPod]:
-    """The seats as if somebody sat on each."""
+    """The seats as if each was taken."""
     return [
         RunningPod(
             one.gang.namespace,

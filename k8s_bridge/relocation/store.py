@@ -29,7 +29,7 @@ from fourleaf.model.gang import GangKey
 class RelocationStore:
     """One relocation a gang. What writes raises `Fenced` where another leads by now.
 
-    `book` is that of the same term.
+    `ledger` is that of the same term.
     """
 
     records: Records
@@ -97,7 +97,7 @@ class RelocationStore:
         return self._open.pop(gang, None) is not None
 
     async def sweep(self) -> None:
-        """Take up, or delete, relocations that are not as this shelf knows them.
+        """Take up, or delete, relocations that are not as this store knows them.
 
         A request to write one may arrive when another leader has long taken over.
         """
@@ -109,12 +109,12 @@ class RelocationStore:
                 await self._again(found.gang)
 
     async def convert(self) -> None:
-        """Write those anew that are not in the format that is wanted."""
-        wanted = self.records.formats.written
-        await self.put_all(one for one in self if one.format != wanted)
+        """Write those anew that are not in the configured format."""
+        written = self.records.formats.written
+        await self.put_all(one for one in self if one.format != written)
 
     def _readable(self, bodies: Iterable[Body]) -> list[Relocation]:
-        """The relocations that make sense; sealed ones go to the book."""
+        """The relocations that make sense; sealed ones go to the ledger."""
         found = []
         for body in bodies:
             try:
@@ -158,11 +158,11 @@ class RelocationStore:
                 return
 
     async def check_lead(self) -> None:
-        """Make sure that nobody has taken over, before anybody is evicted.
+        """Make sure that no other leader has taken over, before any pod is evicted.
 
-        Raises `Fenced` where somebody has: it writes all pages before it lists relocations, so it
+        Raises `Fenced` where one has: it writes all pages before it lists relocations, so it
         may know nothing of one that was written late, or have given its places to others. Raises
-        `ClusterError` where nobody can say.
+        `ClusterError` where that cannot be read.
         """
         for page in tuple(self.ledger.pages):
             name = page_name(page.leaf, page.part)
@@ -173,7 +173,7 @@ class RelocationStore:
                 return
 
     async def _again(self, gang: GangKey) -> None:
-        """Read the relocation of `gang` into the shelf, as it stands now.
+        """Read the relocation of `gang` into the store, as it stands now.
 
         One of an earlier epoch came late, by a request of a leader that is none any more.
         """

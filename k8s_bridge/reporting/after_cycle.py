@@ -1,4 +1,4 @@
-"""The one decision of this package: what to tell after a cycle."""
+"""After a cycle: which Events and status patches to write. The one decision of this package."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fourleaf.k8s_bridge.reporting.recorder.outgoing import Outgoing
 class AfterCycle:
     """What to write, and what to remember for the next cycle."""
 
-    tells: tuple[Outgoing, ...]
-    told: Reported
+    outgoing: tuple[Outgoing, ...]
+    reported: Reported
 
 
 def after_cycle(before: Reported, facts: CycleFacts) -> AfterCycle:
-    """What has changed since `before`, as far as anybody outside should know.
+    """What has changed since `before`, as far as the cluster's users should know.
 
     Says nothing about pods whose gang was placed: a write would change the version that
     their bindings carry.

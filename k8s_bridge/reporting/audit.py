@@ -36,7 +36,7 @@ def audit_to(where: str) -> Writer:
     path = Path(where)
 
     def append(lines: str) -> None:
-        # Opened each time: whoever rotates the file need not tell us.
+        # Opened each time: a rotation of the file then needs no signal.
         with path.open("a", encoding="utf-8") as file:
             file.write(lines)
 
@@ -91,7 +91,7 @@ class Audit:
         epoch: int,
         snapshot: Snapshot,
         plan: Plan,
-        dropped: Mapping[GangKey, str] | None = None,
+        rejected: Mapping[GangKey, str] | None = None,
     ) -> int:
         """Write a line for each gang of `plan`; how many were written.
 
@@ -107,12 +107,12 @@ class Audit:
             "status": plan.status.value,
             "gap": plan.gap,
         }
-        lost = dropped or {}
+        why_rejected = rejected or {}
         lines: list[dict[str, Any]] = []
         for placement in plan.placements:
             nodes = list(dict.fromkeys(node for _, node in placement.pods))
-            if placement.gang in lost:
-                reason = {"kind": "NotCommitted", "detail": lost[placement.gang]}
+            if placement.gang in why_rejected:
+                reason = {"kind": "NotCommitted", "detail": why_rejected[placement.gang]}
                 lines.append(_line(common, placement.gang, "waiting", nodes, reason))
             else:
                 lines.append(_line(common, placement.gang, "placed", nodes, None))

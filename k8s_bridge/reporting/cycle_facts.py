@@ -1,4 +1,4 @@
-"""What a cycle knows when it is time to tell, and what was told before."""
+"""Cycle facts: what a cycle knows when it is reported, and what was reported before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
 Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
-"""Kind -> (namespace, name) -> object, as watched. Nobody changes them."""
+"""Kind -> (namespace, name) -> object, as watched; never changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class CycleFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReportedReason:
-    """Why a gang waits, as last told: since when this text, and when the last event."""
+    """Why a gang waits, as last reported: since when this text, and when the last event."""
 
     kind: ReasonKind
     text: str

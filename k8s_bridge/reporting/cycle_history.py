@@ -12,7 +12,7 @@ from fourleaf.model.config.spec import API_VERSION
 from fourleaf.model.documents.plan import stage_document
 from fourleaf.model.plan import Plan, Stage
 
-KEPT = 256
+HISTORY_CYCLES = 256
 """How many cycles are remembered."""
 
 
@@ -38,10 +38,10 @@ class CycleNote:
 
 
 class CycleHistory:
-    """Remembers the newest `KEPT` cycles, the newest last."""
+    """Remembers the newest `HISTORY_CYCLES` cycles, the newest last."""
 
     def __init__(self) -> None:
-        self._notes: deque[CycleNote] = deque(maxlen=KEPT)
+        self._notes: deque[CycleNote] = deque(maxlen=HISTORY_CYCLES)
 
     def add(self, cycle_id: str, at: float, report: CycleReport, plan: Plan, lost: int) -> None:
         """Note a cycle that made `plan`."""
@@ -69,7 +69,7 @@ class CycleHistory:
 
 
 class CyclesSource(Protocol):
-    """Whoever can tell of past cycles."""
+    """A source of past cycles."""
 
     def cycles(self) -> tuple[CycleNote, ...]:
         """The newest cycles of this process, the newest last."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.snapshot import Snapshot
 
-MOST_DOMAINS = 1000
+DOMAIN_LIMIT = 1000
 """Fabrics with more leaves than that are reported by spine, and of those the first ones."""
 
 
@@ -41,12 +41,12 @@ def fabric_usage(snapshot: Snapshot) -> FabricUsage:
         by_leaf[leaf.name] = (used, total)
         spine_used, spine_total = by_spine.get(leaf.spine, (0, 0))
         by_spine[leaf.spine] = (spine_used + used, spine_total + total)
-    domains = by_leaf if len(by_leaf) <= MOST_DOMAINS else by_spine
+    domains = by_leaf if len(by_leaf) <= DOMAIN_LIMIT else by_spine
     return FabricUsage(
         fragmentation=_ratio(free_in_all - free_in_whole, free_in_all),
         allocation=_ratio(used_in_all, total_in_all),
         domains=tuple(
-            (name, _ratio(*domain)) for name, domain in list(domains.items())[:MOST_DOMAINS]
+            (name, _ratio(*domain)) for name, domain in list(domains.items())[:DOMAIN_LIMIT]
         ),
     )
 

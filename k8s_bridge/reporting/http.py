@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.runtime.http_server import Address, PlainServer, json_p
 
 
 class StateSource(StatusSource, CyclesSource, Protocol):
-    """Whoever can say how the scheduler is, and what it has done."""
+    """A source of the scheduler's state, and of what it has done."""
 
 
 class StateServer(PlainServer):

@@ -1,7 +1,7 @@
 """Metrics for Prometheus, with a registry of their own.
 
 Every label has few values: kinds of reasons, of objects, of answers, and as many domains of the
-fabric as `fabric_use` tells of at most.
+fabric as `fabric_usage` lists at most.
 """
 
 from __future__ import annotations
@@ -196,11 +196,11 @@ class SchedulerMetrics:
         for phase, seconds in phases.items():
             self._phases.labels(phase).observe(seconds)
 
-    def decided(self, plan: Plan, dropped: int = 0, seconds: float = 0.0) -> None:
+    def decided(self, plan: Plan, rejected: int = 0, seconds: float = 0.0) -> None:
         """`plan` was decided and committed in `seconds`, but for `dropped` of its placements."""
-        placed = len(plan.placements) - dropped
+        placed = len(plan.placements) - rejected
         self._decisions.labels("placed").inc(placed)
-        self._decisions.labels("dropped").inc(dropped)
+        self._decisions.labels("dropped").inc(rejected)
         self._decisions.labels("waiting").inc(len(plan.waiting))
         self._gap.set(math.nan if plan.gap is None else plan.gap)
         self.pending(entry.reason.kind for entry in plan.waiting)
@@ -254,7 +254,7 @@ class SchedulerMetrics:
     def watches(self, ages: Mapping[Kind, float]) -> None:
         """Seconds since the watch of each kind last said anything."""
         for kind, seconds in ages.items():
-            self._watch_age.labels(_named(kind)).set(seconds)
+            self._watch_age.labels(_kind_name(kind)).set(seconds)
 
     def learnt(self, seconds: float) -> None:
         """A watch event reached the model `seconds` after it had arrived."""
@@ -278,6 +278,6 @@ class SchedulerMetrics:
         self._requested = dict(totals)
 
 
-def _named(kind: Kind) -> str:
+def _kind_name(kind: Kind) -> str:
     """`pods`, `podgroups.scheduling.x-k8s.io`: what kubectl calls it."""
     return f"{kind.plural}.{kind.group}" if kind.group else kind.plural

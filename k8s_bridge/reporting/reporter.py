@@ -48,9 +48,9 @@ from fourleaf.model.plan import Plan
 from fourleaf.solver.process.guarded_call import nothing_placed
 
 Requests = Mapping[tuple[str, str, int], int]
-EVERY = 5.0
+MEASURE_SECONDS = 5.0
 """Seconds between two measurements of what changes slowly."""
-HUNG = 60.0
+HUNG_CYCLE_SECONDS = 60.0
 """Seconds after which a cycle that has not ended counts as hung."""
 
 
@@ -62,7 +62,7 @@ class _Bound:
 
 
 class Reporter:
-    """Hears of everything and passes it on; nothing here decides or delays anything."""
+    """Observer of everything that happens; records it, and decides or delays nothing."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Reporter:
         self._metrics = metrics
         self._audit = audit
         self._requests = {} if requests is None else requests
-        self._told = Reported()
+        self._reported = Reported()
         self._bound: dict[str, _Bound] = {}
         self._gangs: dict[GangKey, Gang] = {}
         self._queue: tuple[Queued, ...] = ()
@@ -91,12 +91,12 @@ class Reporter:
         self._last: LastCycle | None = None
         self._notes = CycleHistory()
         self._sealed: frozenset[str] = frozenset()
-        self._beat = scheduler.clock.monotonic()
+        self._last_alive = scheduler.clock.monotonic()
         self._cycle_began: float | None = None
         self._log = structlog.get_logger(__name__)
 
     async def run(self) -> None:
-        """Write what is told, and measure, until cancelled."""
+        """Write what is recorded, and measure, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.recorder.run())
             tasks.create_task(self._measure())
@@ -107,7 +107,7 @@ class Reporter:
 
     def committing(self, plan: tuple[CommitRequest, ...]) -> None:
         """These pods are about to be bound: a status written now would spoil their versions."""
-        self.recorder.hush((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
+        self.recorder.discard((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
 
     def cycle(self, report: CycleReport) -> None:
         """A cycle has ended."""
@@ -124,7 +124,7 @@ class Reporter:
         self._queue = self._queued(report, plan)
         if report.plan is not None:
             self._decided(report, report.plan, lost, seconds)
-        self._tell(report, plan)
+        self._report(report, plan)
 
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
@@ -136,49 +136,49 @@ class Reporter:
         gang = self._gangs.pop(commit.gang, None)
         if gang is not None:
             self._metrics.bound(max(0.0, self._scheduler.clock.wall() - gang.created))
-        self.recorder.tell(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
+        self.recorder.record(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
 
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back."""
         self._bound.pop(commit.name, None)
         pod = Regarding.pod(commit.members[0].pod)
         note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
-        self.recorder.tell([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
+        self.recorder.record([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
 
     def judged(self, node: str, judgement: Judgement) -> None:
         """A node is dead, is heard again, or is well again."""
-        self.recorder.tell(what_was_judged(node, judgement, self._scheduler.cache.objects))
+        self.recorder.record(what_was_judged(node, judgement, self._scheduler.cache.objects))
 
     def evicted(self, one: Relocation, leaver: Leaver) -> None:
-        """A pod was told to go."""
+        """A pod is being evicted."""
         self._metrics.evicted(one.purpose)
-        self.recorder.tell([what_was_evicted(one, leaver)])
+        self.recorder.record([what_was_evicted(one, leaver)])
 
     def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
         """A pod should go and may not."""
-        self.recorder.tell([what_is_forbidden(one, leaver, why)])
+        self.recorder.record([what_is_forbidden(one, leaver, why)])
 
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, and cannot be repaired for now."""
-        self.recorder.tell([what_is_stranded(gang, pod, why)])
+        self.recorder.record([what_is_stranded(gang, pod, why)])
 
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """A relocation is over."""
         self._metrics.relocated(one.purpose, served=not why, seconds=seconds)
-        self.recorder.tell(what_was_relocated(one, why))
+        self.recorder.record(what_was_relocated(one, why))
 
     def config_read(self, before: ConfigState, after: ConfigState) -> None:
         """The config was read again."""
         self._metrics.config(after.valid)
         namespace = self._scheduler.options.config_namespace
-        self.recorder.tell(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
+        self.recorder.record(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
 
     def learnt(self, seconds: float) -> None:
         """An event of a watch is in the model, that long after it came."""
         self._metrics.learnt(seconds)
 
     def lead_lost(self) -> None:
-        """Somebody else leads now, and tells what there is to tell."""
+        """Another replica leads now, and reports what there is to report."""
         self.recorder.clear()
         self._bound.clear()
         self._gangs.clear()
@@ -200,7 +200,7 @@ class Reporter:
             leader=scheduler.leading and scheduler.gate.is_open,
             holder=scheduler.election.leader,
             epoch=scheduler.epoch,
-            beat_age=scheduler.clock.monotonic() - self._beat,
+            beat_age=scheduler.clock.monotonic() - self._last_alive,
             unsynced=scheduler.unsynced,
             cycles=tuple(self._cycles.items()),
             last=self._last,
@@ -258,32 +258,32 @@ class Reporter:
             for one in plan.waiting
         )
 
-    def _tell(self, report: CycleReport, plan: Plan) -> None:
+    def _report(self, report: CycleReport, plan: Plan) -> None:
         reading = report.reading
         cache = self._scheduler.cache
         now = self._scheduler.clock.wall()
         facts = CycleFacts(reading.snapshot, plan, cache.objects, reading.problems, now)
-        news = after_cycle(self._told, facts)
-        self._told = news.told
-        self.recorder.tell(news.tells)
+        after = after_cycle(self._reported, facts)
+        self._reported = after.reported
+        self.recorder.record(after.outgoing)
 
-    def _tell_records(self, use: LedgerUse) -> None:
+    def _report_records(self, use: LedgerUse) -> None:
         self._metrics.ledger(use)
         sealed = {one.name: one for one in use.sealed}
         new = [one for name, one in sealed.items() if name not in self._sealed]
         self._sealed = frozenset(sealed)
-        self.recorder.tell(what_is_sealed(self._scheduler.options.namespace, new))
+        self.recorder.record(what_is_sealed(self._scheduler.options.namespace, new))
 
     async def _measure(self) -> None:
         scheduler = self._scheduler
         while True:
             now = scheduler.clock.monotonic()
-            if self._cycle_began is None or now - self._cycle_began < HUNG:
-                self._beat = now
+            if self._cycle_began is None or now - self._cycle_began < HUNG_CYCLE_SECONDS:
+                self._last_alive = now
             self._metrics.leading(scheduler.leading and scheduler.gate.is_open)
             self._metrics.requests(self._requests)
             self._metrics.nodes(scheduler.verdicts)
-            self._tell_records(scheduler.ledger)
+            self._report_records(scheduler.ledger)
             health = scheduler.informers.health()
             self._metrics.watches(
                 {
@@ -293,7 +293,7 @@ class Reporter:
             )
             if not scheduler.unsynced:
                 self._metrics.fabric(fabric_usage(scheduler.cache.reading().snapshot))
-            await scheduler.clock.sleep(EVERY)
+            await scheduler.clock.sleep(MEASURE_SECONDS)
 
 
 def _version() -> str:

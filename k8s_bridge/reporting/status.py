@@ -63,7 +63,7 @@ class Status:
 
 
 class StatusSource(Protocol):
-    """Whoever can say how the scheduler is."""
+    """A source of the scheduler's state."""
 
     def status(self) -> Status:
         """The state at this moment. Quick: it is asked for by probes."""

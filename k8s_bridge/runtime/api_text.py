@@ -8,13 +8,13 @@ from fourleaf.model.problems import Problem
 from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.reasons.text import sentence
 
-MOST_BYTES = 1024
+TEXT_LIMIT_BYTES = 1024
 """How long the note of an event may be; conditions keep to it too."""
 _CUT = "..."
 
 
-def told(reason: Reason) -> str:
-    """Why a gang waits, and what would let it start, in at most `MOST_BYTES` bytes.
+def reason_text(reason: Reason) -> str:
+    """Why a gang waits, and what would let it start, in at most `TEXT_LIMIT_BYTES` bytes.
 
     `KIND: sentence. To unblock: step; step.`
     """
@@ -32,7 +32,7 @@ def complaint(problem: Problem) -> str:
     return clipped(f"{field}{problem.message}. {problem.advice}")
 
 
-def clipped(text: str, most: int = MOST_BYTES) -> str:
+def clipped(text: str, most: int = TEXT_LIMIT_BYTES) -> str:
     """`text`, or as much of its start as fits into `most` bytes of UTF-8, whole characters."""
     data = text.encode(errors="replace")
     if len(data) <= most:

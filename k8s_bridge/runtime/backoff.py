@@ -7,9 +7,9 @@ import random
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.randomness import chance as source
 
-FIRST = 0.05
+FIRST_WAIT_SECONDS = 0.05
 """Seconds, at most, before the second attempt."""
-MOST = 5.0
+WAIT_LIMIT_SECONDS = 5.0
 """Seconds, at most, before any attempt."""
 
 
@@ -19,8 +19,8 @@ class Backoff:
     def __init__(
         self,
         clock: Clock,
-        first: float = FIRST,
-        most: float = MOST,
+        first: float = FIRST_WAIT_SECONDS,
+        most: float = WAIT_LIMIT_SECONDS,
         chance: random.Random | None = None,
     ) -> None:
         self._clock = clock

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-WALL = 1_767_225_600.0
+START_SECONDS = 1_767_225_600.0
 """What `wall` starts with: the first second of 2026, UTC."""
-MOST_TURNS = 1_000_000
-"""Turns of the loop, at one moment, after which somebody is taken to spin."""
+TURN_LIMIT = 1_000_000
+"""Turns of the loop, at one moment, after which a task is taken to spin."""
 
 
 class VirtualClock:
@@ -24,7 +24,7 @@ class VirtualClock:
     of asyncio's own event loops.
     """
 
-    def __init__(self, wall: float = WALL) -> None:
+    def __init__(self, wall: float = START_SECONDS) -> None:
         self._now = 0.0
         self._wall = wall
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
@@ -121,16 +121,16 @@ class VirtualClock:
         woken.set_result(None)
 
     async def _rest(self, work: asyncio.Task[Any] | None = None) -> None:
-        """Until all other tasks wait and nobody holds the clock, or `work` is done."""
+        """Until all other tasks wait and the clock is not held, or `work` is done."""
         loop = asyncio.get_running_loop()
-        # no public call tells whether a loop has anything left to do now
+        # no public call says whether a loop has anything left to do now
         ready = getattr(loop, "_ready", None)
         if ready is None:
             raise RuntimeError(
                 f"virtual clock: a {type(loop).__name__} does not show whether it is idle; "
                 "run on asyncio's own event loop"
             )
-        for _ in range(MOST_TURNS):
+        for _ in range(TURN_LIMIT):
             await asyncio.sleep(0)
             if work is not None and work.done():
                 return

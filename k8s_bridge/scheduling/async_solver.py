@@ -46,7 +46,7 @@ class AsyncSolver:
         return await loop.run_in_executor(self._thread, self._client.repair, snapshot)
 
     async def preempt(self, snapshot: Snapshot, gang: GangKey) -> PreemptionPlan:
-        """Whom to evict for a waiting gang; see `SolverClient.preempt`."""
+        """The victims to evict for a waiting gang; see `SolverClient.preempt`."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._client.preempt, snapshot, gang)
 
@@ -78,5 +78,5 @@ class Planner(Protocol):
         ...
 
     async def earliest(self, snapshot: Snapshot, gang: GangKey) -> Start:
-        """When and where a waiting gang could start, if nobody new came."""
+        """When and where a waiting gang could start, if no further gang came."""
         ...

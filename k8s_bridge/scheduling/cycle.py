@@ -50,7 +50,7 @@ class CycleReport:
 
 
 class CycleObserver(Protocol):
-    """Hears of every cycle, and tells others."""
+    """Observes every cycle."""
 
     def cycle_begins(self) -> None:
         """A cycle starts."""

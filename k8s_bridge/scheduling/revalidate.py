@@ -127,9 +127,9 @@ def _with_devices(
         bare = [CommitRequest(one.gang, _members(one, pods, repeat(()))) for one, pods in placed]
         return bare, []
     seats = [
-        (node, (asked[pod].gpus, asked[pod].wants))
+        (node, (by_pod[pod].gpus, by_pod[pod].wants))
         for placement, _ in placed
-        for asked in [_requests(gangs[placement.gang])]
+        for by_pod in [_requests(gangs[placement.gang])]
         for pod, node in placement.pods
     ]
     reading = cache.reading()
@@ -137,7 +137,7 @@ def _with_devices(
     dealt = shares(seats, free_on(nodes, reading.snapshot, ledger, cache))
     devices = iter(dealt.devices)
     claiming = DeviceClaims(reading, ledger) if cache.config.spec.devices.mode == "dra" else None
-    wanted, late = [], []
+    requests, late = [], []
     for placement, pods in placed:
         members = _members(placement, pods, devices)
         if claiming is not None:
@@ -150,8 +150,8 @@ def _with_devices(
             why = f"devices of node {short[0]} have been taken meanwhile"
             late.append(Rejected(placement.gang, why, conflict=True))
         else:
-            wanted.append(CommitRequest(placement.gang, members))
-    return wanted, late
+            requests.append(CommitRequest(placement.gang, members))
+    return requests, late
 
 
 def _requests(gang: Gang) -> dict[str, Resources]:

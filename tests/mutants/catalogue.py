@@ -219,7 +219,7 @@ MUTANTS = (
         "silence of everybody",
         "when nobody is heard, as while the API is away, everybody counts as silent",
         "k8s_bridge/node_health/heartbeats.py",
-        "return 0.0 if now - self._newest > TOGETHER else now - heard",
+        "return 0.0 if now - self._newest > COMMON_SILENCE_SECONDS else now - heard",
         "return now - heard",
         "tests/k8s_bridge/node_health/test_heartbeats.py::test_a_silence_of_everybody_counts_for_nobody",
     ),

@@ -69,8 +69,9 @@ FORMATS = (
         "format: room in the widest",
         "a page that is full in the newer format can never be written in the older one again",
         "k8s_bridge/ledger/formats/codec.py",
-        "return LARGEST - RESERVE - len(orjson.dumps(v1.page_content(page)))",
-        "return LARGEST - RESERVE - sum(map(len, FORMATS[page.format].page(page).values()))",
+        "return RECORD_LIMIT_BYTES - PAGE_RESERVE_BYTES - len(orjson.dumps(v1.page_content(page)))",
+        "return RECORD_LIMIT_BYTES - PAGE_RESERVE_BYTES"
+        " - sum(map(len, FORMATS[page.format].page(page).values()))",
         f"{CODEC}::test_room_is_counted_in_the_widest_format",
     ),
     Mutant(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from fourleaf.k8s_bridge.runtime.virtual_clock import WALL, VirtualClock
+from fourleaf.k8s_bridge.runtime.virtual_clock import START_SECONDS, VirtualClock
 from tests.simulation.clocks import MachineClock
 
 
@@ -31,7 +31,7 @@ async def test_a_fast_clock_wakes_early() -> None:
     assert times == [10]
     assert round(machine.monotonic(), 3) == 26
     machine.jump = 3600
-    assert machine.wall() == WALL + 3620
+    assert machine.wall() == START_SECONDS + 3620
 
 
 async def test_a_pause_delays_who_sleeps() -> None:

@@ -24,7 +24,7 @@ from fourleaf.k8s_bridge.cluster.live.transport import (
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
 from fourleaf.k8s_bridge.cluster.slim import event_of, page_of
 
-PAGE = 2500
+PAGE_OBJECTS = 2500
 """Objects in one page of a list."""
 
 CONNECTIONS = 64 + 32
@@ -63,12 +63,12 @@ class LiveCluster:
         cached: bool = False,
         fields: str = "",
     ) -> Listing:
-        """All objects of `kind`; see `Cluster.list`. Read in pages of `PAGE` unless cached."""
+        """All objects of `kind`; see `Cluster.list`. In pages of `PAGE_OBJECTS`, or cached."""
         query = _selectors(labels, fields)
         if cached:
             return await self._pages(kind, namespace, query | {"resourceVersion": "0"})
         try:
-            return await self._pages(kind, namespace, query | {"limit": str(PAGE)})
+            return await self._pages(kind, namespace, query | {"limit": str(PAGE_OBJECTS)})
         except Gone:
             # the version of the first page was compacted away; in one piece it cannot be
             return await self._pages(kind, namespace, query)

@@ -18,7 +18,7 @@ from yaml import YAMLError
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 
-REREAD = 30.0
+REREAD_SECONDS = 30.0
 """Seconds after which a projected token is looked at again, and at least between reloads."""
 
 _UNREADABLE = (
@@ -76,7 +76,7 @@ class Credentials:
 
     async def authorization(self) -> str:
         """What goes into the Authorization header, "" for nothing."""
-        if time.monotonic() - self._read_at > REREAD:
+        if time.monotonic() - self._read_at > REREAD_SECONDS:
             self._read_at = time.monotonic()
             key = await self.configuration.get_api_key_with_prefix("BearerToken")
             self._authorization = key or ""
@@ -85,7 +85,7 @@ class Credentials:
     async def reload(self) -> None:
         """Read everything again after a 401: a file or a plugin may know a newer token."""
         async with self._reloading:
-            if time.monotonic() - self._reloaded_at > REREAD:
+            if time.monotonic() - self._reloaded_at > REREAD_SECONDS:
                 await self._read()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""HTTP to the apiserver: one session, errors told apart by whether anything was sent."""
+"""HTTP to the apiserver: one session, errors by whether anything was sent."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 """Any JSON is YAML, and goes by this name to servers of every age."""
 USER_AGENT = "fourleaf"
-CONNECT = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds to get a connection."""
 
-ANSWER = 60.0
+ANSWER_SECONDS = 60.0
 """Seconds for an answer: what the apiserver gives itself for one."""
 
-SILENCE = 150.0
+WATCH_SILENCE_SECONDS = 150.0
 """Seconds without a byte after which a watch counts as dead: a bookmark comes each minute."""
 
 _NOTHING_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
@@ -47,11 +47,11 @@ class Transport:
             connector=aiohttp.TCPConnector(limit=connections, ssl=tls, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"Accept-Encoding": "identity", "User-Agent": USER_AGENT},
-            timeout=aiohttp.ClientTimeout(total=ANSWER, connect=CONNECT),
+            timeout=aiohttp.ClientTimeout(total=ANSWER_SECONDS, connect=CONNECT_SECONDS),
             read_bufsize=_READ_BUFFER,
         )
         # aiohttp repeats a PUT or DELETE whose connection broke; if the first one was done, the
-        # second fails its precondition and would be taken for somebody else's write
+        # second fails its precondition and would be taken for another client's write
         self._session._retry_connection = False
 
     async def request(
@@ -142,7 +142,9 @@ class Stream:
     async def __aenter__(self) -> Streamed:
         transport, what = self._transport, f"{self._verb} {self._path}"
         traffic = transport._traffic
-        timeout = aiohttp.ClientTimeout(total=None, connect=CONNECT, sock_read=SILENCE)
+        timeout = aiohttp.ClientTimeout(
+            total=None, connect=CONNECT_SECONDS, sock_read=WATCH_SILENCE_SECONDS
+        )
         try:
             self._answer = await transport._send(
                 "GET", self._path, accept=self._accept, timeout=timeout
@@ -178,19 +180,19 @@ class Stream:
                 self._transport._traffic.received += len(chunk)
                 yield chunk
         except _NO_ANSWER:
-            # a watch that breaks has ended: whoever reads it goes on from the last version
+            # a watch that breaks has ended: its reader goes on from the last version
             return
 
 
 def _unsent(what: str, error: Exception) -> Throttled:
-    return Throttled(f"{what}: no connection, nothing was sent: {_said(error)}")
+    return Throttled(f"{what}: no connection, nothing was sent: {_error_text(error)}")
 
 
 def _unanswered(what: str, error: Exception) -> Ambiguous:
-    return Ambiguous(f"{what}: sent, but not answered: {_said(error)}")
+    return Ambiguous(f"{what}: sent, but not answered: {_error_text(error)}")
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__} {error}".strip()
 
 

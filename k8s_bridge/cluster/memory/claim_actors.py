@@ -99,7 +99,7 @@ class ClaimController:
             self._store.update(PODS, pod, body, "status")
 
     def _look_after(self, claim: StoredObject) -> None:
-        """Take dead pods off a claim, free what nobody uses any more, let go what may go."""
+        """Take dead pods off a claim, free what is no longer used, delete what may go."""
         body = claim.whole()
         status = body.get("status") or {}
         users = status.get("reservedFor") or []

@@ -28,7 +28,7 @@ class WatchJournal:
         self._waiting: dict[asyncio.Event, None] = {}
 
     def add(self, change: StoredChange) -> None:
-        """Add the newest change and wake whoever waits for it."""
+        """Add the newest change and wake the watches that wait for it."""
         self._changes.append(change)
         if len(self._changes) > self._keep:
             self.compact(self._changes[0].version)

@@ -1,4 +1,4 @@
-"""Objects as the store keeps them: bytes that nobody can change."""
+"""Objects as the store keeps them: bytes, which cannot change."""
 
 from __future__ import annotations
 

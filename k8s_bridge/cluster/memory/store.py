@@ -74,10 +74,10 @@ class MemoryStore:
     def find_exact(self, kind: Kind, target: Target) -> StoredObject:
         """The object, with the UID and version of `target` where given, else `Conflict`."""
         found = self.find(kind, target)
-        for name, wanted in (("uid", target.uid), ("resourceVersion", target.version)):
+        for name, expected in (("uid", target.uid), ("resourceVersion", target.version)):
             present = found.metadata[name]
-            if wanted and wanted != present:
-                message = f'{kind.plural} "{target}": {name} is {present}, not {wanted}'
+            if expected and expected != present:
+                message = f'{kind.plural} "{target}": {name} is {present}, not {expected}'
                 raise Conflict(message, 409, "Conflict")
         return found
 
@@ -177,7 +177,7 @@ class MemoryStore:
         self.remove(self.find(PODS, Target(namespace, name)))
 
     def bookmark(self) -> None:
-        """Tell every watch how far it has got."""
+        """Send every watch a bookmark."""
         for journal in self._journals.values():
             journal.add(StoredChange(self.version))
 

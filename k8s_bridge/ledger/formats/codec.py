@@ -11,7 +11,7 @@ import orjson
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.formats import v1, v2
 from fourleaf.k8s_bridge.ledger.formats.envelope import (
-    LARGEST,
+    RECORD_LIMIT_BYTES,
     Annotations,
     format_of,
     lease_body,
@@ -22,7 +22,7 @@ from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, page_name
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Page
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord, SealedRecord
 
-RESERVE = 10 * 1024
+PAGE_RESERVE_BYTES = 10 * 1024
 """Bytes of a page that no new entry takes: entries grow when their commits roll back."""
 
 _Record = TypeVar("_Record")
@@ -68,7 +68,7 @@ def room_on(page: Page) -> int:
 
     Counted in format 1, the widest: every page can be written back in it at any time.
     """
-    return LARGEST - RESERVE - len(orjson.dumps(v1.page_content(page)))
+    return RECORD_LIMIT_BYTES - PAGE_RESERVE_BYTES - len(orjson.dumps(v1.page_content(page)))
 
 
 def entry_size(entry: Entry) -> int:
@@ -111,8 +111,8 @@ def read_as(
 __all__ = [
     "FORMATS",
     "KNOWN",
-    "LARGEST",
-    "RESERVE",
+    "PAGE_RESERVE_BYTES",
+    "RECORD_LIMIT_BYTES",
     "BadRecord",
     "RecordFormat",
     "SealedRecord",

@@ -2,7 +2,7 @@
 
 From format 2 on, a record says outside its content which format that is in, and which nodes and
 gangs it is about. So a version that cannot read the content knows what to leave alone. Format 1
-came before there was any other, and has no envelope: whoever reads records knows it.
+came before there was any other, and has no envelope: every reader knows it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, RECORD
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord, Sealed, SealedRecord
 from fourleaf.model.gang import GangKey
 
-LARGEST = 250 * 1024
+RECORD_LIMIT_BYTES = 250 * 1024
 """Bytes of a record; the API refuses annotations of more than 256 KiB."""
 
 OLDEST = 1
 """The format of a record that names none."""
 
-DIGITS = 9
-"""Of the number of a format, at most: longer text is no number of anybody's."""
+FORMAT_DIGITS = 9
+"""Of the number of a format, at most: longer text is no format's number."""
 
 Annotations = dict[str, str]
 
@@ -55,16 +55,16 @@ def said_in(content: Any, number: int = OLDEST, about: Any = None) -> Annotation
 
 
 def lease_body(
-    name: str, record: str, said: Annotations, version: str, epoch: int, writer: str
+    name: str, record: str, annotations: Annotations, version: str, epoch: int, writer: str
 ) -> Body:
     """The Lease that a record is written as. Raises `BadRecord` where it is too large."""
-    size = sum(map(len, said.values()))
-    if size > LARGEST:
-        raise BadRecord(f"lease {name} would hold {size} bytes, above {LARGEST}")
+    size = sum(map(len, annotations.values()))
+    if size > RECORD_LIMIT_BYTES:
+        raise BadRecord(f"lease {name} would hold {size} bytes, above {RECORD_LIMIT_BYTES}")
     metadata: Body = {
         "name": name,
         "labels": {"app.kubernetes.io/name": "fourleaf", RECORD: record},
-        "annotations": said,
+        "annotations": annotations,
     }
     if version:
         metadata["resourceVersion"] = version
@@ -80,10 +80,10 @@ def lease_body(
 
 def format_of(body: Body, known: Iterable[int]) -> int:
     """The format of a record. Raises `SealedRecord` where it is not one of those `known`."""
-    text = _said(body).get(FORMAT)
+    text = _annotations(body).get(FORMAT)
     if text is None:
         return OLDEST
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else 0
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= FORMAT_DIGITS else 0
     readable = sorted(known)
     if number not in readable:
         why = f"format {text!r} is unknown; this version reads {', '.join(map(str, readable))}"
@@ -93,10 +93,10 @@ def format_of(body: Body, known: Iterable[int]) -> int:
 
 def sealed(body: Body, why: str) -> SealedRecord:
     """The error for a record that cannot be read, with what its envelope says."""
-    said = _said(body)
+    annotations = _annotations(body)
     about: About | None
     try:
-        about = About.model_validate_json(said.get(ABOUT, ""))
+        about = About.model_validate_json(annotations.get(ABOUT, ""))
     except ValidationError:
         about = None
     metadata = body.get("metadata") or {}
@@ -104,7 +104,7 @@ def sealed(body: Body, why: str) -> SealedRecord:
         Sealed(
             name=name_of(body),
             record=str((metadata.get("labels") or {}).get(RECORD, "")),
-            format=said.get(FORMAT, str(OLDEST)),
+            format=annotations.get(FORMAT, str(OLDEST)),
             why=why,
             nodes=frozenset(about.nodes) if about else frozenset(),
             gangs=frozenset(_key(text) for text in about.gangs) if about else frozenset(),
@@ -118,7 +118,7 @@ def sealed(body: Body, why: str) -> SealedRecord:
 def parsed(body: Body, annotation: str, model: type[_Model]) -> _Model:
     """What an annotation of a record says. Raises `BadRecord`."""
     try:
-        return model.model_validate_json(_said(body).get(annotation, ""))
+        return model.model_validate_json(_annotations(body).get(annotation, ""))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or annotation
@@ -147,7 +147,7 @@ def epoch_of(body: Body) -> int:
     return epoch_read((body.get("spec") or {}).get("leaseTransitions"))
 
 
-def _said(body: Body) -> Annotations:
+def _annotations(body: Body) -> Annotations:
     return (body.get("metadata") or {}).get("annotations") or {}
 
 

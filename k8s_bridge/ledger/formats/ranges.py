@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MOST = 4096
+DEVICE_LIMIT = 4096
 """No node has a device of that number; a record that says so makes no sense."""
 
 
@@ -25,7 +25,7 @@ def numbers(text: str) -> tuple[int, ...]:
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
         run = range(int(first), int(last or first) + 1)
-        if not run or run[-1] >= MOST:
+        if not run or run[-1] >= DEVICE_LIMIT:
             raise ValueError(f"{part!r} is not a range of devices")
         found += run
     return tuple(found)

@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.reporting.recorder.outgoing import StatusPatch, target_
 from fourleaf.model.readers.pods.gpu_claims import fault_of
 from fourleaf.model.snapshot import RunningPod
 
-MOST = 1024
+LISTED_PODS = 1024
 """Pods that a status lists by name; it counts all."""
 
 
@@ -26,17 +26,17 @@ def what_of_claims(facts: CycleFacts) -> list[StatusPatch]:
     for pod in facts.snapshot.running:
         if pod.claim:
             users[pod.namespace, pod.claim].append(pod)
-    tells = []
+    outgoing = []
     for where, body in claims.items():
         status = _status(body, users.get(where, ()), facts.now)
         seen = body.get("status") or {}
         if any(seen.get(key) != value for key, value in status.items()):
-            tells.append(StatusPatch(GPU_CLAIMS, target_of(body), status))
-    return tells
+            outgoing.append(StatusPatch(GPU_CLAIMS, target_of(body), status))
+    return outgoing
 
 
 def _status(body: Body, users: Sequence[RunningPod], now: float) -> Body:
-    listed = sorted(users, key=lambda pod: pod.name)[:MOST]
+    listed = sorted(users, key=lambda pod: pod.name)[:LISTED_PODS]
     seen = (body.get("status") or {}).get("conditions") or []
     fault = fault_of(body)
     valid = {

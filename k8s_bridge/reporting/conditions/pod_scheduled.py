@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.reporting.recorder.outgoing import (
     StatusPatch,
     target_of,
 )
-from fourleaf.k8s_bridge.runtime.api_text import clipped, second, told
+from fourleaf.k8s_bridge.runtime.api_text import clipped, reason_text, second
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -24,7 +24,7 @@ UNSCHEDULABLE = "Unschedulable"
 """The reason that kubectl and the autoscalers look for."""
 
 RETELL_SECONDS = 60.0
-"""How long a text stands while only its numbers change: each telling writes to every pod."""
+"""How long a text stands while only its numbers change: each change writes to every pod."""
 
 REMIND_SECONDS = 1800.0
 """When an event is repeated: the API forgets events after an hour."""
@@ -33,25 +33,25 @@ REMIND_SECONDS = 1800.0
 def what_waits(
     before: Reported, facts: CycleFacts
 ) -> tuple[list[Outgoing], dict[GangKey, ReportedReason]]:
-    """What is to be told about the gangs that wait, and what has been told then."""
+    """Events and patches for the gangs that wait, and what has been reported then."""
     gangs = {gang.key: gang for gang in facts.snapshot.gangs}
-    tells: list[Outgoing] = []
+    outgoing: list[Outgoing] = []
     said: dict[GangKey, ReportedReason] = {}
     for entry in facts.plan.waiting:
         gang = gangs.get(entry.gang)
         if gang is None:
             continue
         earlier = before.gangs.get(gang.key)
-        now = _steady(earlier, entry.reason.kind, told(entry.reason), facts.now)
+        now = _steady(earlier, entry.reason.kind, reason_text(entry.reason), facts.now)
         said[gang.key] = now
         pods = list(_free_pods(gang, facts.pods))
         for pod in pods:
             status = with_condition(pod, now.text, facts.now)
             if status is not None:
-                tells.append(StatusPatch(PODS, target_of(pod), status))
+                outgoing.append(StatusPatch(PODS, target_of(pod), status))
         if pods and (earlier is None or now.event_at != earlier.event_at):
-            tells.append(_event(gang.key, pods[0], now))
-    return tells, said
+            outgoing.append(_event(gang.key, pods[0], now))
+    return outgoing, said
 
 
 def _steady(
@@ -94,11 +94,11 @@ def with_condition(pod: Body, text: str, now: float) -> Body | None:
     """
     seen: list[Body] = (pod.get("status") or {}).get("conditions") or []
     old: Body = next((c for c in seen if c.get("type") == SCHEDULED), {})
-    wanted = {"type": SCHEDULED, "status": "False", "reason": UNSCHEDULABLE, "message": text}
-    if wanted.items() <= old.items():
+    condition = {"type": SCHEDULED, "status": "False", "reason": UNSCHEDULABLE, "message": text}
+    if condition.items() <= old.items():
         return None
     since = old.get("lastTransitionTime") if old.get("status") == "False" else None
-    new: dict[str, Any] = {**old, **wanted, "lastTransitionTime": since or second(now)}
+    new: dict[str, Any] = {**old, **condition, "lastTransitionTime": since or second(now)}
     if not old:
         return {"conditions": [*seen, new]}
     return {"conditions": [new if c is old else c for c in seen]}

@@ -15,24 +15,24 @@ _NAMED = 8
 def what_was_bound(
     gang: GangKey, members: Sequence[tuple[Target, str]], group: Regarding | None = None
 ) -> list[Event]:
-    """What to tell once all `members` (pod, node) of `gang` are bound.
+    """Events once all `members` (pod, node) of `gang` are bound.
 
     `group` is the PodGroup, where the gang has one; else its first pod stands for the gang, but
     for a gang of one pod, of which nothing is to be said beyond what is said of the pod.
     """
     if not members:
         return []
-    tells = [
+    outgoing = [
         Event(Regarding.pod(pod), "Scheduled", f"Assigned {pod} to {node}", "Binding")
         for pod, node in members
     ]
     if len(members) == 1 and group is None:
-        return tells
+        return outgoing
     nodes = list(dict.fromkeys(node for _, node in members))
     places = ", ".join(nodes[:_NAMED])
     if len(nodes) > _NAMED:
         places += f" and {len(nodes) - _NAMED} more"
     pods = "1 pod" if len(members) == 1 else f"{len(members):,} pods"
     note = clipped(f"Gang {gang}: {pods} bound to {places}")
-    tells.append(Event(group or Regarding.pod(members[0][0]), "GangBound", note, "Binding"))
-    return tells
+    outgoing.append(Event(group or Regarding.pod(members[0][0]), "GangBound", note, "Binding"))
+    return outgoing

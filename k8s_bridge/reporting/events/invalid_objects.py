@@ -17,12 +17,12 @@ def what_is_wrong(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], 
     What is wrong with objects that are not watched, or with none in particular, is for logs.
     """
     errors = frozenset(problem for problem in facts.problems if problem.is_error)
-    tells: list[Outgoing] = []
+    outgoing: list[Outgoing] = []
     for problem in facts.problems:
         if problem in errors and problem not in before.problems:
-            regarding = _named(problem.object, facts.objects)
+            regarding = _regarding(problem.object, facts.objects)
             if regarding is not None:
-                tells.append(
+                outgoing.append(
                     Event(
                         regarding,
                         "Invalid",
@@ -32,10 +32,10 @@ def what_is_wrong(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], 
                         warning=True,
                     )
                 )
-    return tells, errors
+    return outgoing, errors
 
 
-def _named(title: str, objects: Objects) -> Regarding | None:
+def _regarding(title: str, objects: Objects) -> Regarding | None:
     """The watched object that problems call `title` (`Pod ml/bert-0`)."""
     name, _, where = title.partition(" ")
     namespace, _, last = where.rpartition("/")
@@ -48,7 +48,7 @@ def _named(title: str, objects: Objects) -> Regarding | None:
 
 
 def what_of_config(before: ConfigState, after: ConfigState, config_map: Regarding) -> list[Event]:
-    """What to tell when the config was read again: `ConfigInvalid`, or `ConfigReloaded`."""
+    """Events for a config that was read again: `ConfigInvalid`, or `ConfigReloaded`."""
     if after.problems and after.problems != before.problems:
         note = "; ".join(complaint(problem) for problem in after.problems)
         kept = "The config that was in force stays: "

@@ -19,7 +19,7 @@ _CAUSES = {
 
 
 def what_was_judged(node: str, judgement: Judgement, objects: Objects) -> list[Event]:
-    """An event about a node that is there; about one that is gone nobody would read it."""
+    """An event about a node that is there; about one that is gone it would not be read."""
     body = objects.get(NODES, {}).get(("", node))
     if body is None:
         return []

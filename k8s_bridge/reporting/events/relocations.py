@@ -1,4 +1,4 @@
-"""Pods that were told to go, or cannot be, and gangs that have been relocated."""
+"""Relocation events: pods evicted, or not evictable now, and gangs that have been relocated."""
 
 from __future__ import annotations
 

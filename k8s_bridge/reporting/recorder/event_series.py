@@ -92,7 +92,7 @@ class Series:
 def event_body(
     event: Event, instance: str, now: float, number: int, controller: str = CONTROLLER
 ) -> Body:
-    """The Event as events.k8s.io/v1 takes it; `number` tells those of one moment apart."""
+    """The Event as events.k8s.io/v1 takes it; `number` makes those of one moment differ."""
     about = event.regarding
     stem = about.name.encode()[:_NAME_BYTES].decode(errors="ignore").rstrip("-.")
     return {

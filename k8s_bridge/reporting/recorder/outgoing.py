@@ -39,7 +39,7 @@ class StatusPatch:
 
     @property
     def key(self) -> tuple[Kind, str, str]:
-        """The object: of several tells about one, only the newest counts."""
+        """The object: of several patches of one, only the newest counts."""
         return self.kind, self.target.namespace, self.target.name
 
 

@@ -1,8 +1,7 @@
-"""Where tells are handed in. They are written in the background, slowly, and may get lost.
+"""Recorder: writes Events and status patches in the background; may drop them.
 
-What is told is a courtesy: nothing is ever decided by it, and no cycle waits for it.
-
-What is written gives way while pods are bound, but not for ever.
+Nothing is decided by what is written, and no cycle waits for it. Writes give way while pods are
+bound, but not for ever.
 """
 
 from __future__ import annotations
@@ -25,27 +24,27 @@ from fourleaf.k8s_bridge.reporting.recorder.write_queue import (
 )
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
-EVENT_PACE = QueueLimits(waiting=5_000, rate=25.0, burst=250.0)
+EVENT_LIMITS = QueueLimits(waiting=5_000, rate=25.0, burst=250.0)
 """10,000 bound pods take their events about seven minutes, or lose some; binding comes first."""
-STATUS_PACE = QueueLimits(waiting=20_000, rate=100.0, burst=500.0, writers=4)
-"""10,000 pending pods have all been told after a minute and a half."""
+STATUS_LIMITS = QueueLimits(waiting=20_000, rate=100.0, burst=500.0, writers=4)
+"""10,000 pending pods have their conditions after a minute and a half."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriteLimits:
     """How fast events and statuses may be written."""
 
-    events: QueueLimits = EVENT_PACE
-    statuses: QueueLimits = STATUS_PACE
+    events: QueueLimits = EVENT_LIMITS
+    statuses: QueueLimits = STATUS_LIMITS
 
 
 class Recorder:
-    """Takes tells and writes them to `cluster`, as `instance` of `controller`.
+    """Writes Events and status patches to `cluster`, as `instance` of `controller`.
 
     `took` is shown each object whose status was written, as the write left it: bindings need
     its new version before the watch brings it. Nothing is written while `held` says so. `again`
-    is called where an object had changed that starts no cycle by itself: what was to be told of
-    it is to be worked out again.
+    is called where an object had changed that starts no cycle by itself: its status is to be
+    worked out again.
     """
 
     def __init__(
@@ -54,22 +53,22 @@ class Recorder:
         clock: Clock,
         instance: str,
         took: Callable[[Kind, Body], None] | None = None,
-        paces: WriteLimits | None = None,
+        limits: WriteLimits | None = None,
         held: Callable[[], bool] = never,
         controller: str = CONTROLLER,
         again: Callable[[], None] | None = None,
     ) -> None:
-        paces = paces or WriteLimits()
+        limits = limits or WriteLimits()
         self._took = took
         self._again = again
         self._cluster = cluster
         self._clock = clock
         self._series = Series(instance, controller)
         self._events: WriteQueue[Event] = WriteQueue(
-            "events", clock, paces.events, self._write_event, held
+            "events", clock, limits.events, self._write_event, held
         )
         self._statuses: WriteQueue[StatusPatch] = WriteQueue(
-            "statuses", clock, paces.statuses, self._write_status, held
+            "statuses", clock, limits.statuses, self._write_status, held
         )
 
     @property
@@ -84,28 +83,28 @@ class Recorder:
 
     @property
     def waiting(self) -> int:
-        """How many tells are not written yet."""
+        """How many Events and status patches are not written yet."""
         return len(self._events) + len(self._statuses)
 
-    def tell(self, tells: Iterable[Outgoing]) -> None:
+    def record(self, outgoing: Iterable[Outgoing]) -> None:
         """Have these written some time soon. Returns at once and never raises."""
-        for tell in tells:
-            if isinstance(tell, StatusPatch):
-                self._statuses.put(tell.key, tell)
+        for item in outgoing:
+            if isinstance(item, StatusPatch):
+                self._statuses.put(item.key, item)
             else:
-                self._events.put(tell.key, tell)
+                self._events.put(item.key, item)
 
-    def hush(self, pods: Iterable[tuple[str, str]]) -> None:
+    def discard(self, pods: Iterable[tuple[str, str]]) -> None:
         """Write no status to these pods (namespace, name): they are about to be bound."""
         self._statuses.drop((PODS, namespace, name) for namespace, name in pods)
 
     def clear(self) -> None:
-        """Forget what is not written yet: somebody else leads now."""
+        """Forget what is not written yet: another replica leads now."""
         self._events.clear()
         self._statuses.clear()
 
     async def run(self) -> None:
-        """Write what is told, until cancelled."""
+        """Write what is recorded, until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._events.run())
             group.create_task(self._statuses.run())
@@ -115,21 +114,21 @@ class Recorder:
         await self._events.settle()
         await self._statuses.settle()
 
-    async def _write_status(self, tell: StatusPatch) -> None:
-        """Write a status; `Conflict` where the object has changed: it will be told again."""
-        status = {"status": tell.status}
+    async def _write_status(self, item: StatusPatch) -> None:
+        """Write a status; `Conflict` where the object has changed: it will be patched again."""
+        status = {"status": item.status}
         try:
-            body = await self._cluster.patch(tell.kind, tell.target, status, "status")
+            body = await self._cluster.patch(item.kind, item.target, status, "status")
         except Conflict:
-            # A pod that has changed starts a cycle, which tells it again; other kinds do not.
-            if self._again is not None and tell.kind != PODS:
+            # A pod that has changed starts a cycle, which patches it again; other kinds do not.
+            if self._again is not None and item.kind != PODS:
                 self._again()
             raise
         if self._took is not None:
-            self._took(tell.kind, body)
+            self._took(item.kind, body)
 
-    async def _write_event(self, tell: Event) -> None:
-        write = self._series.next(tell, self._clock.wall())
+    async def _write_event(self, item: Event) -> None:
+        write = self._series.next(item, self._clock.wall())
         if write is None:
             return
         try:
@@ -138,16 +137,16 @@ class Recorder:
             else:
                 await self._cluster.patch(EVENTS, write.target, write.patch)
         except (ClusterError, NotLeader):
-            self._series.forget(tell)
+            self._series.forget(item)
             raise
 
 
-LONGEST = 5.0
-"""Seconds that tells wait at most while binding goes on and on."""
+YIELD_LIMIT_SECONDS = 5.0
+"""Seconds that writes wait at most while binding goes on and on."""
 
 
 class YieldToBinding:
-    """Whether tells should wait now: `busy` is so, and has been for less than `LONGEST`."""
+    """Whether writes wait now: `busy`, and for less than `YIELD_LIMIT_SECONDS`."""
 
     def __init__(self, busy: Callable[[], bool], clock: Clock) -> None:
         self._busy = busy
@@ -162,4 +161,4 @@ class YieldToBinding:
         now = self._clock.monotonic()
         if self._since is None:
             self._since = now
-        return now - self._since < LONGEST
+        return now - self._since < YIELD_LIMIT_SECONDS

@@ -1,4 +1,4 @@
-"""A bounded queue in which only the newest of each key counts, and those who empty it."""
+"""Write queue: bounded and rate-limited; of each key only the newest item is written."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 T = TypeVar("T")
 
 
-HOLD = 0.05
-"""Seconds until a lane that is held looks again."""
+HOLD_POLL_SECONDS = 0.05
+"""Seconds until a queue that is held looks again."""
 
 
 def never() -> bool:
-    """Nothing holds the lane."""
+    """Nothing holds the queue."""
     return False
 
 
@@ -47,7 +47,7 @@ class QueueCounts:
 class WriteQueue(Generic[T]):
     """Takes items at once and writes them in its own time; never raises what a write raises.
 
-    What does not fit is dropped, the newest first: what waits longest is told first. Nothing
+    What does not fit is dropped, the newest first: what waits longest is written first. Nothing
     is written while `held` says so.
     """
 
@@ -55,17 +55,17 @@ class WriteQueue(Generic[T]):
         self,
         name: str,
         clock: Clock,
-        pace: QueueLimits,
+        limits: QueueLimits,
         write: Callable[[T], Awaitable[None]],
         held: Callable[[], bool] = never,
     ) -> None:
         self.counts = QueueCounts()
         self._name = name
         self._clock = clock
-        self._pace = pace
+        self._limits = limits
         self._write = write
         self._held = held
-        self._bucket = TokenBucket(clock, pace.rate, pace.burst)
+        self._bucket = TokenBucket(clock, limits.rate, limits.burst)
         self._items: dict[Hashable, T] = {}
         self._busy: set[Hashable] = set()
         self._wake = asyncio.Event()
@@ -79,7 +79,7 @@ class WriteQueue(Generic[T]):
 
     def put(self, key: Hashable, item: T) -> None:
         """Let `item` be written, in the place of one of the same key that still waits."""
-        if key not in self._items and len(self._items) >= self._pace.waiting:
+        if key not in self._items and len(self._items) >= self._limits.waiting:
             self.counts.dropped += 1
             if not self._overflowing:
                 self._overflowing = True
@@ -103,7 +103,7 @@ class WriteQueue(Generic[T]):
     async def run(self) -> None:
         """Write what comes, until cancelled."""
         async with asyncio.TaskGroup() as group:
-            for _ in range(self._pace.writers):
+            for _ in range(self._limits.writers):
                 group.create_task(self._serve())
 
     async def settle(self) -> None:
@@ -124,7 +124,7 @@ class WriteQueue(Generic[T]):
             self._busy.add(key)
             try:
                 while self._held():
-                    await self._clock.sleep(HOLD)
+                    await self._clock.sleep(HOLD_POLL_SECONDS)
                 await self._bucket.take()
                 # What came in the meantime replaces it; what was dropped is not written.
                 if key in self._items:
@@ -135,7 +135,7 @@ class WriteQueue(Generic[T]):
                 self._wake.set()
 
     def _next(self) -> Hashable | None:
-        """The key that has waited longest and that nobody is writing."""
+        """The key that has waited longest and that is not being written."""
         return next((key for key in self._items if key not in self._busy), None)
 
     async def _attempt(self, key: Hashable, item: T) -> None:

@@ -20,12 +20,12 @@ _STEP = "Let whoever refuses it allow it; it is tried again within a minute."
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """`due` is on the monotonic clock, `wait` in seconds; `told` once a caller knows it is due."""
+    """`due` on the monotonic clock, `wait` in seconds; `reported` once a caller knows it is due."""
 
     why: str
     wait: float
     due: float
-    told: bool = False
+    reported: bool = False
 
 
 class ApiBackoff:
@@ -58,9 +58,9 @@ class ApiBackoff:
         """Whether the time of a gang has come since this was last asked."""
         self._forget()
         now = self._clock.monotonic()
-        due = [gang for gang, one in self._refused.items() if one.due <= now and not one.told]
+        due = [gang for gang, one in self._refused.items() if one.due <= now and not one.reported]
         for gang in due:
-            self._refused[gang] = replace(self._refused[gang], told=True)
+            self._refused[gang] = replace(self._refused[gang], reported=True)
         return bool(due)
 
     def _forget(self) -> None:

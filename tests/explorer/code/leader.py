@@ -196,7 +196,7 @@ class Leader:
             self.ledger,
             self.view,
             self.epoch,
-            DryRun(self.cluster, wanted=False),
+            DryRun(self.cluster, needed=False),
             self.keeping.forward,
             self._new_name,
         )

@@ -91,7 +91,7 @@ class Live:
     def _leader(self, name: str, ground: Ground) -> Leader:
         leader = Leader(name, self.store, self.loop, self.late, ground.layout)
         if name == "new" and self.scenario.raised:
-            leader.records.formats = Formats(wanted=lambda: KNOWN[-1])
+            leader.records.formats = Formats(configured=lambda: KNOWN[-1])
         return leader
 
     def _others(self) -> Iterator[Choice]:

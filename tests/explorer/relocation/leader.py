@@ -10,7 +10,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Commit
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.relocation.controller import RelocationController
-from fourleaf.k8s_bridge.relocation.move_budget import MOVES, MoveBudget
+from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE, MoveBudget
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
@@ -84,7 +84,7 @@ class TermLeader(Leader):
             planner,
             self.clock,
             Silent(),
-            MoveBudget(StateLease(self.cluster, SYSTEM, MOVES)),
+            MoveBudget(StateLease(self.cluster, SYSTEM, MOVES_LEASE)),
         )
         self.cycle = Cycle(
             self.view,
@@ -97,7 +97,7 @@ class TermLeader(Leader):
             self.relocating,
         )
         parts = self.relocating
-        for part in (parts.executor, parts.repairing, parts.preempting, parts.reserving):
+        for part in (parts.executor, parts.repair, parts.preemption, parts.reservation):
             part._log = QUIET
         self._glimpse = b""
 

@@ -162,7 +162,7 @@ async def reading(
     changes: list[Change] = []
 
     async def read() -> None:
-        reflected = reflect(cluster, what, clock, patience=patience, pulse=pulse, chance=Longest())
+        reflected = reflect(cluster, what, clock, timeouts=patience, pulse=pulse, chance=Longest())
         async with aclosing(reflected):
             async for change in reflected:
                 changes.append(change)  # noqa: PERF401 - one at a time, to be looked at meanwhile

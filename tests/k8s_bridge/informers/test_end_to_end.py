@@ -100,7 +100,7 @@ async def test_after_faults_the_copy_equals_the_cluster(seed: int) -> None:
     async def story() -> None:
         marks = asyncio.create_task(_bookmarks(store, clock))
         async with Informers(
-            faulty, clock, list(copy.stores), copy, patience=BRISK, chance=chance
+            faulty, clock, list(copy.stores), copy, timeouts=BRISK, chance=chance
         ) as informers:
             await _write(cluster, clock, chance)
             faulty.faults = False

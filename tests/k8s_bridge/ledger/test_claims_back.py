@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding import Binder
 from fourleaf.k8s_bridge.ledger.claim_allocation import NoDrivers
-from fourleaf.k8s_bridge.ledger.permanent_refusal import FOR_GOOD
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PERMANENT_AFTER_SECONDS
 from fourleaf.model.devices.names import DeviceName
 from tests.k8s_bridge.ledger.claiming import started
 from tests.k8s_bridge.ledger.harness import TEAM, Death, Killed, Leader, on
@@ -92,7 +92,10 @@ async def test_a_device_that_went_meanwhile_takes_the_gang_back() -> None:
     world.check()
 
 
-@pytest.mark.parametrize(("seconds", "bound"), [(FOR_GOOD / 2, True), (FOR_GOOD * 2, False)])
+@pytest.mark.parametrize(
+    ("seconds", "bound"),
+    [(PERMANENT_AFTER_SECONDS / 2, True), (PERMANENT_AFTER_SECONDS * 2, False)],
+)
 async def test_a_write_that_is_forbidden_is_not_given_up_at_once(
     seconds: float, bound: bool
 ) -> None:

@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.formats.codec import page_body, read_page
 from fourleaf.k8s_bridge.ledger.names import FENCE, PAGES, page_name
-from fourleaf.k8s_bridge.ledger.rollback import FORBIDDEN_FOR
+from fourleaf.k8s_bridge.ledger.rollback import EVICTION_RETRY_SECONDS
 from tests.k8s_bridge.ledger.harness import (
     SYSTEM,
     TEAM,
@@ -163,12 +163,12 @@ async def test_a_budget_is_asked_again_and_not_stormed(world: World) -> None:
         await leader.keeping.run_once()
         await leader.bindings()
     assert counted.writes.count("create pods/eviction") == 2
-    world.clock.now += FORBIDDEN_FOR
+    world.clock.now += EVICTION_RETRY_SECONDS
     for _ in range(20):
         await leader.keeping.run_once()
     assert counted.writes.count("create pods/eviction") == 4
     await world.cluster.delete(DISRUPTION_BUDGETS, Target(TEAM, "keep"))
-    world.clock.now += FORBIDDEN_FOR
+    world.clock.now += EVICTION_RETRY_SECONDS
     await leader.rest()
     world.check([gang])
 

@@ -23,7 +23,7 @@ from fourleaf.k8s_bridge.ledger.formats.codec import (
     read_page,
     room_on,
 )
-from fourleaf.k8s_bridge.ledger.formats.envelope import LARGEST
+from fourleaf.k8s_bridge.ledger.formats.envelope import RECORD_LIMIT_BYTES
 from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, gang_lease_name, page_name
 from fourleaf.k8s_bridge.ledger.records import (
     ClaimAllocation,
@@ -268,7 +268,7 @@ def test_a_gang_lease_fits_in_every_format_or_in_none() -> None:
         for index in range(4000)
     )
     lease = GangLease(gang_lease_name("c1", "c1"), "c1", GANG, Phase.PREPARED, members, ())
-    assert sum(map(len, v2.gang(lease).values())) < LARGEST
+    assert sum(map(len, v2.gang(lease).values())) < RECORD_LIMIT_BYTES
     for number in KNOWN:
         with pytest.raises(BadRecord):
             gang_body(replace(lease, format=number), "me")

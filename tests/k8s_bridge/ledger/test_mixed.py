@@ -19,7 +19,7 @@ from tests.k8s_bridge.ledger.harness import SYSTEM, Death, Killed, Leader, World
 
 OLD = Formats(known=(1,))
 NEW = Formats()
-RAISED = Formats(wanted=lambda: 2)
+RAISED = Formats(configured=lambda: 2)
 TOUCHED = 40
 """Writes after which every leader of these tests is done."""
 
@@ -96,7 +96,7 @@ async def test_upgrade_and_rollback_step_by_step(world: World) -> None:
 async def test_records_follow_a_change_of_mind(world: World) -> None:
     """One leader rewrites all records as the wish changes, while a wide commit is under way."""
     wish = [1]
-    leader = await Leader(world, "a", None, Formats(wanted=lambda: wish[0])).take_over()
+    leader = await Leader(world, "a", None, Formats(configured=lambda: wish[0])).take_over()
     wide = await world.gang("wide", on(0, 1))
     await leader.decide(wide)
     for number in (2, 1, 2):

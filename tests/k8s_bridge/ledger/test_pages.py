@@ -12,11 +12,16 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding import Binder, Bound
 from fourleaf.k8s_bridge.ledger.formats import codec
-from fourleaf.k8s_bridge.ledger.formats.codec import RESERVE, entry_size, page_body, room_on
+from fourleaf.k8s_bridge.ledger.formats.codec import (
+    PAGE_RESERVE_BYTES,
+    entry_size,
+    page_body,
+    room_on,
+)
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import CONTENT
 from fourleaf.k8s_bridge.ledger.page_layout import laid_out
-from fourleaf.k8s_bridge.ledger.permanent_refusal import FOR_GOOD
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PERMANENT_AFTER_SECONDS
 from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source, read
@@ -44,7 +49,7 @@ def test_room_is_what_is_left_of_the_largest_record() -> None:
     longer = page.with_entries((*page.entries, more))
     assert room_on(page) - room_on(longer) == entry_size(more)
     content = page_body(page, "w")["metadata"]["annotations"][CONTENT]
-    assert room_on(page) == codec.LARGEST - RESERVE - len(content)
+    assert room_on(page) == codec.RECORD_LIMIT_BYTES - PAGE_RESERVE_BYTES - len(content)
 
 
 async def test_what_no_longer_fits_is_dropped_alone(
@@ -56,7 +61,7 @@ async def test_what_no_longer_fits_is_dropped_alone(
     page = next(page for page in leader.ledger.pages if page.leaf == "leaf-0-0")
     size = entry_size(Entry("c" * 12, plan[0].gang, plan[0].members))
     left = room_on(page) - size - size // 2
-    monkeypatch.setattr(codec, "LARGEST", codec.LARGEST - left)
+    monkeypatch.setattr(codec, "RECORD_LIMIT_BYTES", codec.RECORD_LIMIT_BYTES - left)
     outcome = await leader.commit(*plan)
     await leader.rest()
     assert [str(one.gang) for one in outcome.rejected] == ["ml/one-1", "ml/one-2"]
@@ -120,7 +125,8 @@ class Forbidding:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "result"), [(FOR_GOOD / 2, Bound.BOUND), (2 * FOR_GOOD, Bound.IMPOSSIBLE)]
+    ("seconds", "result"),
+    [(PERMANENT_AFTER_SECONDS / 2, Bound.BOUND), (2 * PERMANENT_AFTER_SECONDS, Bound.IMPOSSIBLE)],
 )
 async def test_what_is_forbidden_for_a_moment_is_not_forbidden_for_good(
     world: World, seconds: float, result: Bound

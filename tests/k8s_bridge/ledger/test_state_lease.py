@@ -6,7 +6,12 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
-from fourleaf.k8s_bridge.relocation.move_budget import DAY, HOUR, MOVES, MoveBudget
+from fourleaf.k8s_bridge.relocation.move_budget import (
+    DAY_SECONDS,
+    HOUR_SECONDS,
+    MOVES_LEASE,
+    MoveBudget,
+)
 from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.gang import GangKey
 
@@ -41,22 +46,22 @@ async def test_a_cluster_that_refuses_keeps_nobody_from_anything() -> None:
 async def test_budgets_hold_whoever_leads() -> None:
     """Three moves now and one an hour ago: the next leader knows of 3 in an hour, of 2 in a day."""
     cluster = MemoryCluster(clock=VirtualClock())
-    moves = MoveBudget(StateLease(cluster, "kube-system", MOVES))
+    moves = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE))
     await moves.load()
-    await moves.note({A: 4, B: 1}, 10 * DAY - HOUR)
-    await moves.note({A: 3}, 10 * DAY)
-    following = MoveBudget(StateLease(cluster, "kube-system", MOVES))
+    await moves.note({A: 4, B: 1}, 10 * DAY_SECONDS - HOUR_SECONDS)
+    await moves.note({A: 3}, 10 * DAY_SECONDS)
+    following = MoveBudget(StateLease(cluster, "kube-system", MOVES_LEASE))
     await following.load()
-    now = 10 * DAY + 1
+    now = 10 * DAY_SECONDS + 1
     assert following.pods_in_an_hour(now) == 3
     assert (following.times_in_a_day(A, now), following.times_in_a_day(B, now)) == (2, 1)
-    assert following.times_in_a_day(A, now + DAY - HOUR) == 1
+    assert following.times_in_a_day(A, now + DAY_SECONDS - HOUR_SECONDS) == 1
 
 
 async def test_nonsense_counts_for_nothing() -> None:
     """Somebody has written into the Lease: budgets start anew."""
     cluster = MemoryCluster(clock=VirtualClock())
-    kept = StateLease(cluster, "kube-system", MOVES)
+    kept = StateLease(cluster, "kube-system", MOVES_LEASE)
     await kept.save({"no": "rows"})
     moves = MoveBudget(kept)
     await moves.load()

@@ -12,7 +12,7 @@ from fourleaf.k8s_bridge.node_health.probe import (
     kubelet_address,
 )
 
-PROBER = TcpProber(patience=0.3)
+PROBER = TcpProber(timeout_seconds=0.3)
 
 
 def listening(backlog: int) -> socket.socket:

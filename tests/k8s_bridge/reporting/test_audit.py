@@ -55,7 +55,7 @@ def test_a_commit_that_did_not_take_is_no_placement() -> None:
     """The gang waits, and the line says for which nodes and why not."""
     snapshot = world()
     plan = small.plan(snapshot, {"a": ["a0"]})
-    line = decided(snapshot, plan, dropped={GangKey("ml", "a"): "page a has changed"})[0]
+    line = decided(snapshot, plan, rejected={GangKey("ml", "a"): "page a has changed"})[0]
     assert (line["decision"], line["nodes"]) == ("waiting", ["a0"])
     assert line["reason"] == {"kind": "NotCommitted", "detail": "page a has changed"}
 

@@ -22,25 +22,25 @@ def test_an_error_is_told_once_on_its_object() -> None:
     """Field, value, message and advice stand in the note; the next cycle says nothing."""
     now = facts(bodies=[pod("p")], problems=(WRONG,))
     news = after_cycle(Reported(), now)
-    (event,) = events(news.tells)
+    (event,) = events(news.outgoing)
     assert (event.regarding.kind.name, event.regarding.uid) == ("Pod", "uid-p")
     assert (event.reason, event.warning) == ("Invalid", True)
     assert event.note == "spec.priority = 3: differs from 4. Make them equal."
-    assert after_cycle(news.told, now).tells == ()
+    assert after_cycle(news.reported, now).outgoing == ()
 
 
 def test_an_error_that_comes_back_is_told_again() -> None:
     """Between the two it was corrected, so it is news."""
     bad, good = facts(bodies=[pod("p")], problems=(WRONG,)), facts(bodies=[pod("p")])
-    told = after_cycle(Reported(), bad).told
-    told = after_cycle(told, good).told
-    assert len(after_cycle(told, bad).tells) == 1
+    told = after_cycle(Reported(), bad).reported
+    told = after_cycle(told, good).reported
+    assert len(after_cycle(told, bad).outgoing) == 1
 
 
 def test_warnings_and_objects_that_nobody_watches_are_left_to_the_log() -> None:
     """A warning, and an error about a pod that does not exist, make no event."""
     problems = (replace(WRONG, severity=Severity.WARNING), replace(WRONG, object="Pod ml/gone"))
-    assert after_cycle(Reported(), facts(bodies=[pod("p")], problems=problems)).tells == ()
+    assert after_cycle(Reported(), facts(bodies=[pod("p")], problems=problems)).outgoing == ()
 
 
 def test_a_bad_edit_of_the_config_is_told_once() -> None:

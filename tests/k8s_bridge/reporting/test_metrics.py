@@ -99,7 +99,7 @@ def test_pods_without_gpus_break_no_leaf() -> None:
 
 def test_large_fabrics_are_reported_by_spine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three leaves are more than two: the spines s0 (2 leaves, half taken) and s1 stand in."""
-    monkeypatch.setattr(module, "MOST_DOMAINS", 2)
+    monkeypatch.setattr(module, "DOMAIN_LIMIT", 2)
     running = [holds("a0", 8)]
     use = fabric_usage(small.snapshot(small.fabric([[1, 1], [1]]), running=running))
     assert use.domains == (("s0", 0.5), ("s1", 0.0))
@@ -126,7 +126,7 @@ def test_a_decided_plan_counts_its_gangs_by_result_and_reason() -> None:
         stages=(Stage("where", False, 100, 110, 0.1),),
     )
     metrics = SchedulerMetrics()
-    metrics.decided(plan, dropped=1, seconds=0.2)
+    metrics.decided(plan, rejected=1, seconds=0.2)
     decisions = "topology_placement_decisions_total"
     assert value(metrics, decisions, result="placed") == 2
     assert value(metrics, decisions, result="dropped") == 1

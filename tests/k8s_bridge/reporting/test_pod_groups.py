@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.coscheduling import coscheduling_status
-from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import AGAIN_SECONDS
+from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import REWRITE_SECONDS
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.tally import Tally
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.volcano import volcano_status
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
@@ -55,7 +55,7 @@ def member(kind: Kind, index: int, node: str = "", phase: str = "Pending") -> Bo
 def told_of_group(kind: Kind, now: CycleFacts, before: Reported | None = None) -> list[StatusPatch]:
     """What is told about groups of `kind`."""
     news = after_cycle(before or Reported(), now)
-    return [tell for tell in statuses(news.tells) if tell.kind is kind]
+    return [tell for tell in statuses(news.outgoing) if tell.kind is kind]
 
 
 def waits(kind: Kind, status: Body | None = None, now: float = NOW) -> CycleFacts:
@@ -120,16 +120,16 @@ def test_a_field_that_the_server_drops_is_not_written_for_ever() -> None:
     kind = COSCHEDULING_POD_GROUPS
     pruned = {"phase": "Running", "running": 2}
     now = runs(kind, pruned)
-    told = after_cycle(Reported(), now).told
+    told = after_cycle(Reported(), now).reported
     assert told_of_group(kind, now, told) == []
-    later = CycleFacts(now.snapshot, now.plan, now.objects, (), NOW + AGAIN_SECONDS)
+    later = CycleFacts(now.snapshot, now.plan, now.objects, (), NOW + REWRITE_SECONDS)
     assert len(told_of_group(kind, later, told)) == 1
 
 
 def test_a_status_lost_to_a_conflict_is_written_again() -> None:
     """The group has another version now and still no status: it is told at once."""
     kind = COSCHEDULING_POD_GROUPS
-    told = after_cycle(Reported(), waits(kind)).told
+    told = after_cycle(Reported(), waits(kind)).reported
     bodies = [member(kind, 0), member(kind, 1)]
     moved = facts([PAIR], bodies, groups=[group(kind, version="4")])
     assert [tell.target.version for tell in told_of_group(kind, moved, told)] == ["4"]

@@ -36,7 +36,7 @@ def first(now: CycleFacts) -> AfterCycle:
 def test_every_pod_gets_the_condition_and_the_first_one_an_event() -> None:
     """Two pods wait: two statuses under UID and version, one warning with the gang's name."""
     news = first(facts([PAIR], pods_of(PAIR)))
-    told = statuses(news.tells)
+    told = statuses(news.outgoing)
     assert [tell.target for tell in told] == [
         Target("ml", name, f"uid-{name}", "7") for name in ("g-0-0", "g-0-1")
     ]
@@ -51,7 +51,7 @@ def test_every_pod_gets_the_condition_and_the_first_one_an_event() -> None:
             }
         ]
     }
-    (event,) = events(news.tells)
+    (event,) = events(news.outgoing)
     assert (event.regarding.name, event.reason, event.warning) == (
         "g-0-0",
         "FailedScheduling",
@@ -64,9 +64,9 @@ def test_what_stands_there_is_not_written_again() -> None:
     """Pods that carry the text get no status, and the same reason no second event."""
     bodies = pods_of(PAIR)
     news = first(facts([PAIR], bodies))
-    for body, tell in zip(bodies, statuses(news.tells), strict=True):
+    for body, tell in zip(bodies, statuses(news.outgoing), strict=True):
         body["status"] |= tell.status
-    assert after_cycle(news.told, facts([PAIR], bodies, now=NOW + 1)).tells == ()
+    assert after_cycle(news.reported, facts([PAIR], bodies, now=NOW + 1)).outgoing == ()
 
 
 def test_other_conditions_and_the_time_of_the_change_stay() -> None:
@@ -82,7 +82,7 @@ def test_other_conditions_and_the_time_of_the_change_stay() -> None:
     }
     gates = {"type": "Other", "status": "True"}
     bodies = [pod("g-0-0", conditions=[ready, old, gates]), pod("g-0-1")]
-    told = statuses(first(facts([PAIR], bodies)).tells)
+    told = statuses(first(facts([PAIR], bodies)).outgoing)
     assert told[0].status["conditions"] == [ready, {**old, "message": SHORT_TEXT}, gates]
 
 
@@ -98,28 +98,28 @@ def test_other_conditions_and_the_time_of_the_change_stay() -> None:
 def test_pods_that_are_bound_gated_or_going_are_left_alone(body: dict[str, object]) -> None:
     """Only the other pod of the gang is told, and it carries the event."""
     news = first(facts([PAIR], [body, pod("g-0-1")]))
-    assert [tell.target.name for tell in statuses(news.tells)] == ["g-0-1"]
-    assert [event.regarding.name for event in events(news.tells)] == ["g-0-1"]
+    assert [tell.target.name for tell in statuses(news.outgoing)] == ["g-0-1"]
+    assert [event.regarding.name for event in events(news.outgoing)] == ["g-0-1"]
 
 
 def test_pods_of_placed_gangs_are_never_written() -> None:
     """A gang that was placed in this cycle is about to be bound: no tell has its pods."""
     news = first(facts([], pods_of(PAIR), placed=[PAIR]))
-    assert news.tells == ()
-    assert news.told == Reported()
+    assert news.outgoing == ()
+    assert news.reported == Reported()
 
 
 def test_numbers_alone_are_told_once_in_a_while() -> None:
     """The text stands while only a count differs, and is renewed after the time for that."""
     bodies = pods_of(PAIR)
     news = first(facts([PAIR], bodies))
-    for body, tell in zip(bodies, statuses(news.tells), strict=True):
+    for body, tell in zip(bodies, statuses(news.outgoing), strict=True):
         body["status"] |= tell.status
     soon = facts([PAIR], bodies, reasons=[OTHER_NUMBERS], now=NOW + RETELL_SECONDS - 1)
-    quiet = after_cycle(news.told, soon)
-    assert quiet.tells == ()
+    quiet = after_cycle(news.reported, soon)
+    assert quiet.outgoing == ()
     later = facts([PAIR], bodies, reasons=[OTHER_NUMBERS], now=NOW + RETELL_SECONDS)
-    renewed = after_cycle(quiet.told, later).tells
+    renewed = after_cycle(quiet.reported, later).outgoing
     assert len(statuses(renewed)) == 2
     assert "0 are free" in statuses(renewed)[0].status["conditions"][0]["message"]
     assert events(renewed) == []
@@ -130,7 +130,7 @@ def test_every_member_that_comes_is_told_at_once() -> None:
     bodies = pods_of(PAIR)
     two, three = (Reason(ReasonKind.MEMBERS_MISSING, f"{n} of 4 members") for n in (2, 3))
     news = first(facts([PAIR], bodies, reasons=[two]))
-    newer = after_cycle(news.told, facts([PAIR], bodies, reasons=[three], now=NOW + 1)).tells
+    newer = after_cycle(news.reported, facts([PAIR], bodies, reasons=[three], now=NOW + 1)).outgoing
     said = [tell.status["conditions"][0]["message"] for tell in statuses(newer)]
     assert ["3 of 4 members" in text for text in said] == [True, True]
     assert events(newer) == []
@@ -141,16 +141,16 @@ def test_another_kind_of_reason_is_told_at_once_with_an_event() -> None:
     bodies = pods_of(PAIR)
     news = first(facts([PAIR], bodies))
     outranked = Reason(ReasonKind.OUTRANKED)
-    next_one = after_cycle(news.told, facts([PAIR], bodies, reasons=[outranked], now=NOW + 1))
-    assert len(statuses(next_one.tells)) == 2
-    assert [event.topic for event in events(next_one.tells)] == ["Outranked"]
+    next_one = after_cycle(news.reported, facts([PAIR], bodies, reasons=[outranked], now=NOW + 1))
+    assert len(statuses(next_one.outgoing)) == 2
+    assert [event.topic for event in events(next_one.outgoing)] == ["Outranked"]
 
 
 def test_an_old_reason_is_recalled_before_the_api_forgets_the_event() -> None:
     """Half an hour after the first event there is a second one, of the same series."""
     bodies = pods_of(PAIR)
     news = first(facts([PAIR], bodies))
-    again = after_cycle(news.told, facts([PAIR], bodies, now=NOW + REMIND_SECONDS))
-    assert [event.key for event in events(again.tells)] == [
-        event.key for event in events(news.tells)
+    again = after_cycle(news.reported, facts([PAIR], bodies, now=NOW + REMIND_SECONDS))
+    assert [event.key for event in events(again.outgoing)] == [
+        event.key for event in events(news.outgoing)
     ]

@@ -64,7 +64,7 @@ async def told(cluster: Cluster, tells: AfterCycle | list[Event]) -> Recorder:
     """Write what is told, and be done with it."""
     recorder = Recorder(cluster, SystemClock(), "test")
     task = asyncio.create_task(recorder.run())
-    recorder.tell(tells.tells if isinstance(tells, AfterCycle) else tells)
+    recorder.record(tells.outgoing if isinstance(tells, AfterCycle) else tells)
     await recorder.settle()
     task.cancel()
     await asyncio.wait({task})
@@ -115,7 +115,7 @@ async def test_a_waiting_gang_with_its_group(cluster: Cluster) -> None:
         assert found["PodScheduled"]["message"] == SHORT_TEXT
     group = await cluster.get(NATIVE_POD_GROUPS, Target("team", "g"))
     assert group["status"]["conditions"][0]["message"] == SHORT_TEXT
-    assert (await cycle(news.told, 1e9 + 1)).tells == ()
+    assert (await cycle(news.reported, 1e9 + 1)).outgoing == ()
 
 
 async def test_events_of_every_form(cluster: Cluster) -> None:

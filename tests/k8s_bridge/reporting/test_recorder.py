@@ -48,7 +48,7 @@ class World:
         plan = Plan(PlanStatus.OPTIMAL, (), (Waiting(GangKey("ml", "g"), SHORT),))
         pods = {(b["metadata"]["namespace"], b["metadata"]["name"]): b for b in bodies}
         news = after_cycle(before, CycleFacts(snapshot, plan, {PODS: pods}, (), self.clock.wall()))
-        self.recorder.tell(news.tells)
+        self.recorder.record(news.outgoing)
         return news
 
     async def pod(self, name: str) -> Body:
@@ -84,7 +84,7 @@ async def test_a_waiting_gang_is_told_once() -> None:
         (event,) = await here.events()
         assert event["regarding"]["name"] == "g-0"
         version = here.cluster.store.version
-        await here.cycle(news.told)
+        await here.cycle(news.reported)
         await here.clock.advance(1)
         assert here.cluster.store.version == version
         assert (here.recorder.statuses.written, here.recorder.events.written) == (2, 1)
@@ -106,7 +106,7 @@ async def test_hushed_pods_keep_their_version() -> None:
     async with world() as here:
         await here.cycle(Reported())
         before = (await here.pod("g-0"))["metadata"]
-        here.recorder.hush([("ml", "g-0")])
+        here.recorder.discard([("ml", "g-0")])
         await here.clock.advance(1)
         target = Target("ml", "g-0", before["uid"], before["resourceVersion"])
         await here.cluster.bind(Binding(target, "n"))
@@ -122,7 +122,7 @@ async def test_a_pod_that_has_changed_is_told_in_the_next_cycle() -> None:
         await here.clock.advance(1)
         assert here.recorder.statuses.failed == 1
         assert "conditions" not in (await here.pod("g-0"))["status"]
-        await here.cycle(news.told)
+        await here.cycle(news.reported)
         await here.clock.advance(1)
         assert (await here.pod("g-0"))["status"]["conditions"]
 
@@ -138,15 +138,15 @@ async def test_a_claim_that_has_changed_has_a_cycle_started() -> None:
         }
         old = target_of(await made.cluster.create(GPU_CLAIMS, "ml", claim))
         first, second = (StatusPatch(GPU_CLAIMS, old, {"allocated": n}) for n in (0, 1))
-        made.recorder.tell([first])
+        made.recorder.record([first])
         await made.recorder.settle()
         assert made.asked_again == 0
-        made.recorder.tell([second])
+        made.recorder.record([second])
         await made.recorder.settle()
         assert (made.recorder.statuses.failed, made.asked_again) == (1, 1)
         pod = target_of(await made.pod("g-0"))
         for reason in ("First", "Second"):
-            made.recorder.tell([StatusPatch(PODS, pod, {"reason": reason})])
+            made.recorder.record([StatusPatch(PODS, pod, {"reason": reason})])
             await made.recorder.settle()
         assert (made.recorder.statuses.failed, made.asked_again) == (2, 1)
 
@@ -156,7 +156,7 @@ async def test_a_count_goes_to_the_event_that_was_made() -> None:
     async with world() as here:
         news = await here.cycle(Reported())
         await here.clock.advance(60)
-        here.recorder.tell(news.tells)
+        here.recorder.record(news.outgoing)
         await here.clock.advance(1)
         (event,) = await here.events()
         assert event["series"]["count"] == 2
@@ -178,10 +178,10 @@ async def test_an_event_that_was_refused_is_made_anew_next_time() -> None:
     """The namespace is missing at first; a minute later there is an Event, not a lost count."""
     async with world() as here:
         event = Event(Regarding(PODS, "late", "p", "u"), "Scheduled", "note", "Binding")
-        here.recorder.tell([event])
+        here.recorder.record([event])
         await here.clock.advance(60)
         assert here.recorder.events.failed == 1
         await add_namespace(here.cluster, "late")
-        here.recorder.tell([event])
+        here.recorder.record([event])
         await here.clock.advance(1)
         assert [found["note"] for found in await here.events()] == ["note"]

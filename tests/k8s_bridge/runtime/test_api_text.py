@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from fourleaf.k8s_bridge.runtime.api_text import MOST_BYTES, clipped, microsecond, second, told
+from fourleaf.k8s_bridge.runtime.api_text import (
+    TEXT_LIMIT_BYTES,
+    clipped,
+    microsecond,
+    reason_text,
+    second,
+)
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests.k8s_bridge.reporting.made import SHORT, SHORT_TEXT
 
 
 def test_a_reason_says_why_and_what_would_help() -> None:
     """The sentence comes first, then the steps, without doubled stops."""
-    assert told(SHORT) == SHORT_TEXT
+    assert reason_text(SHORT) == SHORT_TEXT
 
 
 def test_a_reason_without_advice_is_one_sentence() -> None:
     """Nothing is announced that does not follow."""
-    assert told(Reason(ReasonKind.OUTRANKED)) == (
+    assert reason_text(Reason(ReasonKind.OUTRANKED)) == (
         "Outranked: it would fit, but gangs that come before it take the room."
     )
 
@@ -23,7 +29,7 @@ def test_long_texts_are_cut_between_characters() -> None:
     """1024 bytes of two-byte characters: 510 of them (1020 bytes) and three dots."""
     text = clipped("é" * 600)
     assert text == "é" * 510 + "..."
-    assert len(text.encode()) <= MOST_BYTES
+    assert len(text.encode()) <= TEXT_LIMIT_BYTES
     assert clipped("é" * 512) == "é" * 512
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fourleaf.k8s_bridge.runtime.api_text import told
+from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.reasons.pod_condition import parsed, said
 from fourleaf.model.reasons.text import sentence
@@ -12,17 +12,17 @@ from fourleaf.model.reasons.text import sentence
 
 @pytest.mark.parametrize("kind", ReasonKind)
 def test_each_kind_comes_back(kind: ReasonKind) -> None:
-    """Whatever the sentence, the kind that `told` put before it is read again."""
+    """Whatever the sentence, the kind that `reason_text` put before it is read again."""
     reason = Reason(kind, "a detail: with a colon", (("needed", 16), ("free", 3)))
-    heard = parsed(told(reason))
+    heard = parsed(reason_text(reason))
     assert heard.kind is kind
     assert heard.sentence == sentence(reason)
 
 
 def test_steps_come_back_one_by_one() -> None:
-    """A message is what `told` made of sentence and steps."""
+    """A message is what `reason_text` made of sentence and steps."""
     reason = Reason(ReasonKind.NO_FREE_CAPACITY, unblock=("Wait for a.", "Move b."))
-    heard = parsed(told(reason))
+    heard = parsed(reason_text(reason))
     assert heard.sentence == "not enough is free"
     assert heard.unblock == ("Wait for a", "Move b")
     assert heard.kind is ReasonKind.NO_FREE_CAPACITY

@@ -29,7 +29,7 @@ _LENGTH = 4
 
 
 def _span(number: int, name: str) -> tuple[int, Take]:
-    """Where a field is, for whoever knows later what it holds."""
+    """Where a field is, for a reader that knows what it holds."""
 
     def take(found: Body, _: bytes, at: int, end: int) -> None:
         found[name] = (at, end)

@@ -8,16 +8,16 @@ from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.runtime.api_text import second
 
 
-def replaced(seen: Sequence[Body], wanted: Body, now: float) -> list[Body]:
+def replaced(seen: Sequence[Body], condition: Body, now: float) -> list[Body]:
     """`seen` with `wanted` in the place of the condition of its type, or at the end.
 
     `lastTransitionTime` moves to `now` only where the condition's status changes.
     """
-    old = next((one for one in seen if one.get("type") == wanted["type"]), None)
+    old = next((one for one in seen if one.get("type") == condition["type"]), None)
     if old is None:
-        return [*seen, {**wanted, "lastTransitionTime": second(now)}]
-    since = old.get("lastTransitionTime") if old.get("status") == wanted["status"] else None
-    new = {**old, **wanted, "lastTransitionTime": since or second(now)}
+        return [*seen, {**condition, "lastTransitionTime": second(now)}]
+    since = old.get("lastTransitionTime") if old.get("status") == condition["status"] else None
+    new = {**old, **condition, "lastTransitionTime": since or second(now)}
     return [new if one is old else one for one in seen]
 
 

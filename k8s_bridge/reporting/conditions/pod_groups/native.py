@@ -18,18 +18,18 @@ def native_status(group: Body, tally: Tally, waits: ReportedReason | None, now: 
     Once true it stays true, as with kube-scheduler: it says that the gang did start.
     """
     seen = (group.get("status") or {}).get("conditions") or []
-    wanted: Body = {"type": SCHEDULED}
+    condition: Body = {"type": SCHEDULED}
     if tally.seated >= _least(group):
-        wanted |= {"status": "True", "reason": "Scheduled", "message": ""}
+        condition |= {"status": "True", "reason": "Scheduled", "message": ""}
     elif waits is None or has(seen, SCHEDULED, "True"):
         return {}
     else:
         reason = "SchedulerError" if waits.kind in _ERRORS else "Unschedulable"
-        wanted |= {"status": "False", "reason": reason, "message": waits.text}
+        condition |= {"status": "False", "reason": reason, "message": waits.text}
     generation = group["metadata"].get("generation")
     if generation is not None:
-        wanted["observedGeneration"] = generation
-    return {"conditions": replaced(seen, wanted, now)}
+        condition["observedGeneration"] = generation
+    return {"conditions": replaced(seen, condition, now)}
 
 
 def _least(group: Body) -> int:

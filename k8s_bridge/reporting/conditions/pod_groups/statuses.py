@@ -34,7 +34,7 @@ DIALECTS: Mapping[Kind, Dialect] = {
     VOLCANO_POD_GROUPS: Dialect.VOLCANO,
 }
 
-AGAIN_SECONDS = 60.0
+REWRITE_SECONDS = 60.0
 """When a status is written again that the server took without showing it."""
 
 GroupKey = tuple[Kind, str, str]
@@ -53,8 +53,8 @@ def what_of_groups(
     schedulers = facts.snapshot.config.spec.scheduler_names
     counted = tallies(facts.pods.values(), dialects, schedulers)
     find = _finder(facts, said) if groups else None
-    tells: list[Outgoing] = []
-    told: dict[GroupKey, ReportedGroup] = {}
+    outgoing: list[Outgoing] = []
+    reported: dict[GroupKey, ReportedGroup] = {}
     for kind, (namespace, name), body in groups:
         dialect = DIALECTS[kind]
         tally = counted.get((dialect, namespace, name))
@@ -68,16 +68,16 @@ def what_of_groups(
         earlier = before.groups.get(key)
         target = target_of(body)
         if earlier is not None and _stands(earlier, target.version, status, facts.now):
-            told[key] = earlier
+            reported[key] = earlier
             continue
-        told[key] = ReportedGroup(target.version, status, facts.now)
-        tells.append(StatusPatch(kind, target, status))
-    return tells, told
+        reported[key] = ReportedGroup(target.version, status, facts.now)
+        outgoing.append(StatusPatch(kind, target, status))
+    return outgoing, reported
 
 
 def _stands(earlier: ReportedGroup, version: str, status: Body, now: float) -> bool:
     """Whether just this was said about just this version: it is on its way, or came to nothing."""
-    fresh = now - earlier.at < AGAIN_SECONDS
+    fresh = now - earlier.at < REWRITE_SECONDS
     return fresh and earlier.version == version and _timeless(earlier.status) == _timeless(status)
 
 

@@ -39,7 +39,7 @@ async def test_plugin(tmp_path: Path) -> None:
 
 async def test_token_that_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a 401 the token is read again for the next request; nothing is sent twice."""
-    monkeypatch.setattr(credentials, "REREAD", -1.0)
+    monkeypatch.setattr(credentials, "REREAD_SECONDS", -1.0)
     token = tmp_path / "token"
     token.write_text("old")
     user = {"tokenFile": str(token)}
