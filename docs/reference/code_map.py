@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,8 +33,8 @@ How to read it:
   `solver/batch/greedy.py` is imported as `fourleaf.solver.batch.greedy`. Edit the file in the
   room; `fourleaf/` holds only links to the rooms.
 - Rooms stand in the order of the imports: a room imports only from rooms before it.
-  Inside `model/`, `solver/` and `k8s_bridge/` the packages are layers too
-  ([architecture.md](architecture.md)).
+  Inside a large room the parts are layers too: each imports only from those to its right.
+  `make contracts` checks both.
 - The tests of `ROOM/PACKAGE/` stand in `tests/ROOM/PACKAGE/`.
 - Words that only this product uses are in [glossary.md](glossary.md).
 
@@ -63,10 +64,20 @@ def _room(room: str) -> str:
         if folder != ROOT / room:
             parts.append(f"### {name}/\n")
         parts.append(f"{first_line(folder / '__init__.py')}\n")
+        parts += [f"Layers: {' > '.join(found)}.\n" for found in _layers(name)]
         rows = ((f"[{one.name}](../{name}/{one.name})", first_line(one)) for one in files(folder))
         if files(folder):
             parts.append(table(("file", "what it holds"), rows))
     return "\n".join(parts)
+
+
+def _layers(name: str) -> Iterator[list[str]]:
+    """The layers of a package, the topmost first, as the import contracts have them."""
+    package = f"fourleaf.{name.replace('/', '.')}"
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    for one in contracts["contracts"]:
+        if one["type"] == "layers" and package in one["containers"]:
+            yield [f"`{layer}`" for layer in one["layers"]]
 
 
 def _packages(folder: Path) -> Iterator[Path]:

@@ -14,8 +14,8 @@ TOPS = "|".join((*ROOMS, "fourleaf", "tests", "docs", "deploy", "examples", "ben
 PATH = re.compile(rf"(?<![\w./:-])(?:{TOPS})/[\w./-]*")
 MODULE = re.compile(r"(?<![\w./-])fourleaf(?:\.[a-z]\w*)+(?![\w-]*[/:@])")
 PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b")
-KINDS_OF_PLUGINS = frozenset({"fourleaf.rules", "fourleaf.terms"})
-"""Groups of entry points, which look like modules."""
+NO_MODULES = frozenset({"fourleaf.rules", "fourleaf.terms", "fourleaf.yaml"})
+"""Groups of entry points and a file, which look like modules."""
 READERS_OWN = frozenset({"examples/device-map.yaml"})
 """Ends of URLs and of folders that a reader has elsewhere."""
 PLACES = [*PAGES, ROOT / "benchmarks" / "RESULTS.md"]
@@ -29,7 +29,7 @@ def paths(text: str) -> set[str]:
 
 def modules(text: str) -> set[str]:
     """What a text names as modules, or as names in a module."""
-    return set(MODULE.findall(text)) - KINDS_OF_PLUGINS
+    return set(MODULE.findall(text)) - NO_MODULES
 
 
 @pytest.mark.parametrize("page", PLACES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -52,4 +52,7 @@ def test_paths_are_found_in_a_sentence() -> None:
 
 def _is_module(name: str) -> bool:
     path = ROOT / name.replace(".", "/")
-    return any(one.exists() for one in (path, path.with_suffix(".py"), path.parent / "__init__.py"))
+    if path.is_dir() or path.with_suffix(".py").exists():
+        return True
+    holders = (path.parent / "__init__.py", path.parent.with_suffix(".py"))
+    return any(path.name in one.read_text("utf-8") for one in holders if one.exists())
