@@ -59,7 +59,7 @@ WISHES = (
 OPERATORS = (
     Key(FAILURE_RATE, "node", "Share of failures that is known of it, 0 to 1."),
     Key(DRAIN, "node", "`true`: empty it."),
-    Key(DEFRAGMENT, "ConfigMap", "When somebody asked for a defragmentation, in RFC 3339."),
+    Key(DEFRAGMENT, "ConfigMap", "When a defragmentation was asked for, in RFC 3339."),
     Key(ENFORCE, "namespace", "`true`: without an answer of the webhook, its pods are refused."),
     Key(DEFAULT_SCHEDULER, "namespace", "`true`: its GPU pods that name no scheduler get ours."),
     *(Key(name, "node", "Label of the level; see topology.md.") for name in PRESETS["plain"][0]),
