@@ -40,7 +40,7 @@ WISHES = (
         POD,
         "GPUs of the whole gang, shared out where its containers ask for none.",
     ),
-    Key(names.PREFERRED_DOMAIN, POD, "Leaf or spine that it would like."),
+    Key(names.PREFERRED_DOMAIN, POD, "Leaf or spine that it prefers."),
     Key(names.BANDWIDTH, f"{POD}, node", "Least bandwidth of a node; on a node, what it has."),
     Key(names.LATENCY, POD, "`true`: fewer hops count more."),
     Key(names.STRATEGY, POD, f"One of {', '.join(Strategy)}."),
