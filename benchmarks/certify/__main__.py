@@ -39,7 +39,7 @@ ROWS = {
     "singles-1000": Row("singles", 1000, 2, 0.2),
 }
 LIMITS = (0.5, 1.0, 10.0)
-TITLE = "Where one by one leaves somebody waiting"
+TITLE = "Where one by one leaves gangs waiting"
 NOTE = """After Christensen, Giallorenzo and Mauro (arXiv 2511.08373, 2025), who let a constraint \
 solver try where kube-scheduler has left pods pending, on small and middling clusters: more \
 placed by priority in over 44 % of the cases within 1 s and in over 73 % within 10 s, and the \
@@ -52,17 +52,17 @@ leaves of four; half of 1 to 4 pods of 1, 2, 3, 4 or 6 GPUs. `singles`: pods of 
 `pods`: four to eight a node, each with a CPU and memory of its own and no GPU. Baselines go by \
 priority: `greedy` is the solver's own fallback (greatest value first, tightest legal place); \
 `first-fit` takes the first legal place, first come, first served; `spread` scores like the \
-default scheduler and knows no leaf rule, so gangs that stand where it allows nobody count as \
+default scheduler and knows no leaf rule, so gangs that stand where it allows no gang count as \
 waiting. The mix of `gangs` was chosen after trials of others, for having cases of every kind: \
 with gangs of 1, 2, 4, 8 and 16 whole nodes alone, greedy was certified optimal in 43 of 43 cases.
 
-Cases are instances of which the baseline leaves somebody waiting. *Improved*: our plan is worth \
+Cases are instances of which the baseline leaves gangs waiting. *Improved*: our plan is worth \
 more, priority by priority. *Certified optimal*: ours is worth the same, and it is proven for \
 every priority that nothing is worth more. *Unknown*: neither within the limit. An answer that \
 came after the limit is *late* and counts as unknown; the solver's own limit was {reserves} \
 shorter. *Placeable* are cases of which a better placement is known to exist: some answer, of any \
-limit and however late, is worth more or leaves nobody waiting. *All placed* are cases of which \
-ours leaves nobody waiting. Ours is one call of the product's client, validator and greedy \
+limit and however late, is worth more or leaves no gang waiting. *All placed* are cases of which \
+ours leaves no gang waiting. Ours is one call of the product's client, validator and greedy \
 fallback included, wall clock; every plan went through the validator once more. Load when \
 the run began {busy:.1f}, on {cores} cores, nothing of it ours."""
 

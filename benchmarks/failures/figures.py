@@ -105,9 +105,10 @@ def why(found: Mapping[Key, Mapping[int, Figures]], against: str) -> str:
     if not lines:
         return ""
     head = (
-        "Why. Whoever is hit does the work since its last checkpoint again and stands still, kept "
-        "alive or not; so a way to recover saves the wait after the failure alone, and every gang "
-        "that it moves without need pays as if it had been hit. GPU-hours more (+) or fewer (-):"
+        "Why. A gang that is hit does the work since its last checkpoint again and stands still, "
+        "kept alive or not; so a way to recover saves the wait after the failure alone, and every "
+        "gang that it moves without need pays as if it had been hit. GPU-hours more (+) or fewer "
+        "(-):"
     )
     return "\n".join([head, "", *lines])
 

@@ -29,7 +29,7 @@ FINE = 100
 TITLE = "openb: how full shared GPUs become"
 NOTE = """The {nodes:,} nodes and {gpus:,} GPUs of openb; its {pods:,} pods in random order, then \
 more drawn from them with replacement, until {load:.0f} % of all GPUs are asked for. Shares of a \
-GPU lie on one device; CPU, memory and GPU models count; nobody leaves, and a pod without room is \
+GPU lie on one device; CPU, memory and GPU models count; no pod leaves, and a pod without room is \
 refused. *Allocated* are the GPUs held in the end, as a share of all: mean, and least to most of \
 {seeds} seeds; *at 100 %* the same when as many GPUs had been asked for as there are. Every \
 policy knows the mix of the trace and nothing of the order. Ours prices what a seat leaves behind \

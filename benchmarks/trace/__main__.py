@@ -40,11 +40,11 @@ TITLE = "Traces: policy beside policy"
 NOTE = """Replays in virtual time on the Lingjun fabric (847 nodes), `windowSlack` {slack}. \
 Kalos: 319 gangs of 1 to 128 nodes as recorded; Philly: the week in which most work arrives, a \
 node for every GPU; arrivals alone are scaled to the load, which is what the gangs would use of \
-all GPU-seconds until the last arrival if each started as it arrives. Everybody keeps room for a \
-gang that has waited for 600 s, and durations are known. Allocation counts until the last \
+all GPU-seconds until the last arrival if each started as it arrives. Every policy keeps room for \
+a gang that has waited for 600 s, and durations are known. Allocation counts until the last \
 arrival; the largest gangs have at least half as many nodes as the largest; `leaves` are those of \
 all gangs over the fewest possible, for gangs of two nodes and more; `illegal` gangs stand where \
-the leaf rule allows nobody. GPU-seconds are conserved in every replay, and every plan went \
+the leaf rule allows no gang. GPU-seconds are conserved in every replay, and every plan went \
 through the validator. Means over `deals`: the trace as recorded, then its arrivals dealt to its \
 gangs anew. Without `unproven` cycles the figures are the same on every machine; seconds are wall \
 clock beside whatever else ran."""
@@ -63,7 +63,7 @@ otherwise, moved single loads of Kalos by up to seven points.
 70 minutes. Where gangs wait for days all of them are equally old, and the batch takes those that \
 fill most GPUs, while buddy and first-fit go by arrival.
 - A batch is proven the best for its moment, not for the sum of the moments. One gang of 128 nodes \
-that starts an hour earlier moves everybody behind it: ours does not even fall evenly from load to \
+that starts an hour earlier moves all gangs behind it: ours does not even fall evenly from load to \
 load. One deal of 319 gangs tells such luck from merit badly."""
 
 

@@ -5,7 +5,7 @@ a mutation and then a validation of a pod of 3 KiB for each of 200 creations a s
 *Creations*: 100 pods a second created through the API server, once for our scheduler, so that it
 asks the webhook twice, and once for another, so that it does not. *Swapped*: 50 requests a second,
 each with a handshake of its own, while certificate and key are replaced every 2 s. Requests
-start at their time, whoever is late; milliseconds run from when each was due.
+start at their time, late or not; milliseconds run from when each was due.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write every reference page beside this file."""
+"""Write every page that comes from the code."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ WISHES = (
         POD,
         "GPUs of the whole gang, shared out where its containers ask for none.",
     ),
-    Key(names.PREFERRED_DOMAIN, POD, "Leaf or spine that it would like."),
+    Key(names.PREFERRED_DOMAIN, POD, "Leaf or spine that it prefers."),
     Key(names.BANDWIDTH, f"{POD}, node", "Least bandwidth of a node; on a node, what it has."),
     Key(names.LATENCY, POD, "`true`: fewer hops count more."),
     Key(names.STRATEGY, POD, f"One of {', '.join(Strategy)}."),
@@ -59,7 +59,7 @@ WISHES = (
 OPERATORS = (
     Key(FAILURE_RATE, "node", "Share of failures that is known of it, 0 to 1."),
     Key(DRAIN, "node", "`true`: empty it."),
-    Key(DEFRAGMENT, "ConfigMap", "When somebody asked for a defragmentation, in RFC 3339."),
+    Key(DEFRAGMENT, "ConfigMap", "When a defragmentation was asked for, in RFC 3339."),
     Key(ENFORCE, "namespace", "`true`: without an answer of the webhook, its pods are refused."),
     Key(DEFAULT_SCHEDULER, "namespace", "`true`: its GPU pods that name no scheduler get ours."),
     *(Key(name, "node", "Label of the level; see topology.md.") for name in PRESETS["plain"][0]),

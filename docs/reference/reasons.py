@@ -8,10 +8,10 @@ from fourleaf.model.reasons.text import cause
 
 FILE = "reasons.md"
 ADVICE: dict[ReasonKind, str] = {
-    ReasonKind.GATED: "Remove the scheduling gates, or wait for who does.",
+    ReasonKind.GATED: "Remove the scheduling gates, or wait for the controller that set them.",
     ReasonKind.MEMBERS_MISSING: "Create the members, or correct the size that the gang states.",
     ReasonKind.WAITS_FOR_GANG: "Nothing: it follows once the other gang has started.",
-    ReasonKind.UNSUPPORTED: "Take out what cannot be honoured; the message names it.",
+    ReasonKind.UNSUPPORTED: "Take out the field that is not supported; the message names it.",
     ReasonKind.INVALID: "Correct the field that the message names; `fourleaf lint` shows all.",
     ReasonKind.NOT_IN_BATCH: "Nothing: it comes with a later cycle; or raise `batch.size`.",
     ReasonKind.NAMESPACE_LIMIT: "Nothing, or raise the limits of the namespace in the config.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -13,6 +14,7 @@ from fourleaf.model.readers.text.sources import Source
 from fourleaf.model.reasons.kinds import ReasonKind
 
 ROOT = Path(__file__).parents[2]
+EXTENDING = ROOT / "docs" / "extending.md"
 TRAINING = ROOT / "docs" / "training-guide.md"
 MANIFESTS = re.findall(r"^```yaml\n(.*?)^```$", TRAINING.read_text(), re.M | re.S)
 PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")})
@@ -39,6 +41,16 @@ def test_every_manifest_is_understood(manifest: str) -> None:
     assert reading.problems == ()
     assert reading.snapshot.gangs
     assert [gang.hold for gang in reading.snapshot.gangs if gang.hold is not None] == []
+
+
+def test_the_example_of_a_plugin_runs(tmp_path: Path) -> None:
+    """It imports what there is, and its rule is hashable, as rules have to be."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", EXTENDING.read_text(), re.M | re.S)
+    (example,) = [block for block in blocks if "import" in block]
+    path = tmp_path / "our_plugins.py"
+    path.write_text(example)
+    names = run_path(str(path), run_name="our_plugins")
+    assert hash(names["Maintenance"]()) == hash(names["Maintenance"]())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from docs.reference import config, keys, metrics, reasons
+from docs.reference import code_map, config, keys, metrics, reasons
 from docs.reference.config_meanings import MEANINGS
 from docs.reference.pages import FOLDER, pages
 from fourleaf.model.readers.objects.annotations import KNOWN
@@ -15,7 +15,9 @@ from fourleaf.model.reasons.kinds import ReasonKind
 
 def test_the_pages_are_what_the_code_gives() -> None:
     """Nobody has edited one, and nobody has forgotten `make reference`."""
-    assert {one.name: one.read_text("utf-8") for one in FOLDER.glob("*.md")} == pages()
+    found = {name: (FOLDER / name).read_text("utf-8") for name in pages()}
+    assert found == pages()
+    assert {one.name for one in FOLDER.glob("*.md")} == found.keys() - {code_map.FILE}
 
 
 def test_every_field_of_the_config_has_a_meaning() -> None:
@@ -64,3 +66,24 @@ def test_every_verb_stands_on_the_page_of_the_command() -> None:
     found = re.findall(r"^## `(.*)`$", text, re.MULTILINE)
     assert {"fourleaf plan", "fourleaf map fix", "fourleaf topology import"} <= set(found)
     assert "`--from ibnetdiscover\\|slurm-conf" in text
+
+
+def test_the_code_map_names_every_file_of_the_product() -> None:
+    """Each module of each room, and each says on one line what it holds."""
+    text = pages()[code_map.FILE]
+    modules = [one for room in code_map.ROOMS for one in (code_map.ROOT / room).rglob("*.py")]
+    names = {one: one.relative_to(code_map.ROOT).as_posix() for one in modules}
+    unnamed = [
+        names[one]
+        for one in modules
+        if one.name != "__init__.py" and f"(../{names[one]})" not in text
+    ]
+    assert unnamed == []
+    assert [names[one] for one in modules if not code_map.first_line(one).endswith(".")] == []
+
+
+def test_the_code_map_has_every_room() -> None:
+    """The rooms that the package leads to, and no others."""
+    package = code_map.ROOT / "fourleaf"
+    rooms = {one.name for one in package.iterdir() if (one / "__init__.py").exists()}
+    assert rooms == code_map.ROOMS.keys()
