@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fourleaf.model.fabric import Leaf
-from fourleaf.model.gang import Gang, Role
-from fourleaf.model.node import Node
-from fourleaf.model.resources import Resources
+from fourleaf.plugins import Gang, Leaf, Node, Resources, Role
 
 WINDOW = "example.com/maintenance"
 TEMPERATURE = "example.com/inlet-celsius"
