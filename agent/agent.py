@@ -29,13 +29,13 @@ from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.randomness import chance
 
-INTERVAL = 15.0
+ROUND_SECONDS = 15.0
 """Seconds between two rounds."""
 
-LONGEST_WAIT = 120.0
+LONGEST_RETRY_SECONDS = 120.0
 """Seconds between two attempts at most while the cluster does not take what is published."""
 
-PODS_WITHIN = 10.0
+PODS_WAIT_SECONDS = 10.0
 """Seconds that the first round waits for the pods of the node."""
 
 _EVENTS = LanePace(waiting=200, rate=1.0, burst=10.0, writers=1)
@@ -46,7 +46,7 @@ class AgentSettings:
     """Which node, how often it is looked at, and what its kernel calls this boot."""
 
     node: str
-    interval: float = INTERVAL
+    interval: float = ROUND_SECONDS
     boot_id: str = ""
     pace: PublishIntervals = field(default_factory=PublishIntervals)
 
@@ -82,7 +82,7 @@ class Agent:
         self._recorder = Recorder(
             cluster, clock, setting.node, limits=WriteLimits(events=_EVENTS), controller=MANAGER
         )
-        self._backoff = Backoff(clock, first=1.0, most=LONGEST_WAIT)
+        self._backoff = Backoff(clock, first=1.0, most=LONGEST_RETRY_SECONDS)
         self._node: NodeIdentity | None = None
         self._node_read_at = self._beat = clock.monotonic()
         self._before: Reading | None = None
@@ -152,13 +152,13 @@ class Agent:
                 await self._clock.sleep(about(self._setting.interval, chance()))
             else:
                 least = max(1.0, done.error.retry_after or 0.0)
-                await self._backoff.wait(min(least, LONGEST_WAIT))
+                await self._backoff.wait(min(least, LONGEST_RETRY_SECONDS))
 
     async def _pods_known(self) -> None:
         """Wait for the first list of pods, but not for ever: devices are news without them."""
         waits = {
             asyncio.create_task(self._pods.synced()),
-            asyncio.create_task(self._clock.sleep(PODS_WITHIN)),
+            asyncio.create_task(self._clock.sleep(PODS_WAIT_SECONDS)),
         }
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

@@ -11,7 +11,7 @@ from fourleaf.model.crds.api import Condition, ConditionStatus
 
 READY = "Ready"
 DEVICES_MATCH = "DevicesMatch"
-_TOLD = 5
+_MOST_NAMED = 5
 """Mismatches that a condition names."""
 
 
@@ -54,7 +54,7 @@ def _match(mismatches: Sequence[Mismatch] | None) -> tuple[str, ConditionStatus,
         return DEVICES_MATCH, "Unknown", "PodsUnknown", "the pods of the node are not known"
     if not mismatches:
         return DEVICES_MATCH, "True", "AsGranted", "what runs was granted"
-    told = [str(one) for one in mismatches[:_TOLD]]
-    if len(mismatches) > _TOLD:
-        told.append(f"and {len(mismatches) - _TOLD} more")
+    told = [str(one) for one in mismatches[:_MOST_NAMED]]
+    if len(mismatches) > _MOST_NAMED:
+        told.append(f"and {len(mismatches) - _MOST_NAMED} more")
     return DEVICES_MATCH, "False", "NotAsGranted", "; ".join(told)

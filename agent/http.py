@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 
 from fourleaf.k8s_bridge.runtime.http_server import Address, PlainServer, json_page, metrics_page
 
-STALE_AFTER = 180.0
+STALE_SECONDS = 180.0
 """Seconds without a round after which the agent counts as dead: no wait of its is that long."""
 
 
@@ -40,7 +40,7 @@ class AgentServer(PlainServer):
 
     async def _health(self, _: web.Request) -> web.Response:
         age = self._beat_age()
-        alive = age <= STALE_AFTER
+        alive = age <= STALE_SECONDS
         return json_page({"alive": alive, "beatAgeSeconds": round(age, 3)}, 200 if alive else 503)
 
     async def _readiness(self, _: web.Request) -> web.Response:

@@ -12,7 +12,7 @@ from fourleaf.agent.readings import DeviceReader, Fault, Reading
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 
 UNKNOWN = "unknown"
-PATIENCE = 30.0
+READING_SECONDS = 30.0
 """Seconds that a reading may take; eight devices take a fraction of one."""
 
 
@@ -23,7 +23,7 @@ class PatientReader:
     process from ending. What the reader raises becomes a fault.
     """
 
-    def __init__(self, reader: DeviceReader, patience: float = PATIENCE) -> None:
+    def __init__(self, reader: DeviceReader, patience: float = READING_SECONDS) -> None:
         self._reader = reader
         self._patience = patience
         self._pending: asyncio.Future[Reading] | None = None

@@ -17,7 +17,7 @@ import typer
 if TYPE_CHECKING:
     from fourleaf.model.snapshot import Snapshot
 
-WITHIN = 2.0
+CLUSTER_SECONDS = 2.0
 """Seconds that a cluster has for its answer."""
 
 
@@ -55,7 +55,7 @@ def _snapshot(ctx: typer.Context) -> Snapshot:
         async with connected(reach.kubeconfig, reach.context) as cluster:
             return (await read_live(cluster, reach)).reading().snapshot
 
-    return asyncio.run(asyncio.wait_for(observed(), WITHIN))
+    return asyncio.run(asyncio.wait_for(observed(), CLUSTER_SECONDS))
 
 
 def _gangs(ctx: typer.Context) -> Iterator[str]:

@@ -14,11 +14,11 @@ from fourleaf.dashboard.views.fabric import FabricView, LeafCell, key_of, words
 from fourleaf.dashboard.world.sight import World
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
-GATHER = 0.03
+GATHER_SECONDS = 0.03
 """Seconds after a look in which changes are gathered: a gang's pods come together."""
-REST = 2.0
+REST_FACTOR = 2.0
 """That pause as a multiple of what the look took: looks take a third of the time at most."""
-LOOK = 5.0
+LOOK_SECONDS = 5.0
 """Seconds after which to look although nothing has changed: what is known grows old by itself."""
 
 _log = structlog.get_logger(__name__)
@@ -52,16 +52,16 @@ class Follower:
         """Follow for ever."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._world.changed(), LOOK)
+                await asyncio.wait_for(self._world.changed(), LOOK_SECONDS)
             began = self._clock.monotonic()
-            if not len(self._hub) and began - self._looked < LOOK:
+            if not len(self._hub) and began - self._looked < LOOK_SECONDS:
                 continue
             try:
                 self.step()
             except Exception:  # noqa: BLE001 - one bad look must not end the news for good
                 _log.exception("step_failed")
             self._looked = self._clock.monotonic()
-            await self._clock.sleep(max(GATHER, REST * (self._looked - began)))
+            await self._clock.sleep(max(GATHER_SECONDS, REST_FACTOR * (self._looked - began)))
 
     def greeting(self) -> bytes:
         """What a new reader is told first: the version that all further news build on.

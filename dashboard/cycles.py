@@ -17,13 +17,13 @@ from fourleaf.dashboard.views.view import View
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 PATH = "/cycles"
-WITHIN = 3.0
+ANSWER_SECONDS = 3.0
 """Seconds for an answer."""
-LARGEST = 4 * 2**20
+MOST_BYTES = 4 * 2**20
 """Bytes of an answer."""
-SHOWN = 60
+MOST_CYCLES_SHOWN = 60
 """Cycles that the page lists; the JSON API has all that the scheduler tells of."""
-FRESH = 1.0
+FRESH_SECONDS = 1.0
 """Seconds for which an answer is good."""
 
 Text = Annotated[str, Field(max_length=4096)]
@@ -94,7 +94,7 @@ NOBODY = CyclesView(
 
 
 class SchedulerCycles:
-    """Asks the replicas at `servers` (URLs), at most once in `FRESH` seconds."""
+    """Asks the replicas at `servers` (URLs), at most once in `FRESH_SECONDS` seconds."""
 
     def __init__(self, servers: Sequence[str], clock: Clock) -> None:
         self._servers = tuple(servers)
@@ -108,13 +108,13 @@ class SchedulerCycles:
         if not self._servers:
             return NOBODY
         async with self._lock:
-            if self._clock.monotonic() - self._at >= FRESH:
+            if self._clock.monotonic() - self._at >= FRESH_SECONDS:
                 self._known = await self._asked()
                 self._at = self._clock.monotonic()
             return self._known
 
     async def _asked(self) -> CyclesView:
-        limit = aiohttp.ClientTimeout(total=WITHIN)
+        limit = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
         async with aiohttp.ClientSession(timeout=limit, trust_env=False) as session:
             servers = await asyncio.gather(*map(replicas, self._servers))
             answers = await asyncio.gather(
@@ -152,13 +152,13 @@ async def _fetched(session: aiohttp.ClientSession, server: str) -> _Answer | str
         async with session.get(url, allow_redirects=False) as answer:
             if answer.status != 200:
                 return f"{url} answers {answer.status}"
-            content = await answer.content.read(LARGEST + 1)
-            while len(content) <= LARGEST and (more := await answer.content.read(LARGEST)):
+            content = await answer.content.read(MOST_BYTES + 1)
+            while len(content) <= MOST_BYTES and (more := await answer.content.read(MOST_BYTES)):
                 content += more
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         return f"{url} does not answer: {str(error) or type(error).__name__}"
-    if len(content) > LARGEST:
-        return f"{url} answers with more than {LARGEST // 2**20} MiB"
+    if len(content) > MOST_BYTES:
+        return f"{url} answers with more than {MOST_BYTES // 2**20} MiB"
     return _read(url, content)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 
-MOST = 256
+MOST_READERS = 256
 """Readers at once."""
-BEHIND = 64
+MOST_BEHIND = 64
 """Messages that a reader may lag behind; beyond that it is told to load everything anew."""
 RESYNC = b"event: resync\ndata: {}\n\n"
 BEAT = b": beat\n\n"
-EVERY = 15.0
+BEAT_SECONDS = 15.0
 """Seconds after which a reader to whom nothing was sent gets a beat, so that proxies stay."""
 
 
@@ -36,7 +36,7 @@ class Hub:
     def send(self, message: bytes) -> None:
         """Pass `message` on to every reader."""
         for reader in self._readers:
-            if reader.qsize() < BEHIND:
+            if reader.qsize() < MOST_BEHIND:
                 reader.put_nowait(message)
             else:
                 while not reader.empty():
@@ -52,12 +52,12 @@ class Hub:
     @property
     def is_full(self) -> bool:
         """Whether nobody more may read."""
-        return len(self._readers) >= MOST
+        return len(self._readers) >= MOST_READERS
 
     def need_room(self) -> None:
         """Raise `FullError` where nobody more may read."""
         if self.is_full:
-            raise FullError(f"{MOST} pages are open already")
+            raise FullError(f"{MOST_READERS} pages are open already")
 
     def join(self) -> asyncio.Queue[bytes | None]:
         """Become a reader, for as long as the hub is there. Raises `FullError`."""
@@ -84,7 +84,7 @@ class Hub:
             yield first
             while True:
                 try:
-                    message = await asyncio.wait_for(reader.get(), EVERY)
+                    message = await asyncio.wait_for(reader.get(), BEAT_SECONDS)
                 except TimeoutError:
                     message = BEAT
                 if message is None or not still():

@@ -16,11 +16,11 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 
 NEVER = 2**31 - 1
 """So many searches through young objects before Python begins one through all."""
-LEAST = 300.0
+SHORTEST_PAUSE_SECONDS = 300.0
 """Seconds between two searches."""
-MOST = 3600.0
+LONGEST_PAUSE_SECONDS = 3600.0
 """Seconds after which one comes although somebody looks: garbage is bounded too."""
-EVERY = 5.0
+POLL_SECONDS = 5.0
 """Seconds between two questions whether somebody looks."""
 
 
@@ -40,8 +40,8 @@ async def collecting_while(idle: Callable[[], bool], clock: Clock) -> AsyncItera
 async def _collect(idle: Callable[[], bool], clock: Clock) -> None:
     last = clock.monotonic()
     while True:
-        await clock.sleep(EVERY)
+        await clock.sleep(POLL_SECONDS)
         since = clock.monotonic() - last
-        if since >= MOST or (since >= LEAST and idle()):
+        if since >= LONGEST_PAUSE_SECONDS or (since >= SHORTEST_PAUSE_SECONDS and idle()):
             gc.collect()
             last = clock.monotonic()

@@ -12,7 +12,7 @@ from fourleaf.dashboard.cycles import CyclesView, SchedulerCycles
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
 from fourleaf.dashboard.queue_plan import QueuePlans
 from fourleaf.dashboard.solver_pool import Asker
-from fourleaf.dashboard.start_times import MOST, Expecting
+from fourleaf.dashboard.start_times import MOST_GANGS, Expecting
 from fourleaf.dashboard.views.fabric import FabricMap, FabricView
 from fourleaf.dashboard.views.gang import (
     ElsewhereView,
@@ -33,7 +33,7 @@ from fourleaf.dashboard.world.sight import World
 from fourleaf.model.extensions import ExtensionError, Extensions, load
 from fourleaf.model.gang import GangKey
 
-AGAIN = 5.0
+PLAN_RETRY_SECONDS = 5.0
 """Seconds after which a plan that failed may be tried again."""
 
 _log = structlog.get_logger(__name__)
@@ -81,7 +81,7 @@ class Board:
         plan = self._plans.known(sight)
         if plan is None and not self.world.live and self._planning is None:
             self._planning = asyncio.create_task(self._plan_queue())
-        return queue_view(sight, starts, MOST, plan)
+        return queue_view(sight, starts, MOST_GANGS, plan)
 
     def gangs(self) -> GangsView:
         """All gangs."""
@@ -147,7 +147,7 @@ class Board:
             await self._plans.plan(self.world.sight())
         except Exception:  # noqa: BLE001 - whatever it is, a later look may do better
             _log.exception("queue_not_planned")
-            await asyncio.sleep(AGAIN)
+            await asyncio.sleep(PLAN_RETRY_SECONDS)
             self._planning = None
         self._told()
 

@@ -13,9 +13,9 @@ from fourleaf.model.plan import Plan
 from fourleaf.model.relocation import Budget, DefragPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
 
-AT_ONCE = 8
+MOST_QUESTIONS = 8
 """Questions that may wait for their turn, the one that is answered included."""
-SECONDS = 10.0
+QUESTION_SECONDS = 10.0
 """The most that one question may take of the solver, whatever the config allows."""
 
 T = TypeVar("T")
@@ -59,8 +59,8 @@ class Asker:
 
     @asynccontextmanager
     async def _turn(self, loads: bool = True) -> AsyncIterator[None]:
-        if self._waiting >= AT_ONCE:
-            raise BusyError(f"{AT_ONCE} questions wait already")
+        if self._waiting >= MOST_QUESTIONS:
+            raise BusyError(f"{MOST_QUESTIONS} questions wait already")
         self._waiting += 1
         try:
             async with self._lock:
@@ -71,7 +71,7 @@ class Asker:
             self._waiting -= 1
 
 
-def bounded(snapshot: Snapshot, seconds: float = SECONDS) -> Snapshot:
+def bounded(snapshot: Snapshot, seconds: float = QUESTION_SECONDS) -> Snapshot:
     """`snapshot` with at most `seconds` for the solver."""
     solver = snapshot.config.spec.solver
     if solver.time_limit_seconds <= seconds:

@@ -19,13 +19,13 @@ from fourleaf.model.start import Start
 from fourleaf.solver.forecast.ask import ask_starts, asking_client
 from fourleaf.solver.instance.gang_classes import gang_order
 
-MOST = 25
+MOST_GANGS = 25
 """Gangs that are looked at, in the order of planning."""
-EVERY = 10.0
+SEARCH_PAUSE_SECONDS = 10.0
 """Seconds between two searches at least."""
-PATIENT = 32 * EVERY
+LONGEST_PAUSE_SECONDS = 32 * SEARCH_PAUSE_SECONDS
 """The longest rest, where search after search of the same leaves something open."""
-SECONDS = 1.0
+SOLVE_SECONDS = 1.0
 """The most that each of the many solves of a search may take."""
 NICENESS = 10
 """By which the search gives way to pages, and to whatever else runs on the machine."""
@@ -50,7 +50,7 @@ class Expecting:
         self._version: int | None = None
         self._ended = float("-inf")
         self._settled = True
-        self._rest = EVERY
+        self._rest = SEARCH_PAUSE_SECONDS
         self._task: asyncio.Task[None] | None = None
         self._again: asyncio.TimerHandle | None = None
 
@@ -64,7 +64,9 @@ class Expecting:
         new = self._version != sight.version
         if self.searching or (self._settled and not new):
             return self._starts
-        rest = (EVERY if new else self._rest) - (self._clock.monotonic() - self._ended)
+        rest = (SEARCH_PAUSE_SECONDS if new else self._rest) - (
+            self._clock.monotonic() - self._ended
+        )
         if rest > 0:
             self._tell_in(rest)
         elif sight.snapshot.gangs:
@@ -101,7 +103,9 @@ class Expecting:
             _log.exception("starts_unknown")
         finally:
             self._version = sight.version
-            self._rest = min(2 * self._rest, PATIENT) if again else EVERY
+            self._rest = (
+                min(2 * self._rest, LONGEST_PAUSE_SECONDS) if again else SEARCH_PAUSE_SECONDS
+            )
             self._ended = self._clock.monotonic()
             self._found()
 
@@ -111,8 +115,8 @@ class Expecting:
 
 
 def first_of(sight: Sight) -> Snapshot:
-    """The first `MOST` gangs that wait, and all that run: each start depends on those before."""
+    """The first `MOST_GANGS` gangs that wait, and all that run: a start depends on those before."""
     snapshot = sight.snapshot
-    gangs = sorted(snapshot.gangs, key=gang_order)[:MOST]
+    gangs = sorted(snapshot.gangs, key=gang_order)[:MOST_GANGS]
     standing = tuple(sight.standing((), True))
-    return bounded(replace(snapshot, gangs=tuple(gangs), standing=standing), SECONDS)
+    return bounded(replace(snapshot, gangs=tuple(gangs), standing=standing), SOLVE_SECONDS)

@@ -24,7 +24,7 @@ from fourleaf.model.problems import BadInput, Problem, Severity
 from fourleaf.model.readers import Source
 from fourleaf.model.snapshot import Snapshot
 
-LONGEST = 256 * 1024
+MOST_MANIFEST_CHARACTERS = 256 * 1024
 """Characters of a manifest."""
 MOST_PODS = 20_000
 """Pods that may wait, once everything is expanded."""
@@ -40,7 +40,7 @@ class Question(View):
     `empty`: gangs on what is closed go elsewhere first; without it they stay.
     """
 
-    manifest: Annotated[str, Field(max_length=LONGEST)] = ""
+    manifest: Annotated[str, Field(max_length=MOST_MANIFEST_CHARACTERS)] = ""
     close: Annotated[tuple[Name, ...], Field(max_length=1000)] = ()
     empty: bool = False
     weights: Annotated[dict[Name, Weight], Field(max_length=32)] = Field(default_factory=dict)

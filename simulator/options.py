@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from fourleaf.model.config.spec import Batch, SchedulerConfig, Solver, Spec
 
-PATIENCE = 900.0
+SOLVE_SECONDS = 900.0
 """Seconds of a solve. Long enough that no limit decides: then the same seed gives the same run."""
 
 
@@ -81,7 +81,7 @@ class Communication:
 
 def _config() -> SchedulerConfig:
     return SchedulerConfig(
-        spec=Spec(solver=Solver(time_limit_seconds=PATIENCE), batch=Batch(size=500))
+        spec=Spec(solver=Solver(time_limit_seconds=SOLVE_SECONDS), batch=Batch(size=500))
     )
 
 

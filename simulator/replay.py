@@ -25,7 +25,7 @@ from fourleaf.simulator.recovery.steps import fail, rescuer
 from fourleaf.simulator.trace import Trace
 from fourleaf.simulator.world import ReplayState
 
-SAMPLES = 300
+MOST_SAMPLES = 300
 """Samples of one replay, from the first to the last arrival."""
 
 Listen = Callable[[int, int], None]
@@ -70,8 +70,8 @@ def _schedule(world: ReplayState, trace: Trace) -> None:
         list(world.cluster.capacity), failures.rate, failures.outage, close, options.seed
     ):
         world.queue.add(outage.at, EventKind.FAIL, outage)
-    for number in range(SAMPLES + 1):
-        world.queue.add(close * number // SAMPLES, EventKind.SAMPLE)
+    for number in range(MOST_SAMPLES + 1):
+        world.queue.add(close * number // MOST_SAMPLES, EventKind.SAMPLE)
     if options.defragmentation.every:
         for at in range(options.defragmentation.every, close, options.defragmentation.every):
             world.queue.add(at, EventKind.DEFRAGMENT)

@@ -15,9 +15,9 @@ from fourleaf.simulator.policies.protocol import Policy
 from fourleaf.simulator.world import ReplayState, Reservation
 from fourleaf.solver.instance.gang_classes import gang_order
 
-FOR = 3600
+RESERVATION_SECONDS = 3600
 """Seconds after which a place is looked for anew: others may have become free by then."""
-AGAIN = 300
+RETRY_SECONDS = 300
 """Seconds after which it is tried again where there was no place."""
 
 
@@ -49,12 +49,14 @@ def keep(world: ReplayState, policy: Policy) -> None:
     snapshot = world.cluster.snapshot((first,), world.options.config, world.now)
     start = policy.start(snapshot, first)
     if start.placement is None or start.at is None:
-        world.try_again = world.now + AGAIN
+        world.try_again = world.now + RETRY_SECONDS
         return
     pods = _pods(first, start.placement.pods)
-    world.kept = Reservation(first.key, start.placement.pods, pods, int(start.at), world.now + FOR)
+    world.kept = Reservation(
+        first.key, start.placement.pods, pods, int(start.at), world.now + RESERVATION_SECONDS
+    )
     world.record.counts.reservations += 1
-    world.ask_at(world.now + FOR)
+    world.ask_at(world.now + RESERVATION_SECONDS)
 
 
 def backfillers(world: ReplayState, plan: Plan) -> list[Gang]:

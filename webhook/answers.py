@@ -11,7 +11,7 @@ import orjson
 from fourleaf.model.problems import PRINTED, Problem
 from fourleaf.webhook.review import API_VERSION, KIND
 
-WARNINGS = 8
+MOST_WARNINGS = 8
 """Warnings in one answer; what is beyond helps nobody."""
 WARNING_WIDTH = 240
 
@@ -62,7 +62,7 @@ def warning_of(problem: Problem) -> str:
 
 def _review(response: Body, warnings: Sequence[str] = ()) -> Body:
     if warnings:
-        response["warnings"] = list(warnings[:WARNINGS])
+        response["warnings"] = list(warnings[:MOST_WARNINGS])
     return {"apiVersion": API_VERSION, "kind": KIND, "response": response}
 
 

@@ -14,7 +14,7 @@ from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.readers.objects.annotations import PREFIX as WISHES
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.readers.pods.pods import DEFAULT_SCHEDULER as NO_SCHEDULER
-from fourleaf.webhook.decide import AdmissionPath
+from fourleaf.webhook.decide import Route
 from fourleaf.webhook.names import (
     DEFAULT_SCHEDULER,
     ENFORCE,
@@ -28,7 +28,7 @@ from fourleaf.webhook.settings import DEFAULTS
 
 Body = dict[str, Any]
 
-TIMEOUT = 5
+TIMEOUT_SECONDS = 5
 """Seconds; a review takes a few milliseconds."""
 SYSTEM = "kube-system"
 
@@ -58,7 +58,7 @@ def configurations(deployment: Deployment) -> list[Body]:
                 deployment,
                 strict,
                 "default",
-                AdmissionPath.MUTATE_DEFAULT,
+                Route.MUTATE_DEFAULT,
                 _PODS,
                 _takes(deployment),
             ),
@@ -66,7 +66,7 @@ def configurations(deployment: Deployment) -> list[Body]:
                 deployment,
                 strict,
                 "pods",
-                AdmissionPath.MUTATE,
+                Route.MUTATE,
                 _PODS_AND_EPHEMERAL,
                 _ours(deployment),
             ),
@@ -76,11 +76,11 @@ def configurations(deployment: Deployment) -> list[Body]:
                 deployment,
                 strict,
                 "pods",
-                AdmissionPath.VALIDATE,
+                Route.VALIDATE,
                 _ALL_OF_PODS,
                 _concerns(deployment),
             ),
-            _hook(deployment, strict, "claims", AdmissionPath.VALIDATE, _CLAIMS, ""),
+            _hook(deployment, strict, "claims", Route.VALIDATE, _CLAIMS, ""),
         ]
     for hook in mutating:
         hook["reinvocationPolicy"] = "IfNeeded"
@@ -103,7 +103,7 @@ def _hook(
     deployment: Deployment,
     strict: bool,
     what: str,
-    door: AdmissionPath,
+    door: Route,
     rules: list[Body],
     condition: str,
 ) -> Body:
@@ -114,7 +114,7 @@ def _hook(
         "failurePolicy": "Fail" if strict else "Ignore",
         "matchPolicy": "Equivalent",
         "sideEffects": "None",
-        "timeoutSeconds": TIMEOUT,
+        "timeoutSeconds": TIMEOUT_SECONDS,
         "namespaceSelector": _namespaces(deployment, strict, what),
         "rules": rules,
     }
@@ -126,7 +126,7 @@ def _hook(
     return copy.deepcopy(hook)
 
 
-def _client(deployment: Deployment, door: AdmissionPath) -> Body:
+def _client(deployment: Deployment, door: Route) -> Body:
     bundle = {"caBundle": deployment.bundle} if deployment.bundle else {}
     if deployment.url:
         return {"url": f"{deployment.url}{door.value}", **bundle}

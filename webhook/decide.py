@@ -28,7 +28,7 @@ CLAIMS = (GROUP, "gpuclaims")
 _KINDS = {PODS: "Pod", EPHEMERAL: "Pod", CLAIMS: "GpuClaim"}
 
 
-class AdmissionPath(StrEnum):
+class Route(StrEnum):
     """What is asked, by the path of the request."""
 
     MUTATE = "/mutate"
@@ -45,7 +45,7 @@ class AdmissionDecision:
     problems: tuple[Problem, ...] = ()
 
 
-def decide(request: AdmissionRequest, door: AdmissionPath, settings: Settings) -> AdmissionDecision:
+def decide(request: AdmissionRequest, door: Route, settings: Settings) -> AdmissionDecision:
     """Answer one review."""
     kind = _KINDS.get(request.what)
     if kind is None or request.operation not in ("CREATE", "UPDATE"):
@@ -53,7 +53,7 @@ def decide(request: AdmissionRequest, door: AdmissionPath, settings: Settings) -
     missing = _missing(request, kind)
     if missing:
         return AdmissionDecision(impossible(request.uid, missing), "malformed")
-    if door is AdmissionPath.VALIDATE:
+    if door is Route.VALIDATE:
         return _validated(request, settings)
     patch = _patch(request, door, settings)
     return AdmissionDecision(allowed(request.uid, patch), "patched" if patch else "allowed")
@@ -74,14 +74,14 @@ def _missing(request: AdmissionRequest, kind: str) -> str:
     return ""
 
 
-def _patch(request: AdmissionRequest, door: AdmissionPath, settings: Settings) -> Patch:
+def _patch(request: AdmissionRequest, door: Route, settings: Settings) -> Patch:
     pod, before = request.object or {}, request.old_object
     if request.what not in (PODS, EPHEMERAL):
         return []
     if request.what == PODS and before is not None:
         return []
     patch: Patch = []
-    if door is AdmissionPath.MUTATE_DEFAULT:
+    if door is Route.MUTATE_DEFAULT:
         patch = name_scheduler(pod, before, settings)
         for one in patch:
             pod = {**pod, "spec": {**spec_of(pod), "schedulerName": one["value"]}}

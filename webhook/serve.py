@@ -14,7 +14,7 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.webhook.cluster_state import CONFIG, follow_claims, follow_config
-from fourleaf.webhook.decide import AdmissionPath
+from fourleaf.webhook.decide import Route
 from fourleaf.webhook.http.app import application
 from fourleaf.webhook.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.http.listener import Listener
@@ -29,9 +29,9 @@ from fourleaf.webhook.tls.selfsigned import SecretPlace, SelfSigned
 
 CERTIFICATE = "certificate"
 """What lacks, or is stale, where there is no certificate to trust."""
-STALE_AFTER = 900.0
+STALE_SECONDS = 900.0
 """Seconds without a look at the source of our own certificate; far below `Lifetimes.overlap`."""
-LOOK = 1.0
+CERTIFICATE_LOOK_SECONDS = 1.0
 
 _log = structlog.get_logger(__name__)
 
@@ -76,7 +76,7 @@ async def serve(
     cluster: Cluster, clock: Clock, options: WebhookOptions, stop: asyncio.Event
 ) -> None:
     """Answer reviews until `stop` is set. Raises `OSError` where an address cannot be had."""
-    metrics = WebhookMetrics(tuple(AdmissionPath))
+    metrics = WebhookMetrics(tuple(Route))
     state = State(
         Settings(scheduler_users=options.scheduler_users),
         lacking={CONFIG, CERTIFICATE},
@@ -144,6 +144,8 @@ async def _watch_certificate(
             state.lacking.discard(CERTIFICATE)
         pair = certificate.pair
         ended = pair is not None and pair.not_after <= clock.wall()
-        unseen = isinstance(source, SelfSigned) and clock.monotonic() - source.synced > STALE_AFTER
+        unseen = (
+            isinstance(source, SelfSigned) and clock.monotonic() - source.synced > STALE_SECONDS
+        )
         (state.stale.add if ended or unseen else state.stale.discard)(CERTIFICATE)
-        await clock.sleep(LOOK)
+        await clock.sleep(CERTIFICATE_LOOK_SECONDS)

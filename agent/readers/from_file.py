@@ -20,7 +20,7 @@ from fourleaf.model.readers.text.sources import documents, fault, open_paths
 SOURCE = "file"
 KIND = "GpuNodeStatus"
 _OURS = ("format", "source", "driverVersion", "gpus", "links", "processes")
-_TOLD = 3
+_MOST_PROBLEMS = 3
 """Problems that a condition has room for."""
 
 
@@ -101,9 +101,9 @@ def _problem(name: str, at: str, error: Any) -> Problem:
 
 
 def _failed(problems: list[Problem], reason: str = "InvalidInventory") -> Reading:
-    told = [f"{problem.source}: {complaint(problem)}" for problem in problems[:_TOLD]]
-    if len(problems) > _TOLD:
-        told.append(f"and {len(problems) - _TOLD} more")
+    told = [f"{problem.source}: {complaint(problem)}" for problem in problems[:_MOST_PROBLEMS]]
+    if len(problems) > _MOST_PROBLEMS:
+        told.append(f"and {len(problems) - _MOST_PROBLEMS} more")
     return Reading(SOURCE, fault=Fault(reason, clipped("; ".join(told))))
 
 

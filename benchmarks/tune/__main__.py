@@ -20,7 +20,7 @@ from fourleaf.simulator.tuning.choice import TOLERANCE
 from fourleaf.simulator.tuning.evaluate import Evaluation, evaluate
 from fourleaf.simulator.tuning.knobs import Settings
 from fourleaf.simulator.tuning.storage import open_storage
-from fourleaf.simulator.tuning.study import FIRST, open_study
+from fourleaf.simulator.tuning.study import RANDOM_TRIALS, open_study
 from fourleaf.simulator.tuning.tables import tables
 from fourleaf.simulator.tuning.task import TuningTask
 from fourleaf.simulator.tuning.verdict import StudyVerdict, sentence, verdict_of
@@ -82,7 +82,7 @@ def note(verdict: StudyVerdict) -> str:
         looks=verdict.looks,
         tolerance=verdict.tolerance,
         trials=len(verdict.trials),
-        first=FIRST,
+        first=RANDOM_TRIALS,
         seed=task.seed,
         unproven=sum(one.train.unproven for one in verdict.trials),
     )

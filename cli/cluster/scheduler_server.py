@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from fourleaf.model.problems import BadInput
 
 PATH = "/status"
-WITHIN = 10.0
+ANSWER_SECONDS = 10.0
 """Seconds for an answer."""
 
 
@@ -22,7 +22,7 @@ def fetch_status(server: str) -> dict[str, Any]:
     if not url.startswith(("http://", "https://")):
         raise _bad(server, "is not a URL", "Give one such as http://127.0.0.1:8080.")
     try:
-        with urlopen(url, timeout=WITHIN) as answer:  # noqa: S310 - of http and https alone
+        with urlopen(url, timeout=ANSWER_SECONDS) as answer:  # noqa: S310 - of http and https alone
             document = json.loads(answer.read())
     except (OSError, HTTPException) as error:
         advice = "Check that a scheduler listens there; kubectl port-forward may be needed."

@@ -18,9 +18,9 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan, PlanStatus
 from fourleaf.model.snapshot import Snapshot
 
-EVERY = 0.125
+PICTURE_SECONDS = 0.125
 """Seconds between two pictures."""
-QUEUE = 3
+MOST_WAITING_SHOWN = 3
 """How many waiting gangs are shown with their reasons."""
 
 STYLES = {
@@ -68,7 +68,7 @@ class Screen:
         """Draw again and again, until cancelled."""
         while True:
             self.draw()
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(PICTURE_SECONDS)
 
     def draw(self) -> None:
         """Draw what there is now."""
@@ -112,7 +112,7 @@ class Screen:
         waiting = self._witness.waiting
         gangs = "1 gang" if len(waiting) == 1 else f"{len(waiting)} gangs"
         lines: list[RenderableType] = [Text(), Text(f"waiting: {gangs}", style="bold")]
-        for one in waiting[:QUEUE]:
+        for one in waiting[:MOST_WAITING_SHOWN]:
             lines.append(_cut(Text(f"  {one.gang}  {one.reason.kind.value}", style="yellow")))
             lines += [_cut(Text(f"    {text}")) for text in lines_of(one)]
         return lines

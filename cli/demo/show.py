@@ -23,7 +23,7 @@ from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
 from fourleaf.model.plan import PlanStatus
 from fourleaf.solver.process.client import SolverClient
 
-REST = 15.0
+REST_SECONDS = 15.0
 """Seconds that the scheduler may take to bring everything to rest."""
 
 
@@ -85,7 +85,7 @@ async def play(script: Script, show: Show, client: SolverClient) -> list[str]:
 async def _at_rest(twin: Twin) -> list[str]:
     """What does not hold once nothing happens any more; pages are tidied now and then."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + REST
+    until = loop.time() + REST_SECONDS
     while (found := breaches(twin)) and loop.time() < until:
         await asyncio.sleep(0.1)
     return found

@@ -21,13 +21,13 @@ TEAMS = {
 SIZES = ((1, 2), (1, 4), (2, 4), (1, 8), (2, 8), (2, 8), (4, 8), (4, 8), (8, 8))
 """Pods and GPUs of the gangs that come and go."""
 
-BUSY = 0.36
+BUSY_SHARE = 0.36
 """The share of the nodes that these take, about."""
-LASTS = 0.25
+FAILURE_SHARE = 0.25
 """How long one lasts, as a share of the whole story."""
 PIN_EVERY = 4
 """A notebook stands in the last of so many leaves, so that no four neighbours are free."""
-PATIENCE = 15.0
+STALLED_SECONDS = 15.0
 """Seconds after which the story goes on, whatever the scheduler does."""
 
 BIG = DemoGang(GangKey("ml", "llama-pretrain"), 16, production=True)
@@ -108,7 +108,7 @@ class Story:
         others = self._end_around(pin)
         also = f", and so do {len(others)} gangs around it" if others else ""
         self._diary.note("ended", f"{pin.key} on {pin.leaf} gives back its GPU{also}")
-        until = self._diary.now + PATIENCE
+        until = self._diary.now + STALLED_SECONDS
         while not self._twin.whole(BIG.key) and self._diary.now < until:
             await asyncio.sleep(1.0)
             if not self._twin.standing(BIG.key):
@@ -147,9 +147,9 @@ class Story:
     async def _traffic(self) -> None:
         """Small gangs that come, run for a while, and end."""
         script = self._script
-        lasts = LASTS * script.seconds / script.speed
+        lasts = FAILURE_SHARE * script.seconds / script.speed
         mean = sum(pods * gpus / 8 for pods, gpus in SIZES) / len(SIZES)
-        pause = lasts * mean / (BUSY * script.nodes)
+        pause = lasts * mean / (BUSY_SHARE * script.nodes)
         async with asyncio.TaskGroup() as tasks:
             while self._diary.now < 0.85 * script.seconds:
                 if self._quiet:
@@ -191,6 +191,6 @@ class Story:
         await asyncio.sleep(max(0.0, share * self._script.seconds - self._diary.now))
 
     async def _condition(self, holds: Callable[[], bool]) -> None:
-        until = self._diary.now + PATIENCE
+        until = self._diary.now + STALLED_SECONDS
         while not holds() and self._diary.now < until:
             await asyncio.sleep(0.05)

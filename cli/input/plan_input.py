@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fourleaf.solver.process.client import SolverClient
 
 
-LOADING_GRACE = 5.0
+LOADING_SECONDS = 5.0
 """Seconds for loading the solver before the time limit runs; it takes one on an idle machine."""
 
 
@@ -107,5 +107,5 @@ def planned(client: SolverClient, snapshot: Snapshot) -> Plan:
     with Progress("loading the solver, then solving") as progress:
         # The time limit is for solving: on a busy machine, loading must not use it up. A child
         # that hangs on loading must not keep anybody waiting either: then the limit runs.
-        client.wait_until_ready(LOADING_GRACE)
+        client.wait_until_ready(LOADING_SECONDS)
         return client.plan(snapshot, on_stage=progress.stage)

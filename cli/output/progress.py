@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from fourleaf.model.plan import Stage
 
-DELAY = 0.5
+DELAY_SECONDS = 0.5
 """Seconds before anything is shown: quick solves show nothing."""
 
 
@@ -25,7 +25,7 @@ class Progress:
         self._console = err()
         self._status: Status | None = None
         self._lock = threading.Lock()
-        self._timer = threading.Timer(DELAY, self._show)
+        self._timer = threading.Timer(DELAY_SECONDS, self._show)
         self._timer.daemon = True
 
     def __enter__(self) -> Progress:

@@ -18,7 +18,7 @@ from fourleaf.model.readers.config_patch import differences
 from fourleaf.model.scores.comparison import ChangeKind, Comparison, GangChange
 from fourleaf.model.scores.terms import shared_points
 
-BAR = 24
+BAR_CELLS = 24
 """Cells of a bar of a term that is fully met."""
 
 
@@ -59,9 +59,9 @@ def _bars(comparison: Comparison, glyphs: Glyphs) -> Table:
         style, mark = PALETTE[number % len(PALETTE)], glyphs.bars[number % len(glyphs.bars)]
         for title, totals in ((name, before), ("", after)):
             value = totals[name].value / 1000 if name in totals else 0.0
-            full = min(BAR, max(0, round(value * BAR)))
+            full = min(BAR_CELLS, max(0, round(value * BAR_CELLS)))
             bar = Text(mark * full, style=style)
-            bar.append(glyphs.rest * (BAR - full), style="dim")
+            bar.append(glyphs.rest * (BAR_CELLS - full), style="dim")
             table.add_row(Text(title), bar, f"{value:.3f}" if name in totals else "-")
     return table
 

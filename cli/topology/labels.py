@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CONFIGURED = "spec.topology.levels"
 """What labels are called that the config lists one by one."""
-SHOWN = 40
+MOST_NODES_SHOWN = 40
 """How many nodes a diff shows in a table."""
 
 
@@ -142,15 +142,15 @@ def diff_lines(diff: Diff) -> Iterator[RenderableType]:
     """Each node that changes, label by label, and counts of the rest."""
     from rich.text import Text
 
-    for change in diff.changes[:SHOWN]:
+    for change in diff.changes[:MOST_NODES_SHOWN]:
         yield Text(change.node.name, style="bold")
         for key, (before, after) in change.labels.items():
             if before is not None:
                 yield Text(f"  - {key}={before}", style="red")
             if after is not None:
                 yield Text(f"  + {key}={after}", style="green")
-    if len(diff.changes) > SHOWN:
-        yield Text(f"and {len(diff.changes) - SHOWN} more nodes")
+    if len(diff.changes) > MOST_NODES_SHOWN:
+        yield Text(f"and {len(diff.changes) - MOST_NODES_SHOWN} more nodes")
     yield Text(f"{len(diff.changes)} nodes change, {diff.same} stay as they are")
     if diff.stale:
         some = ", ".join(diff.stale[:8])

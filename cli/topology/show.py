@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fourleaf.model.topology_import.host_names import Match
 
 HOSTLIST_WIDTH = 120
-LEFT_SHOWN = 20
+MOST_NAMES_SHOWN = 20
 """How many names a list of what did not match shows in a table."""
 
 
@@ -121,9 +121,11 @@ def match_lines(match: Match) -> Iterator[RenderableType]:
     yield Text(f"{len(match.nodes)} hosts are nodes of the cluster")
     for what, names in (("hosts", match.hosts_left), ("nodes", match.nodes_left)):
         if names:
-            more = len(names) - LEFT_SHOWN
+            more = len(names) - MOST_NAMES_SHOWN
             tail = f" and {more} more" if more > 0 else ""
-            yield Text(f"{len(names)} {what} match nobody: {', '.join(names[:LEFT_SHOWN])}{tail}")
+            yield Text(
+                f"{len(names)} {what} match nobody: {', '.join(names[:MOST_NAMES_SHOWN])}{tail}"
+            )
 
 
 def write_labels(one: Description, preset: str) -> None:

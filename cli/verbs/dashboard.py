@@ -112,16 +112,16 @@ def dashboard(
 
 
 def _access(token_file: Path | None, header: str | None, proxies: list[str] | tuple[()]) -> Access:
-    from fourleaf.dashboard.web.access import SHORTEST, Anybody, Proxied, Token
+    from fourleaf.dashboard.web.access import SHORTEST_TOKEN, Anybody, Proxied, Token
 
     if token_file and header:
         raise typer.BadParameter("give one of the two", param_hint="--token-file or --auth-header")
     if proxies and not header:
         raise typer.BadParameter("goes with --auth-header", param_hint="--trusted-proxy")
     if token_file:
-        if len(token_file.read_text(errors="replace").strip()) < SHORTEST:
+        if len(token_file.read_text(errors="replace").strip()) < SHORTEST_TOKEN:
             raise typer.BadParameter(
-                f"'{token_file}' holds fewer than {SHORTEST} characters; "
+                f"'{token_file}' holds fewer than {SHORTEST_TOKEN} characters; "
                 "make a token with: openssl rand -hex 32",
                 param_hint="--token-file",
             )

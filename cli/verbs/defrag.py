@@ -12,7 +12,7 @@ import typer
 
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment, need_terms, reading_of
-from fourleaf.cli.input.plan_input import LOADING_GRACE
+from fourleaf.cli.input.plan_input import LOADING_SECONDS
 from fourleaf.cli.options import (
     Answer,
     Apply,
@@ -95,7 +95,7 @@ def _dry_run(
         ready, young = movers(reading)
         snapshot = replace(reading.snapshot, standing=ready)
         with Progress("looking for moves") as progress:
-            client.wait_until_ready(LOADING_GRACE)
+            client.wait_until_ready(LOADING_SECONDS)
             plan = client.defragment(snapshot, Budget(budget), on_stage=progress.stage)
     return gathered(plan, ready, budget, young), snapshot
 

@@ -11,7 +11,7 @@ import typer
 from fourleaf.cli import completion
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import need_terms, reading_of
-from fourleaf.cli.input.plan_input import LOADING_GRACE
+from fourleaf.cli.input.plan_input import LOADING_SECONDS
 from fourleaf.cli.options import (
     Answer,
     Apply,
@@ -94,7 +94,7 @@ def _dry_run(
         print_problems(one for one in reading.problems if one.is_error)
         snapshot = emptied(reading, nodes)
         with Progress("looking for other places") as progress:
-            client.wait_until_ready(LOADING_GRACE)
+            client.wait_until_ready(LOADING_SECONDS)
             plan = client.repair(snapshot, on_stage=progress.stage)
     return drained(reading, nodes, snapshot, plan), snapshot
 

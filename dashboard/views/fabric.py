@@ -16,7 +16,7 @@ from fourleaf.model.reasons.text import counted
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.model.validator.uplinks import running_demand, uplink_of
 
-WIDEST = 16
+MOST_BAR_PARTS = 16
 """Parts of a node's bar at most; nodes with more GPUs are drawn to scale."""
 
 
@@ -254,7 +254,7 @@ def _drawn(node: Node, pods: Sequence[RunningPod], marks: Marks) -> NodeCell:
 
 
 def _blocks(holders: Sequence[Holder], marks: Marks) -> list[Block]:
-    scale = max(1, -(-len(holders) // WIDEST))
+    scale = max(1, -(-len(holders) // MOST_BAR_PARTS))
     found = []
     for holder, run in groupby(holders):
         gpus = len(list(run))

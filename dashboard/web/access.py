@@ -17,9 +17,9 @@ Headers = Mapping[str, str]
 Network = IPv4Network | IPv6Network
 
 COOKIE = "fourleaf-session"
-LASTS = 12 * 3600
+SESSION_SECONDS = 12 * 3600
 """Seconds after which one has to log in again."""
-SHORTEST = 16
+SHORTEST_TOKEN = 16
 """Characters of a token."""
 
 _log = structlog.get_logger(__name__)
@@ -104,7 +104,7 @@ class Token:
         token = self._token()
         if token is None or not _same(given, token):
             return None
-        said = f"{int(now) + LASTS}.{secrets.token_hex(8)}"
+        said = f"{int(now) + SESSION_SECONDS}.{secrets.token_hex(8)}"
         return f"{said}.{_signature(token, said)}"
 
     def _token(self) -> str | None:
@@ -113,8 +113,8 @@ class Token:
         except (OSError, UnicodeDecodeError) as error:
             _log.error("token_unreadable", file=str(self._file), why=str(error))
             return None
-        if len(token) < SHORTEST:
-            _log.error("token_too_short", file=str(self._file), shortest=SHORTEST)
+        if len(token) < SHORTEST_TOKEN:
+            _log.error("token_too_short", file=str(self._file), shortest=SHORTEST_TOKEN)
             return None
         return token
 

@@ -14,7 +14,7 @@ from fourleaf.dashboard.solver_pool import BusyError
 from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.model.problems import BadInput, Problem, shown
 
-MOST = 50
+MOST_PROBLEMS = 50
 """Problems that are told."""
 
 
@@ -40,7 +40,7 @@ def refusal(message: str, advice: str, problems: tuple[Problem, ...] = ()) -> di
                 "message": one.message,
                 "advice": one.advice,
             }
-            for one in problems[:MOST]
+            for one in problems[:MOST_PROBLEMS]
         ],
     }
 
@@ -74,7 +74,7 @@ def add_answers(application: FastAPI, drawing: Drawing) -> None:
                 "message": one["msg"],
                 "advice": "",
             }
-            for one in found[:MOST]
+            for one in found[:MOST_PROBLEMS]
         ]
         return answer(request, 422, document)
 

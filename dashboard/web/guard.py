@@ -17,7 +17,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-LONGEST = 1024 * 1024
+MOST_BODY_BYTES = 1024 * 1024
 """Bytes of a request's body."""
 OPEN = ("/healthz", "/readyz", "/login", "/static/")
 """What may be asked for by anybody."""
@@ -157,8 +157,8 @@ def _body_trouble(method: str, headers: Mapping[str, str]) -> tuple[int, str, st
     length = headers.get("content-length")
     if length is None:
         return 411, "does not say how long it is", "Send a Content-Length."
-    if not length.isdecimal() or int(length) > LONGEST:
-        return 413, "is too long", f"Send at most {LONGEST // 2**20} MiB."
+    if not length.isdecimal() or int(length) > MOST_BODY_BYTES:
+        return 413, "is too long", f"Send at most {MOST_BODY_BYTES // 2**20} MiB."
     return None
 
 

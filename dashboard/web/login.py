@@ -9,12 +9,12 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from fourleaf.dashboard.web.access import COOKIE, LASTS, Token
+from fourleaf.dashboard.web.access import COOKIE, SESSION_SECONDS, Token
 from fourleaf.dashboard.web.templates import Drawing
 
-LONGEST = 8192
+MOST_FORM_BYTES = 8192
 """Bytes of the form."""
-PAUSE = 0.5
+WRONG_TOKEN_SECONDS = 0.5
 """Seconds before a wrong token is answered."""
 
 
@@ -30,18 +30,23 @@ def login(token: Token, drawing: Drawing) -> APIRouter:
     async def enter(request: Request) -> Response:
         body = await request.body()
         try:
-            fields = parse_qs(body[:LONGEST].decode("utf-8", "replace"), max_num_fields=8)
+            fields = parse_qs(body[:MOST_FORM_BYTES].decode("utf-8", "replace"), max_num_fields=8)
         except ValueError:
             fields = {}
         where = own(fields.get("next", ["/"])[0])
         session = token.session(fields.get("token", [""])[0].strip(), time.time())
         if session is None:
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(WRONG_TOKEN_SECONDS)
             text = drawing.drawn("login.html", request, where=where, wrong=True)
             return HTMLResponse(text, 403)
         response = RedirectResponse(where, 303)
         response.set_cookie(
-            COOKIE, session, LASTS, httponly=True, samesite="strict", secure=_is_secure(request)
+            COOKIE,
+            session,
+            SESSION_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=_is_secure(request),
         )
         return response
 

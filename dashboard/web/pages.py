@@ -12,7 +12,7 @@ from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
 from fourleaf.dashboard.service import Board
 from fourleaf.dashboard.web.api import Named, Space, no_gang, no_node
 from fourleaf.dashboard.web.templates import Drawing
-from fourleaf.dashboard.what_if import LONGEST, Question
+from fourleaf.dashboard.what_if import MOST_MANIFEST_CHARACTERS, Question
 from fourleaf.model.gang import GangKey
 
 Part = Annotated[str, Query(max_length=16)]
@@ -71,7 +71,7 @@ class Pages:
     async def what_if(self, request: Request) -> HTMLResponse:
         """The form to try things with."""
         weights = self._board.world.sight().snapshot.config.spec.scoring_weights
-        return self._page(request, "what-if", "", weights=weights, longest=LONGEST)
+        return self._page(request, "what-if", "", weights=weights, longest=MOST_MANIFEST_CHARACTERS)
 
     async def tried(self, request: Request, question: Question) -> HTMLResponse:
         """What comes of it."""

@@ -14,8 +14,8 @@ import uvicorn
 
 from fourleaf.dashboard.web.guard import App
 
-CONNECTIONS = 512
-LEAVE = 2
+MOST_CONNECTIONS = 512
+SHUTDOWN_SECONDS = 2
 """Seconds that requests may still take once the server stops."""
 
 
@@ -39,9 +39,9 @@ class DashboardServer(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                limit_concurrency=CONNECTIONS,
+                limit_concurrency=MOST_CONNECTIONS,
                 timeout_keep_alive=30,
-                timeout_graceful_shutdown=LEAVE,
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             )
         )
         self._where = host, port

@@ -11,7 +11,7 @@ from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from fourleaf.dashboard.cycles import SHOWN
+from fourleaf.dashboard.cycles import MOST_CYCLES_SHOWN
 from fourleaf.dashboard.views.fabric import STATES, LeafCell, key_of, words
 from fourleaf.model.reasons.text import counted
 
@@ -38,7 +38,7 @@ class Drawing:
         self._templates.globals.update(
             cluster=cluster, live=live, states=STATES, url=url, size_of=size_of, key_of=key_of
         )
-        self._templates.globals.update(words=words, most_cycles=SHOWN)
+        self._templates.globals.update(words=words, most_cycles=MOST_CYCLES_SHOWN)
         self._templates.filters.update(duration=duration, clock=clock, count=counted, gib=gib)
         self._leaf = self._templates.get_template("parts/leaf.html")
         self._leaves: dict[str, tuple[LeafCell, Markup]] = {}

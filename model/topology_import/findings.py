@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from fourleaf.model.topology import natural_key
 
-NAMED = 8
+MOST_NAMES = 8
 """How many names a finding keeps; its count says how many there are."""
 
 
@@ -76,4 +76,4 @@ def finding(kind: FindingKind, names: Iterable[str], **numbers: int) -> tuple[Fi
     every = sorted(names, key=natural_key)
     if not every:
         return ()
-    return (Finding(kind, len(every), tuple(every[:NAMED]), tuple(numbers.items())),)
+    return (Finding(kind, len(every), tuple(every[:MOST_NAMES]), tuple(numbers.items())),)

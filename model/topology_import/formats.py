@@ -41,7 +41,7 @@ _SHOWS = (
     ),
 )
 """What gives a format away, looked for in this order."""
-_LOOKED_AT = 2**18
+_HEAD_BYTES = 2**18
 
 
 def read_description(source: Source, wanted: DescriptionFormat | None = None) -> Description:
@@ -65,7 +65,7 @@ def read_description(source: Source, wanted: DescriptionFormat | None = None) ->
 
 def shown_format(text: Text) -> DescriptionFormat:
     """The format that `text` shows. Raises `BadInput` where it shows none."""
-    start = "\n".join(text.lines)[:_LOOKED_AT]
+    start = "\n".join(text.lines)[:_HEAD_BYTES]
     for found, pattern in _SHOWS:
         if re.search(pattern, start, re.MULTILINE | re.IGNORECASE):
             return found

@@ -12,7 +12,7 @@ from fourleaf.simulator.readers.folder import read
 from fourleaf.simulator.trace import Job, Trace, by_arrival
 
 FILE = "kalos_converted_319jobs.csv"
-ITERATION = 0.5
+ITERATION_SECONDS = 0.5
 """Seconds of the converter's iteration."""
 
 
@@ -32,7 +32,7 @@ def _job(row: dict[str, str]) -> Job:
     return Job(
         f"kalos-{int(row['job_id']):05d}",
         round(float(row["arrival_time"])),
-        max(1, round(int(row["num_iteration"]) * ITERATION)),
+        max(1, round(int(row["num_iteration"]) * ITERATION_SECONDS)),
         int(row["gpu_workers"]),
         gpus,
         int(float(row["cpu_per_gpu_worker"]) * 1000) * gpus,

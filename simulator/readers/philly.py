@@ -13,7 +13,7 @@ from fourleaf.simulator.readers.folder import read
 from fourleaf.simulator.trace import Job, Trace, by_arrival
 
 FILE = "philly_sia.csv"
-NODE = 8
+NODE_GPUS = 8
 """GPUs of a node."""
 
 
@@ -39,6 +39,6 @@ def _job(row: dict[str, str]) -> Job:
         "philly",
         int(when.timestamp()),
         max(1, round(float(row["duration"]))),
-        -(-gpus // NODE),
-        min(gpus, NODE),
+        -(-gpus // NODE_GPUS),
+        min(gpus, NODE_GPUS),
     )

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 WORKER = "worker"
 COUNT = "beat"
-EVERY = 15.0
+HEARTBEAT_SECONDS = 15.0
 """Seconds between two signs of life."""
-GRACE = 120.0
+SILENCE_SECONDS = 120.0
 """Seconds of silence after which a worker counts as dead."""
 
 
@@ -34,7 +34,7 @@ def name_of(pid: int) -> str:
 
 
 @contextmanager
-def beating(trial: Trial, every: float = EVERY) -> Iterator[None]:
+def beating(trial: Trial, every: float = HEARTBEAT_SECONDS) -> Iterator[None]:
     """Give signs of life in `trial` every so many seconds, until the block ends."""
     from optuna.exceptions import OptunaError
 
@@ -62,7 +62,9 @@ def beating(trial: Trial, every: float = EVERY) -> Iterator[None]:
 class Watch:
     """Tells which trials run no longer, although the study has them running."""
 
-    def __init__(self, grace: float = GRACE, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, grace: float = SILENCE_SECONDS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._grace = grace
         self._clock = clock
         self._heard: dict[int, tuple[object, float]] = {}

@@ -25,7 +25,7 @@ DEFAULT = "default"
 CASES = "cases"
 UNPROVEN = "unproven"
 SETTINGS = "settings"
-FIRST = 10
+RANDOM_TRIALS = 10
 """Trials at random before the sampler learns from them."""
 
 
@@ -78,7 +78,9 @@ def sampler(seed: int, worker: int, done: int) -> BaseSampler:
     from optuna.samplers import TPESampler
 
     own = random.Random(f"tune {seed} {worker} {done}").getrandbits(31)  # noqa: S311 - a search
-    return TPESampler(n_startup_trials=FIRST, multivariate=True, constant_liar=True, seed=own)
+    return TPESampler(
+        n_startup_trials=RANDOM_TRIALS, multivariate=True, constant_liar=True, seed=own
+    )
 
 
 def finished(study: Study) -> list[FrozenTrial]:

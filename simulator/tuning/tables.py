@@ -9,7 +9,7 @@ from fourleaf.simulator.tuning.objectives import OBJECTIVES
 from fourleaf.simulator.tuning.pareto import Point
 from fourleaf.simulator.tuning.verdict import StudyVerdict
 
-MOST = 12
+MOST_TRIALS = 12
 """Trials of the front that are listed."""
 
 
@@ -89,7 +89,7 @@ def _front(verdict: StudyVerdict) -> Table:
             ),
             ", ".join(f"{name.rsplit('.', 1)[-1]} {one.settings[name]:g}" for name in one.settings),
         )
-        for one in best[:MOST]
+        for one in best[:MOST_TRIALS]
     )
-    title = f"Pareto front on train, {min(MOST, len(best))} of {len(best)}"
+    title = f"Pareto front on train, {min(MOST_TRIALS, len(best))} of {len(best)}"
     return Table(title, ("trial", *verdict.task.objectives, "settings"), rows)

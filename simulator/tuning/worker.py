@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from optuna import Study, Trial
     from optuna.trial import FrozenTrial
 
-POLL = 0.5
+POLL_SECONDS = 0.5
 """Seconds between looks at the study while the last trials run elsewhere."""
 
 Listen = Callable[["FrozenTrial"], None]
@@ -66,7 +66,7 @@ def run(
         study.sampler = sampler(task.seed, number, len(finished(study)))
         trial = claim(study, task, trials)
         if trial is None:
-            time.sleep(POLL)
+            time.sleep(POLL_SECONDS)
             continue
         done = _tried(study, task, trial, judge)
         if done is not None and listen is not None:

@@ -14,7 +14,7 @@ from fourleaf.simulator.tuning.storage import open_storage
 from fourleaf.simulator.tuning.study import finished, open_study
 from fourleaf.simulator.tuning.task import TuningTask
 from fourleaf.simulator.tuning.trial_claims import fail
-from fourleaf.simulator.tuning.worker import POLL, Listen, work
+from fourleaf.simulator.tuning.worker import POLL_SECONDS, Listen, work
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -49,7 +49,7 @@ def together(
             for one in crew.values():
                 one.start()
             while crew:
-                time.sleep(POLL)
+                time.sleep(POLL_SECONDS)
                 _part_with(crew, lost)
                 _give_up(study, task, watch)
                 for trial in finished(study):

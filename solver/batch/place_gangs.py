@@ -10,7 +10,7 @@ from fourleaf.model.gang import Gang
 from fourleaf.model.job_mix import LikelyGang
 from fourleaf.model.plan import Stage
 from fourleaf.model.weights import SCALE
-from fourleaf.solver.cpsat.backend import ENDLESS, MANY
+from fourleaf.solver.cpsat.backend import ENDLESS, MANY_VARIABLES
 from fourleaf.solver.cpsat.bound_windows import best_answer
 from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.cuts.exclusive_use import add_exclusive_use
@@ -90,7 +90,7 @@ def _objective(
     objective += rooms
     if least_room:
         program.row(rooms, least_room, ENDLESS)
-    if program.size < MANY:  # beyond it some find no answer in time with these variables
+    if program.size < MANY_VARIABLES:  # beyond it some find no answer in time with these variables
         add_exclusive_use(program)
     costs = costs_of(program, objective)
     for variables in model.groups[:count]:

@@ -19,17 +19,17 @@ from fourleaf.solver.cpsat.program import Program, SolveResult, Terms, collect
 ENDLESS = (1 << 63) - 1
 """A row without an upper limit."""
 
-CONFLICTS = 10
+CONFLICTS_PER_STEP = 10
 """Counting halves the span of the objective in steps of so many conflicts: answers that are
 better by one each would take thousands of steps."""
 
-ROOT = 10_000
+ROOT_LP_STEPS = 10_000
 """Steps of the first LP, enough to end it at 10,000 nodes: what follows rests on its prices."""
 
-IDLE = 20
+IDLE_SOLVES = 20
 """Rows of the LP go after so many solves in which they did nothing."""
 
-MANY = 10_000
+MANY_VARIABLES = 10_000
 """So many variables take so long before any answer is found that an answer comes first."""
 
 _BOUNDED = (CpSolverStatus.OPTIMAL, CpSolverStatus.FEASIBLE, CpSolverStatus.UNKNOWN)
@@ -119,18 +119,18 @@ class CpSat:
         parameters.max_presolve_iterations = 1
         if self._scored:
             parameters.add_lp_constraints_lazily = False
-            parameters.add_zero_half_cuts = self._uniform and len(costs) < MANY
+            parameters.add_zero_half_cuts = self._uniform and len(costs) < MANY_VARIABLES
             parameters.add_mir_cuts = not parameters.add_zero_half_cuts
             parameters.add_cg_cuts = self._uniform or work is not None
             parameters.use_sat_inprocessing = False
-            parameters.root_lp_iterations = ROOT
-            if len(costs) < MANY:
+            parameters.root_lp_iterations = ROOT_LP_STEPS
+            if len(costs) < MANY_VARIABLES:
                 parameters.use_objective_lb_search = work is None
-                parameters.max_consecutive_inactive_count = IDLE
+                parameters.max_consecutive_inactive_count = IDLE_SOLVES
         else:
             parameters.linearization_level = 2
             parameters.cut_level = int(self._cuts)
-            parameters.binary_search_num_conflicts = CONFLICTS
+            parameters.binary_search_num_conflicts = CONFLICTS_PER_STEP
         parameters.max_time_in_seconds = max(seconds, 0.001)
         if work is not None:
             parameters.max_deterministic_time = work

@@ -18,23 +18,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fourleaf.solver.cpsat.backend import ENDLESS, MANY, CpSat
+from fourleaf.solver.cpsat.backend import ENDLESS, MANY_VARIABLES, CpSat
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.program import UNBOUNDED, Program, Row, SolveResult
 
-FIRST = 0.05
+FIRST_SEARCH_WORK = 0.05
 """Work of the first search: nine in ten programs of 1000 nodes need no more."""
 
-SIZE = 4000
+FIRST_SEARCH_VARIABLES = 4000
 """Variables of a program for which that is meant; larger ones get more in proportion."""
 
-WINDOW = 0.06
+FIRST_WINDOW_WORK = 0.06
 """Work of the first window; each that does not end gives the next half as much again."""
 
-SHARE = 8
+WINDOWS_PER_GAP = 8
 """The first window is this part of the gap."""
 
-LEAST = 4
+LEAST_WINDOW_POINTS = 4
 """Points that the first window has at least."""
 
 
@@ -43,9 +43,9 @@ def best_answer(
 ) -> SolveResult:
     """The answer worth most by `costs` that is found in the time left, and its bound."""
     solver = CpSat(program, seed, scored=True, uniform=uniform)
-    if program.size >= MANY:
+    if program.size >= MANY_VARIABLES:
         return solver.maximize(costs, deadline.left())
-    work = FIRST * max(1.0, program.size / SIZE)
+    work = FIRST_SEARCH_WORK * max(1.0, program.size / FIRST_SEARCH_VARIABLES)
     first = solver.maximize(costs, deadline.left(), work)
     if first.proven:
         return first
@@ -60,12 +60,12 @@ def climb(
     first: SolveResult,
     seed: int,
     deadline: Deadline,
-    work: float = WINDOW,
+    work: float = FIRST_WINDOW_WORK,
 ) -> SolveResult:
     """The best answer, from an unproven one with `values` and `ranges`."""
     values, objective, bound = first.values, first.objective, first.bound
     left, solver = _left(program, costs, first.ranges or [], seed)
-    width = max(LEAST, (bound - objective) // SHARE)
+    width = max(LEAST_WINDOW_POINTS, (bound - objective) // WINDOWS_PER_GAP)
     while bound > objective and deadline.left():
         least = max(bound - width + 1, objective + 1)
         window = (least - left.constant, bound - left.constant)

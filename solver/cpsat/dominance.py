@@ -23,7 +23,7 @@ from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import Counts
 from fourleaf.solver.objective.scorer import Scorer
 
-WORTHWHILE = 1
+QUIET_PLACES_PER_RIVAL = 1
 """So many times more quiet places than rivals, or none would go."""
 
 
@@ -66,7 +66,7 @@ def prune(
         if group.kind.sizes == (1,):
             score_classes = state.open_comforts(group.kind)
             places = sum([len(score_classes[leaf]) for leaf in quiet])
-        if places > WORTHWHILE * rivals:
+        if places > QUIET_PLACES_PER_RIVAL * rivals:
             skipped[position] = _prune_group(state, scorer, group, classes, contested, rivals)
     return skipped
 

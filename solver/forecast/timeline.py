@@ -10,7 +10,7 @@ from fourleaf.model.plan import Placement
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
-OVERDUE = 60.0
+OVERDUE_SECONDS = 60.0
 """Seconds from now after which a pod is expected to be gone that should have ended already."""
 
 
@@ -38,7 +38,10 @@ class Timeline:
         self.reserved = tuple(reserved)
         self._snapshot = snapshot
         self._pods = [
-            (None if pod.ends is None else pod.ends if pod.ends > now else now + OVERDUE, pod)
+            (
+                None if pod.ends is None else pod.ends if pod.ends > now else now + OVERDUE_SECONDS,
+                pod,
+            )
             for pod in snapshot.running
         ]
         ends = {end for end, _ in self._pods if end is not None}

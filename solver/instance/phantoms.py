@@ -14,7 +14,7 @@ from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangClass, GangGroup, GangGroups
 from fourleaf.solver.instance.gang_type import GangTypeKey
 
-MANY = 100_000
+MOST_PHANTOMS = 100_000
 """More phantoms of a shape than any fabric holds."""
 
 
@@ -28,6 +28,6 @@ def phantom_units(state: CycleState, factory: GangGroups) -> list[tuple[LikelyGa
         candidates = factory.candidates(kind, TopologyPolicy.REQUIRED)
         role = Role(tuple(str(i) for i in range(likely.nodes)), request)
         gang = Gang(GangKey("", f"phantom-{likely.nodes}"), (role,), one_per_node=True)
-        group = GangGroup([GangClass([gang], kind, candidates)], MANY, phantom=True)
+        group = GangGroup([GangClass([gang], kind, candidates)], MOST_PHANTOMS, phantom=True)
         out.append((likely, group))
     return out

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from fourleaf.model.fabric import Fabric
     from fourleaf.solver.process.messages import Reply
 
-CHUNK = 2**16
-NOISE_LIMIT = 2**20
+CHUNK_BYTES = 2**16
+NOISE_BYTES = 2**20
 """Bytes that a child may print during one call; a pipe is never read without end."""
 
-TAIL = 2000
+TAIL_BYTES = 2000
 """Bytes of what a child printed last that go into the log."""
 
-NICEST = 19
+NICENESS = 19
 """What Linux takes for the lowest priority."""
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
@@ -86,7 +86,7 @@ class Child:
             os.close(sender)
         if niceness:
             own = os.getpriority(os.PRIO_PROCESS, 0)
-            os.setpriority(os.PRIO_PROCESS, self.pid, min(NICEST, own + niceness))
+            os.setpriority(os.PRIO_PROCESS, self.pid, min(NICENESS, own + niceness))
         self._requests = _descriptor(self._process.stdin)
         self._output = _descriptor(self._process.stdout)
         for descriptor in (self._requests, self._output, self._answers):
@@ -147,14 +147,14 @@ class Child:
         if descriptor == self._requests:
             return self._write()
         try:
-            data = os.read(descriptor, CHUNK)
+            data = os.read(descriptor, CHUNK_BYTES)
         except BlockingIOError:
             return True
         if descriptor == self._output:
             self._noise += len(data)
-            self._tail = (self._tail + data)[-TAIL:]
-            if self._noise > NOISE_LIMIT:
-                raise WorkerFault(f"it printed more than {NOISE_LIMIT} bytes")
+            self._tail = (self._tail + data)[-TAIL_BYTES:]
+            if self._noise > NOISE_BYTES:
+                raise WorkerFault(f"it printed more than {NOISE_BYTES} bytes")
             return bool(data)
         if not data:
             self._wait_for_epitaph()
@@ -220,7 +220,7 @@ class Child:
         with self.talking:
             self._buried = True
             with suppress(BlockingIOError):
-                self._tail = (self._tail + os.read(self._output, CHUNK))[-TAIL:]
+                self._tail = (self._tail + os.read(self._output, CHUNK_BYTES))[-TAIL_BYTES:]
             os.close(self._answers)
             for pipe in (self._process.stdin, self._process.stdout):
                 if pipe is not None:

@@ -12,13 +12,13 @@ from typing import Generic, Self, TypeVar, cast
 
 T = TypeVar("T")
 
-GRACE = 0.1
+GRACE_SECONDS = 0.1
 """Seconds after the time limit that checking and explaining may still take."""
 
 CHECKING_SHARE = 0.2
 """Of the time limit, the most that is kept back for checking and explaining."""
 
-OWN_SHARE = 0.6
+GREEDY_SHARE = 0.6
 """Of the time until the child has to answer, what our own plan may take for placing gangs."""
 
 SOLVER_SHARE = 0.9
@@ -46,17 +46,17 @@ class Deadlines:
         """Start a call of `limit` seconds, of which checking is expected to take `checking`."""
         began = time.monotonic()
         answer = began + limit - min(1.5 * checking, CHECKING_SHARE * limit)
-        return cls(began, limit, answer, began + limit + GRACE)
+        return cls(began, limit, answer, began + limit + GRACE_SECONDS)
 
     @property
     def own(self) -> float:
         """When our own plan takes no further gang: it has to be scored and checked yet."""
-        return self.began + max(GRACE / 2, OWN_SHARE * (self.answer - self.began))
+        return self.began + max(GRACE_SECONDS / 2, GREEDY_SHARE * (self.answer - self.began))
 
     @property
     def told(self) -> float:
         """When no further gang is asked about: half of the grace is for handing over."""
-        return self.done - GRACE / 2
+        return self.done - GRACE_SECONDS / 2
 
     def child_seconds(self) -> float:
         """Tell what the child may take from now on, rounded down to a step of the limit."""

@@ -10,15 +10,15 @@ from fourleaf.solver.process.child import Child, WorkerFault
 WORKER = "fourleaf.solver.process.worker"
 """The module that a solver process runs."""
 
-FIRST_DELAY = 0.25
-LONGEST_DELAY = 30.0
+FIRST_DELAY_SECONDS = 0.25
+LONGEST_DELAY_SECONDS = 30.0
 
 
 def restart_delay(deaths: int) -> float:
     """Tell the seconds before the next start after `deaths` in a row: 0, then doubling."""
     if deaths <= 1:
         return 0.0
-    return float(min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(deaths - 2, 16)))
+    return float(min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2.0 ** min(deaths - 2, 16)))
 
 
 class Supervisor:

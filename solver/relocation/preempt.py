@@ -37,7 +37,7 @@ from fourleaf.solver.relocation.place import moving_gangs, place
 from fourleaf.solver.relocation.stages import Goal, StagePlan, reach
 
 NO_EXTENSIONS = Extensions()
-AMBITION = 0.9
+VICTIMS_SHARE = 0.9
 """Of the time limit, what the search for victims may take."""
 
 
@@ -73,7 +73,7 @@ def preempt(
     participants = Participants(state, factory, tuple(victims), (gang,), must=True, droppable=True)
     turn = StagePlan("victims", _kept, _price)
     rows = _quota_row(emptied, gang)
-    reached = reach(participants, turn, Deadline(AMBITION * deadline.left()), on_stage, rows)
+    reached = reach(participants, turn, Deadline(VICTIMS_SHARE * deadline.left()), on_stage, rows)
     if reached is None:
         alone = replace(participants, movers=())
         fits = reach(alone, turn, deadline, _unheard, rows) is not None

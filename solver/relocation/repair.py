@@ -24,7 +24,7 @@ from fourleaf.solver.relocation.place import MovingGang, SettledGangs, moves_of,
 from fourleaf.solver.relocation.stages import Goal, StageOutcome, StagePlan, reach
 
 NO_EXTENSIONS = Extensions()
-AMBITION = 0.9
+WHOLE_REPAIR_SHARE = 0.9
 """Of the time limit, what may go into a repair in which all movable gangs take part."""
 
 TURN = StagePlan(
@@ -66,7 +66,7 @@ def repair(
     snapshot = replace(snapshot, running=without(snapshot, parts.restarts), gangs=())
 
     participants = _cast(snapshot, factory, parts, likely)
-    reached = reach(participants, TURN, Deadline(AMBITION * deadline.left()), on_stage)
+    reached = reach(participants, TURN, Deadline(WHOLE_REPAIR_SHARE * deadline.left()), on_stage)
     if reached is None:
         reached = _modest(_cast(snapshot, factory, _hit_alone(parts), likely), deadline, on_stage)
     if reached is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import aiohttp
 
-from fourleaf.agent.http import STALE_AFTER, AgentServer
+from fourleaf.agent.http import STALE_SECONDS, AgentServer
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.k8s_bridge.runtime.http_server import Address
 from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
@@ -39,7 +39,7 @@ async def test_probes_and_metrics() -> None:
     async with server:
         assert await ask(server, "/healthz") == (200, '{"alive":true,"beatAgeSeconds":1.0}')
         assert await ask(server, "/readyz") == (503, '{"ready":false}')
-        state.update(age=STALE_AFTER + 1, ready=True)
+        state.update(age=STALE_SECONDS + 1, ready=True)
         assert (await ask(server, "/healthz"))[0] == 503
         assert await ask(server, "/readyz") == (200, '{"ready":true}')
         status, text = await ask(server, "/metrics")

@@ -6,7 +6,7 @@ import asyncio
 
 from benchmarks.webhook.client import paced
 from benchmarks.webhook.load import pod, review
-from fourleaf.webhook.decide import AdmissionPath, decide
+from fourleaf.webhook.decide import Route, decide
 from fourleaf.webhook.review import decoded
 from fourleaf.webhook.settings import Settings
 
@@ -15,9 +15,9 @@ def test_the_load_is_changed_and_then_let_in() -> None:
     """The first review of a creation gets a patch, the second passes all checks."""
     settings = Settings()
     before, after = (decoded(review(pod("p", told=told))) for told in (False, True))
-    assert decide(before, AdmissionPath.MUTATE, settings).result == "patched"
-    assert decide(after, AdmissionPath.MUTATE, settings).result == "allowed"
-    assert decide(after, AdmissionPath.VALIDATE, settings).result == "allowed"
+    assert decide(before, Route.MUTATE, settings).result == "patched"
+    assert decide(after, Route.MUTATE, settings).result == "allowed"
+    assert decide(after, Route.VALIDATE, settings).result == "allowed"
     assert 2000 < len(review(pod("p", told=True))) < 4000
 
 

@@ -26,7 +26,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> io.StringIO:
 def test_progress_speaks_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal a long solve shows its stage, and nothing is left of it afterwards."""
     buffer = terminal(monkeypatch, is_terminal=True)
-    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.0)
     with progress.Progress("solving") as shown:
         for _ in range(200):
             time.sleep(0.01)
@@ -47,7 +47,7 @@ def test_quick_solves_and_files_see_no_progress(
 ) -> None:
     """Before the delay, or where nobody watches, nothing is written."""
     buffer = terminal(monkeypatch, is_terminal)
-    monkeypatch.setattr(progress, "DELAY", delay)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", delay)
     with progress.Progress("solving") as shown:
         shown.stage(Stage("where", False, 1, 2, 0.25))
         time.sleep(0.05)

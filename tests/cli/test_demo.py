@@ -97,7 +97,7 @@ def test_the_story_on_a_terminal() -> None:
 
 def test_a_breach_is_told_and_ends_with_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not hold in the end stands in place of the numbers."""
-    monkeypatch.setattr(show, "REST", 0.0)
+    monkeypatch.setattr(show, "REST_SECONDS", 0.0)
     monkeypatch.setattr(show, "breaches", lambda twin: ["gang ml/x: 1 of 2 pods stand"])
     done = run("demo", "--seconds", "2", "--nodes", "32")
     assert done.exit_code == 1, done.output

@@ -14,7 +14,7 @@ from tests.solver.process.stand_ins import snapshot, steps
 def test_a_hung_load_counts_against_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the grace the time limit runs: the greedy plan comes while the child still loads."""
     monkeypatch.setenv(faulty_worker.LOAD_FAULT, "hang")
-    monkeypatch.setattr(plan_input, "LOADING_GRACE", 0.1)
+    monkeypatch.setattr(plan_input, "LOADING_SECONDS", 0.1)
     with SolverClient(WORKER, steps()) as client, capture_logs() as logs:
         plan = plan_input.planned(client, snapshot("a", "b", limit=LIMIT))
     assert plan.status is PlanStatus.GREEDY

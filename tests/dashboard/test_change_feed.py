@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from fourleaf.dashboard.change_feed import GATHER, Follower
+from fourleaf.dashboard.change_feed import GATHER_SECONDS, Follower
 from fourleaf.dashboard.event_stream import Hub
 from fourleaf.dashboard.views.fabric import FabricView, fabric_view
 from fourleaf.dashboard.views.marks import Marks
@@ -128,7 +128,7 @@ async def test_whoever_comes_does_not_wait_for_all_that_has_changed(examples: Fi
     work = asyncio.create_task(follower.run())
     for _ in range(2):
         world.now.set()
-        await asyncio.sleep(2 * GATHER)
+        await asyncio.sleep(2 * GATHER_SECONDS)
     assert looks == 1
     work.cancel()
 
@@ -145,9 +145,9 @@ async def test_the_first_change_is_told_at_once_and_those_after_it_together(
     for version, busy in enumerate(("a", "ab", "abc"), 2):
         stage.view = stage.look(version, *busy)
         world.now.set()
-        await clock.advance(GATHER / 4)
+        await clock.advance(GATHER_SECONDS / 4)
     assert stage.reader.qsize() == 1
-    await clock.advance(GATHER)
+    await clock.advance(GATHER_SECONDS)
     assert stage.reader.qsize() == 2
     work.cancel()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from fourleaf.dashboard.cycles import LARGEST, SchedulerCycles, replicas
+from fourleaf.dashboard.cycles import MOST_BYTES, SchedulerCycles, replicas
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.runtime.http_server import Address, PlainServer, json_page
 from tests.dashboard.telling import document
@@ -43,7 +43,7 @@ async def test_the_leader_is_believed() -> None:
 
 async def test_what_does_not_answer_is_said() -> None:
     """One is gone, one refuses, one is something else, one is too long; the last one counts."""
-    wrong: list[Any] = [{"kind": "Other"}, b"<html>", b"x" * (LARGEST + 1)]
+    wrong: list[Any] = [{"kind": "Other"}, b"<html>", b"x" * (MOST_BYTES + 1)]
     async with (
         replica(document("a", False, 2)) as good,
         replica({}, 503) as refuses,

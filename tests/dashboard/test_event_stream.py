@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from fourleaf.dashboard import event_stream as hubs
-from fourleaf.dashboard.event_stream import BEHIND, MOST, RESYNC, FullError, Hub
+from fourleaf.dashboard.event_stream import MOST_BEHIND, MOST_READERS, RESYNC, FullError, Hub
 
 
 def hello() -> bytes:
@@ -39,7 +39,7 @@ async def test_a_slow_reader_is_told_to_load_anew() -> None:
     hub = Hub()
     slow = hub.read(hello)
     await anext(slow)
-    for number in range(BEHIND + 1):
+    for number in range(MOST_BEHIND + 1):
         hub.send(str(number).encode())
     hub.send(b"next")
     assert await some(slow, 2) == [RESYNC, b"next"]
@@ -48,12 +48,12 @@ async def test_a_slow_reader_is_told_to_load_anew() -> None:
 async def test_no_more_readers_than_there_is_room_for() -> None:
     """The one too many is refused, and takes no place."""
     hub = Hub()
-    for _ in range(MOST):
+    for _ in range(MOST_READERS):
         hub.join()
     with pytest.raises(FullError):
         hub.need_room()
     assert [one async for one in hub.read(hello)] == []
-    assert len(hub) == MOST
+    assert len(hub) == MOST_READERS
 
 
 async def test_who_goes_before_the_first_word_takes_no_place() -> None:
@@ -92,6 +92,6 @@ async def test_all_end_when_it_closes() -> None:
 
 async def test_silence_is_broken_by_beats(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that proxies do not cut the line."""
-    monkeypatch.setattr(hubs, "EVERY", 0.001)
+    monkeypatch.setattr(hubs, "BEAT_SECONDS", 0.001)
     hub = Hub()
     assert await some(hub.read(hello), 2) == [b"hello", hubs.BEAT]

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from fourleaf.dashboard.cycles import SHOWN
+from fourleaf.dashboard.cycles import MOST_CYCLES_SHOWN
 from tests.dashboard.conftest import CYCLES, SECRET
 from tests.dashboard.contrast import RUNS_INTO, reads_well
 from tests.dashboard.served import Served
@@ -27,9 +27,11 @@ def test_from_the_login_to_the_cycles(page: Page, locked: Served, scheme: str) -
     assert reads_well(page)
     page.fill("#token", SECRET)
     page.locator("button.main").click()
-    expect(page.locator("caption")).to_contain_text(f"the newest first, {SHOWN} of {CYCLES}")
-    expect(page.locator("tbody tr")).to_have_count(SHOWN)
-    expect(page.locator(".chart rect[x]")).to_have_count(2 * SHOWN)
+    expect(page.locator("caption")).to_contain_text(
+        f"the newest first, {MOST_CYCLES_SHOWN} of {CYCLES}"
+    )
+    expect(page.locator("tbody tr")).to_have_count(MOST_CYCLES_SHOWN)
+    expect(page.locator(".chart rect[x]")).to_have_count(2 * MOST_CYCLES_SHOWN)
     bounds = page.locator("td[data-head=Bound]").all_inner_texts()
     assert bounds[:3] == ["1,000,000,000", "none", "1,000,000,000"]
     page.locator("tbody details").first.locator("summary").click()

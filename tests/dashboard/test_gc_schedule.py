@@ -6,7 +6,12 @@ import gc
 
 import pytest
 
-from fourleaf.dashboard.gc_schedule import LEAST, MOST, NEVER, collecting_while
+from fourleaf.dashboard.gc_schedule import (
+    LONGEST_PAUSE_SECONDS,
+    NEVER,
+    SHORTEST_PAUSE_SECONDS,
+    collecting_while,
+)
 from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 
 
@@ -22,12 +27,12 @@ async def test_it_waits_until_nobody_looks(searches: list[None]) -> None:
     """A page is open for twice the rest, then closed: one search, and the next after a rest."""
     clock, looks = VirtualClock(), True
     async with collecting_while(lambda: not looks, clock):
-        await clock.advance(2 * LEAST)
+        await clock.advance(2 * SHORTEST_PAUSE_SECONDS)
         assert len(searches) == 0
         looks = False
-        await clock.advance(LEAST - 1)
+        await clock.advance(SHORTEST_PAUSE_SECONDS - 1)
         assert len(searches) == 1
-        await clock.advance(LEAST)
+        await clock.advance(SHORTEST_PAUSE_SECONDS)
         assert len(searches) == 2
 
 
@@ -35,9 +40,9 @@ async def test_it_does_not_wait_for_ever(searches: list[None]) -> None:
     """A page that hangs on a wall is never closed."""
     clock = VirtualClock()
     async with collecting_while(lambda: False, clock):
-        await clock.advance(MOST - 1)
+        await clock.advance(LONGEST_PAUSE_SECONDS - 1)
         assert len(searches) == 0
-        await clock.advance(MOST)
+        await clock.advance(LONGEST_PAUSE_SECONDS)
         assert len(searches) == 1
 
 

@@ -39,7 +39,7 @@ class Stage:
 @pytest.fixture
 async def stage(examples: FileWorld, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
     """Where a plan failed, the next one may be made at once."""
-    monkeypatch.setattr(boards, "AGAIN", 0.0)
+    monkeypatch.setattr(boards, "PLAN_RETRY_SECONDS", 0.0)
     made = Stage(examples)
     yield made
     await made.board.close()

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
-from fourleaf.dashboard.start_times import EVERY, Expecting
+from fourleaf.dashboard.start_times import SEARCH_PAUSE_SECONDS, Expecting
 from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.extensions import ExtensionError
 from fourleaf.model.fabric import Leaf
@@ -75,14 +75,14 @@ async def test_a_search_that_fails_keeps_what_was_known(
     expecting.starts(sight(LEAVES, gangs=GANGS))
     await expecting.done()
     known = expecting.starts(sight(LEAVES, gangs=GANGS))
-    await expecting.clock.advance(EVERY)
+    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
     expecting.finds = trouble
     second = sight(LEAVES, gangs=GANGS, version=2)
     expecting.starts(second)
     await expecting.done()
     assert expecting.starts(second) == known
     assert (expecting.heard, expecting.searches) == (2, 2)
-    await expecting.clock.advance(EVERY)
+    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
     expecting.finds = {}
     expecting.starts(second)
     await expecting.done()
@@ -94,7 +94,9 @@ async def test_what_stays_open_is_searched_for_ever_less_often(expecting: Search
     """Rests of 10, 20, 40 s between searches of one version; a new one waits 10 s again."""
     expecting.finds = {KEY: Start(KEY, proven=False)}
     first, second = (sight(LEAVES, gangs=GANGS, version=version) for version in (1, 2))
-    for searches, rest in enumerate((EVERY, 2 * EVERY, 4 * EVERY), 1):
+    for searches, rest in enumerate(
+        (SEARCH_PAUSE_SECONDS, 2 * SEARCH_PAUSE_SECONDS, 4 * SEARCH_PAUSE_SECONDS), 1
+    ):
         expecting.starts(first)
         await expecting.done()
         assert expecting.searches == searches
@@ -105,10 +107,10 @@ async def test_what_stays_open_is_searched_for_ever_less_often(expecting: Search
     expecting.starts(second)
     await expecting.done()
     expecting.finds = {KEY: Start(KEY, at=1000.0)}
-    await expecting.clock.advance(EVERY)
+    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
     expecting.starts(second)
     await expecting.done()
-    await expecting.clock.advance(EVERY)
+    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
     assert expecting.starts(second) == {KEY: Start(KEY, at=1000.0)}
     assert expecting.searches == 5
 
@@ -117,6 +119,6 @@ async def test_where_nobody_waits_nothing_is_searched(expecting: Searching) -> N
     """What was known of gangs that have started is forgotten."""
     expecting.starts(sight(LEAVES, gangs=GANGS))
     await expecting.done()
-    await expecting.clock.advance(EVERY)
+    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
     assert expecting.starts(sight(LEAVES, version=2)) == {}
     assert expecting.searches == 1

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from fourleaf.cli.main import app
 from fourleaf.dashboard.serve import DashboardOptions
-from fourleaf.dashboard.web.access import SHORTEST, Proxied, Token
+from fourleaf.dashboard.web.access import SHORTEST_TOKEN, Proxied, Token
 from tests.deploy.shipped import SWITCHED_ON
 from tests.deploy.test_chart import made, templates
 from tests.deploy.tools import run
@@ -45,7 +45,7 @@ def arguments(spec: dict[str, Any], folder: Path) -> list[str]:
 def _made(place: Path, is_file: bool) -> None:
     if is_file:
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text("x" * SHORTEST)
+        place.write_text("x" * SHORTEST_TOKEN)
     else:
         place.mkdir(parents=True, exist_ok=True)
 
@@ -118,5 +118,6 @@ def test_without_a_proxy_it_asks_for_the_token(
     options = started(ANSWERED, tmp_path, monkeypatch)
     assert isinstance(options.access, Token)
     assert (
-        options.access.user("192.0.2.1", {"authorization": "Bearer " + "x" * SHORTEST}, "", 0) == ""
+        options.access.user("192.0.2.1", {"authorization": "Bearer " + "x" * SHORTEST_TOKEN}, "", 0)
+        == ""
     )

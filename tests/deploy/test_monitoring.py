@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
-from fourleaf.webhook.decide import AdmissionPath
+from fourleaf.webhook.decide import Route
 from fourleaf.webhook.metrics import WebhookMetrics
 from tests.deploy.generated import DEPLOY, rendered
 from tests.deploy.tools import run
@@ -36,7 +36,7 @@ def exported() -> set[str]:
     """The names that the programs export, and those that a histogram stands for."""
     registries: list[CollectorRegistry] = [
         SchedulerMetrics().registry,
-        WebhookMetrics(tuple(AdmissionPath)).registry,
+        WebhookMetrics(tuple(Route)).registry,
         AgentMetrics(SystemClock()).registry,
     ]
     names = set()

@@ -7,7 +7,7 @@ import copy
 import json
 from typing import Any
 
-from fourleaf.webhook.decide import AdmissionDecision, AdmissionPath, decide
+from fourleaf.webhook.decide import AdmissionDecision, Route, decide
 from fourleaf.webhook.review import decoded
 from fourleaf.webhook.settings import SCHEDULER_USER, Settings
 
@@ -68,7 +68,7 @@ def review(
 
 
 def decided(
-    document: Body, door: AdmissionPath = AdmissionPath.VALIDATE, settings: Settings = SETTINGS
+    document: Body, door: Route = Route.VALIDATE, settings: Settings = SETTINGS
 ) -> AdmissionDecision:
     """The decision about a review, through its bytes."""
     return decide(decoded(json.dumps(document).encode()), door, settings)
@@ -89,9 +89,7 @@ def causes(
     return {one["field"]: one["message"] for one in response["status"]["details"]["causes"]}
 
 
-def patched(
-    body: Body, door: AdmissionPath = AdmissionPath.MUTATE, settings: Settings = SETTINGS
-) -> Body:
+def patched(body: Body, door: Route = Route.MUTATE, settings: Settings = SETTINGS) -> Body:
     """A new pod as the mutation leaves it."""
     return applied(body, decided(review(body), door, settings))
 

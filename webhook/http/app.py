@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
 from fourleaf.webhook.answers import failure
-from fourleaf.webhook.decide import AdmissionDecision, AdmissionPath, decide
+from fourleaf.webhook.decide import AdmissionDecision, Route, decide
 from fourleaf.webhook.http.body import RequestBodies, TooLarge, TooMuch
 from fourleaf.webhook.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.http.probes import add_probes
@@ -31,7 +31,7 @@ def application(state: State, metrics: WebhookMetrics, limits: ServerLimits = LI
     served = new_application()
     add_probes(served, state)
     bodies = RequestBodies(limits)
-    for door in AdmissionPath:
+    for door in Route:
         served.add_api_route(
             door.value,
             _handler(door, state, metrics, bodies),
@@ -42,7 +42,7 @@ def application(state: State, metrics: WebhookMetrics, limits: ServerLimits = LI
 
 
 def _handler(
-    door: AdmissionPath, state: State, metrics: WebhookMetrics, bodies: RequestBodies
+    door: Route, state: State, metrics: WebhookMetrics, bodies: RequestBodies
 ) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         started = time.perf_counter()
@@ -54,7 +54,7 @@ def _handler(
 
 
 async def _answered(
-    request: Request, door: AdmissionPath, state: State, bodies: RequestBodies
+    request: Request, door: Route, state: State, bodies: RequestBodies
 ) -> tuple[str, Response]:
     """What a request came to, and the response to it."""
     if state.lacking:
@@ -94,7 +94,7 @@ def _unread(error: Exception) -> tuple[str, Response]:
     return result, reply(failure(code, reason, why), code, last=True)
 
 
-def _tell(review: Review, door: AdmissionPath, decision: AdmissionDecision) -> None:
+def _tell(review: Review, door: Route, decision: AdmissionDecision) -> None:
     if decision.result not in ("refused", "malformed"):
         return
     _log.info(

@@ -9,7 +9,7 @@ from fastapi import Request
 
 from fourleaf.webhook.http.limits import ServerLimits
 
-USUAL = 64 * 2**10
+USUAL_BODY_BYTES = 64 * 2**10
 """Bytes that every request may hold; a review of a pod has a few KiB. More is shared by all."""
 
 
@@ -45,7 +45,7 @@ class RequestBodies:
                 size += len(part)
                 if size > self._limits.body:
                     raise TooLarge
-                more = max(0, size - USUAL) - shared
+                more = max(0, size - USUAL_BODY_BYTES) - shared
                 if self._shared + more > self._limits.held:
                     raise TooMuch
                 shared += more

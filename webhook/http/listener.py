@@ -16,7 +16,7 @@ import uvicorn
 from fourleaf.webhook.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.http.protocol import BoundedProtocol
 
-SHUTDOWN = 2.0
+SHUTDOWN_SECONDS = 2.0
 """Seconds for the goodbye of TLS."""
 
 App = Any
@@ -102,7 +102,7 @@ class Listener(uvicorn.Server):
             more = {
                 "ssl": self._context,
                 "ssl_handshake_timeout": self._limits.handshake,
-                "ssl_shutdown_timeout": SHUTDOWN,
+                "ssl_shutdown_timeout": SHUTDOWN_SECONDS,
             }
 
         def connection() -> BoundedProtocol:

@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 from fourleaf.webhook.answers import failure
 from fourleaf.webhook.http.limits import ServerLimits
 
-LINGER = 0.1
+LINGER_SECONDS = 0.1
 """Seconds in which a client that has not finished may take its answer before it is cut off.
 
 Until then, what it goes on to send is read and thrown away.
@@ -83,7 +83,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.pipeline:
             self._arm()
         if self.transport.is_closing() and self.cycle.more_body:
-            self.loop.call_later(LINGER, self.transport.abort)
+            self.loop.call_later(LINGER_SECONDS, self.transport.abort)
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -110,7 +110,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if not answering or self.cycle.response_complete:
             self.transport.write(_closing(code, failure(code, reason, message)))
         self.transport.close()
-        self.loop.call_later(LINGER, self.transport.abort)
+        self.loop.call_later(LINGER_SECONDS, self.transport.abort)
 
 
 def _is_idle(connection: object) -> bool:

@@ -15,11 +15,11 @@ from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of
 CERTIFICATE = "tls.crt"
 KEY = "tls.key"
 
-AGAIN = 30.0
+REREAD_SECONDS = 30.0
 """Seconds after which files are read again though nothing was said of them."""
 QUIET_MS = 200
 """How long a folder has to be quiet: who writes two files has written both by then."""
-SECOND_LOOK = 1.0
+MISMATCH_SECONDS = 1.0
 """Seconds in which a pair that does not match may become one."""
 
 Changes = Callable[[Path], AsyncIterator[object]]
@@ -52,7 +52,7 @@ class CertificateFiles:
             pair = self.read()
             context_of(pair, self._clock.wall())
         except BrokenPair:
-            await self._clock.sleep(SECOND_LOOK)
+            await self._clock.sleep(MISMATCH_SECONDS)
             self._offer()
         else:
             self._refused = None
@@ -88,7 +88,7 @@ def _watched(folder: Path) -> AsyncIterator[object]:
         debounce=1000,
         step=QUIET_MS,
         recursive=False,
-        rust_timeout=int(AGAIN * 1000),
+        rust_timeout=int(REREAD_SECONDS * 1000),
         yield_on_timeout=True,
         poll_delay_ms=500,
     )

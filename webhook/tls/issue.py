@@ -15,7 +15,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from fourleaf.webhook.tls.pair import BrokenPair, Pair
 
-BACKDATED = 3600.0
+BACKDATED_SECONDS = 3600.0
 """Seconds that a certificate begins before it is made, for clocks that are behind."""
 
 
@@ -101,7 +101,7 @@ def _builder(
         .issuer_name(issuer)
         .public_key(key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(moment - timedelta(seconds=BACKDATED))
+        .not_valid_before(moment - timedelta(seconds=BACKDATED_SECONDS))
         .not_valid_after(moment + timedelta(seconds=seconds))
     )
 

@@ -18,9 +18,9 @@ from fourleaf.webhook.tls.pair import BrokenPair
 from fourleaf.webhook.tls.secret import from_secret, to_secret
 from fourleaf.webhook.tls.vault import Lifetimes, Vault, advanced, begun
 
-EVERY = 15.0
+LOOK_SECONDS = 15.0
 """Seconds between two looks at the Secret and the configurations."""
-ATTEMPTS = 8
+MOST_CONFLICTS = 8
 """Conflicts with other replicas in one look; each means that one of them got on."""
 
 _log = structlog.get_logger(__name__)
@@ -65,14 +65,14 @@ class SelfSigned:
                 await self.sync()
             except ClusterError as error:
                 _log.warning("certificate_not_checked", why=str(error))
-            await self._clock.sleep(EVERY)
+            await self._clock.sleep(LOOK_SECONDS)
 
     async def sync(self) -> None:
         """One look: move on what is due, let it be trusted, and show it.
 
         Raises `ClusterError` where the cluster does not let us.
         """
-        for _ in range(ATTEMPTS):
+        for _ in range(MOST_CONFLICTS):
             try:
                 vault = await self._agreed()
                 self._certificate.offer(vault.serving)

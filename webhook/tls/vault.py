@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fourleaf.webhook.tls.issue import Authority, hosts_of, is_issued_by, issued, new_authority
 from fourleaf.webhook.tls.pair import BrokenPair, Pair, context_of
 
-DAY = 86_400.0
+DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ class Lifetimes:
     which every replica reads the Secret many times or is out of service.
     """
 
-    authority: float = 365 * DAY
-    serving: float = 90 * DAY
+    authority: float = 365 * DAY_SECONDS
+    serving: float = 90 * DAY_SECONDS
     settle: float = 60.0
     overlap: float = 3600.0
 

@@ -11,7 +11,7 @@ from fourleaf.agent.readers.nvml.calls import Nvml, NvmlAnswer
 OF_APPLICATIONS = frozenset({13, 31, 43, 45, 68, 109})
 """XIDs that an application causes on a sound device; NVIDIA's device plugin skips the same."""
 
-MOST = 1000
+MOST_EVENTS = 1000
 """Events that are taken in at once; what is left waits in the driver."""
 
 ALL = ""
@@ -52,7 +52,7 @@ class Xids:
         """Take in what has happened. Does not wait for anything."""
         if self._set is None or not self._set.given:
             return
-        for _ in range(MOST):
+        for _ in range(MOST_EVENTS):
             event = self._nvml.ask("nvmlEventSetWait_v2", self._set.value, 0)
             if not event.given:
                 return

@@ -31,7 +31,7 @@ _CAPACITY = re.compile(
 _VALUES = ("string", "bool", "int")
 
 
-DEEPEST = 16
+MOST_PARENTHESES = 16
 """Parentheses around parentheses that are looked into."""
 
 
@@ -106,7 +106,7 @@ def conditions(expression: str) -> tuple[Condition, ...]:
     return tuple(_condition(part.strip()) for part in _parts(expression))
 
 
-def _parts(expression: str, depth_left: int = DEEPEST) -> list[str]:
+def _parts(expression: str, depth_left: int = MOST_PARENTHESES) -> list[str]:
     """The conditions between `&&`, also where one is in parentheses or on a line of its own."""
     text = expression.strip()
     while text.startswith("(") and _closes(text):

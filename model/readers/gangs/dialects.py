@@ -39,7 +39,7 @@ RAY_CLUSTER = "ray.io/cluster"
 
 Membership = tuple[Dialect, str]
 
-LONGEST = 253
+MOST_NAME_CHARACTERS = 253
 """Characters of a gang's name, as of any object's."""
 
 
@@ -131,9 +131,9 @@ def _by_annotation(pod: Pod) -> Membership:
 
 def _bounded(pod: Pod, key: str, dialect: Dialect, name: str) -> Membership:
     """The gang that an annotation names; a pod alone where the name is too long for any object."""
-    if len(name) <= LONGEST:
+    if len(name) <= MOST_NAME_CHARACTERS:
         return dialect, name
-    advice = f"Give the gang a name of at most {LONGEST} characters."
+    advice = f"Give the gang a name of at most {MOST_NAME_CHARACTERS} characters."
     pod.manifest.error(field_of(key), name, f"has {len(name):,} characters", advice)
     return Dialect.SINGLE, pod.name
 

@@ -23,10 +23,10 @@ from typing import Any
 
 import orjson
 
-LEAST = 4 * 2**20
+LEAST_CHARACTERS = 4 * 2**20
 """Characters below which a helper takes longer to start than it saves."""
 MOST_HELPERS = 3
-PATIENCE = 60.0
+HELPER_SECONDS = 60.0
 """Seconds that a helper may take longer than this process."""
 
 OWN_SHARE = 1.2
@@ -52,7 +52,10 @@ def processors() -> int:
 
 
 def parse_in_parts(
-    text: str, parse: Callable[[str], list[Any]], helpers: int | None = None, least: int = LEAST
+    text: str,
+    parse: Callable[[str], list[Any]],
+    helpers: int | None = None,
+    least: int = LEAST_CHARACTERS,
 ) -> list[Any] | None:
     """The documents of `text`, or None where it has to be parsed as a whole.
 
@@ -141,7 +144,7 @@ class _Helper:
 
     def documents(self) -> list[Any]:
         """What it has parsed. Raises where it failed or takes far too long."""
-        if self._process.wait(PATIENCE) != 0:
+        if self._process.wait(HELPER_SECONDS) != 0:
             raise ValueError("the part cannot be parsed by itself")
         self._answer.seek(0)
         found: list[Any] = orjson.loads(self._answer.read())

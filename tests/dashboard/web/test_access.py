@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fourleaf.dashboard.web.access import LASTS, Proxied, Token
+from fourleaf.dashboard.web.access import SESSION_SECONDS, Proxied, Token
 
 SECRET = "a-token-of-twenty-four-chars"  # noqa: S105 - of nothing that lasts
 NOW = 1_000_000.0
@@ -44,8 +44,8 @@ def test_a_session_lasts_for_half_a_day(token: Token) -> None:
     """To the second; it is of no use for another."""
     session = token.session(SECRET, NOW)
     assert session is not None
-    assert token.user("", {}, session, NOW + LASTS - 1) == ""
-    assert token.user("", {}, session, NOW + LASTS) is None
+    assert token.user("", {}, session, NOW + SESSION_SECONDS - 1) == ""
+    assert token.user("", {}, session, NOW + SESSION_SECONDS) is None
 
 
 def test_a_session_cannot_be_made_up(token: Token) -> None:

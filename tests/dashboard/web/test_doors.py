@@ -12,7 +12,7 @@ import pytest
 from fourleaf.dashboard import event_stream as hubs
 from fourleaf.dashboard.serve import DashboardOptions
 from fourleaf.dashboard.web.access import COOKIE, Proxied, Token
-from fourleaf.dashboard.web.guard import LONGEST
+from fourleaf.dashboard.web.guard import MOST_BODY_BYTES
 from fourleaf.dashboard.web.login import own
 from fourleaf.dashboard.world.files import FileWorld
 from tests.dashboard.conftest import SECRET
@@ -72,7 +72,7 @@ def test_a_form_of_another_site_is_no_question(served: Served) -> None:
 
 def test_long_bodies_are_refused_unread(served: Served) -> None:
     """Above a MiB by their own word; and a manifest above its own limit."""
-    for length, code in ((str(LONGEST + 1), 413), (None, 411)):
+    for length, code in ((str(MOST_BODY_BYTES + 1), 413), (None, 411)):
         connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
         connection.putrequest("POST", ASKED)
         if length is not None:
@@ -117,7 +117,7 @@ def test_news_end_with_the_token_that_opened_them(
     examples: FileWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The Secret is renewed while a page listens: its stream ends instead of going on for days."""
-    monkeypatch.setattr(hubs, "EVERY", 0.02)
+    monkeypatch.setattr(hubs, "BEAT_SECONDS", 0.02)
     file = tmp_path / "token"
     file.write_text(SECRET)
     with Served(examples, DashboardOptions(port=0, access=Token(file))) as dashboard:

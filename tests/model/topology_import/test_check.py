@@ -13,7 +13,7 @@ from fourleaf.model.topology_import.description import (
     Position,
     in_order,
 )
-from fourleaf.model.topology_import.findings import NAMED, Finding, FindingKind, finding
+from fourleaf.model.topology_import.findings import MOST_NAMES, Finding, FindingKind, finding
 from fourleaf.model.topology_import.findings_text import advice, sentence
 from tests.model.topology_import.made import described, findings
 
@@ -93,8 +93,8 @@ def test_every_kind_has_a_sentence_and_advice() -> None:
     for kind in FindingKind:
         names = ("usual", "rails", "gang", "leaves", "many", "some")
         numbers = tuple((name, 4) for name in names)
-        one = Finding(kind, NAMED + 3, ("a", "b"), numbers)
-        assert sentence(one).endswith(f"({NAMED + 3}): a, b and {NAMED + 1} more")
+        one = Finding(kind, MOST_NAMES + 3, ("a", "b"), numbers)
+        assert sentence(one).endswith(f"({MOST_NAMES + 3}): a, b and {MOST_NAMES + 1} more")
         assert advice(one).endswith(".")
     many = finding(FindingKind.NODE_TWICE, (f"n{number}" for number in range(100)))
-    assert (many[0].count, len(many[0].names), many[0].names[2]) == (100, NAMED, "n2")
+    assert (many[0].count, len(many[0].names), many[0].names[2]) == (100, MOST_NAMES, "n2")

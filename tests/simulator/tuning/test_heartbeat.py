@@ -10,7 +10,14 @@ import time
 from optuna import Study
 from optuna.storages import InMemoryStorage
 
-from fourleaf.simulator.tuning.heartbeat import COUNT, GRACE, WORKER, Watch, beating, name_of
+from fourleaf.simulator.tuning.heartbeat import (
+    COUNT,
+    SILENCE_SECONDS,
+    WORKER,
+    Watch,
+    beating,
+    name_of,
+)
 from fourleaf.simulator.tuning.study import open_study
 from tests.simulator.tuning.made import TASK
 
@@ -35,9 +42,9 @@ def test_silence_counts_from_the_last_sign_that_was_heard() -> None:
     now[0] = 100.0
     trial.set_user_attr(COUNT, 1)
     assert numbers(watch, study) == []
-    now[0] = 100.0 + GRACE - 1
+    now[0] = 100.0 + SILENCE_SECONDS - 1
     assert numbers(watch, study) == []
-    now[0] = 100.0 + GRACE
+    now[0] = 100.0 + SILENCE_SECONDS
     assert numbers(watch, study) == [trial.number]
 
 

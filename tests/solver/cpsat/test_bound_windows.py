@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fourleaf.solver.cpsat.backend import CpSat
-from fourleaf.solver.cpsat.bound_windows import WINDOW, climb, reduced_program
+from fourleaf.solver.cpsat.bound_windows import FIRST_WINDOW_WORK, climb, reduced_program
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.program import Program, SolveResult
 from tests.solver.cpsat.programs import answers, counted, made
@@ -41,7 +41,7 @@ def test_the_best_answer_is_found_from_any_other(
     if better and tight:
         ranges = [(min(column), max(column)) for column in zip(*better, strict=True)]
     first = SolveResult(list(start), False, worth(costs, start), bound, ranges)
-    work = data.draw(st.sampled_from((WINDOW, LITTLE)), "work")
+    work = data.draw(st.sampled_from((FIRST_WINDOW_WORK, LITTLE)), "work")
     costs = costs[: program.size]
     found = climb(program, costs, first, 0, Deadline(60), work)
     assert (found.proven, found.objective, found.bound) == (True, top, top)

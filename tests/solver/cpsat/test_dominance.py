@@ -24,7 +24,7 @@ def solved(snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch, worthwhile: int)
         return variable(program, most)
 
     with monkeypatch.context() as patch:
-        patch.setattr(dominance, "WORTHWHILE", worthwhile)
+        patch.setattr(dominance, "QUIET_PLACES_PER_RIVAL", worthwhile)
         patch.setattr(Program, "variable", counted)
         plan = solve(snapshot)
     assert plan is not None

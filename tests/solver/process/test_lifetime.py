@@ -15,7 +15,7 @@ import pytest
 
 from fourleaf.model.plan import PlanStatus
 from fourleaf.solver.process.client import SolverClient
-from fourleaf.solver.process.supervisor import LONGEST_DELAY, Supervisor, restart_delay
+from fourleaf.solver.process.supervisor import LONGEST_DELAY_SECONDS, Supervisor, restart_delay
 from tests.solver.process import faulty_worker
 from tests.solver.process.probes import LIMIT, ON_LINUX, WORKER, gone, plan_with_fault
 from tests.solver.process.stand_ins import snapshot, steps
@@ -37,7 +37,7 @@ def test_dead_on_arrival() -> None:
 def test_crash_loop_backs_off() -> None:
     """The first restart is immediate, later ones wait twice as long each time, to a limit."""
     assert [restart_delay(n) for n in (1, 2, 3, 4)] == [0.0, 0.25, 0.5, 1.0]
-    assert restart_delay(1000) == LONGEST_DELAY
+    assert restart_delay(1000) == LONGEST_DELAY_SECONDS
 
 
 @pytest.mark.parametrize("niceness", [0, 3])

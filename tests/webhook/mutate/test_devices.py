@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourleaf.model.config.spec import Spec
-from fourleaf.webhook.decide import AdmissionPath
+from fourleaf.webhook.decide import Route
 from fourleaf.webhook.settings import Settings
 from tests.webhook.made import ORDERED, OURS, Body, applied, causes, decided, patched, pod, review
 
@@ -41,7 +41,7 @@ def test_a_second_time_changes_nothing(scheduler: str, main: list[Body], init: l
     spec = {"schedulerName": scheduler, "containers": main, "initContainers": init}
     body = {**pod(), "spec": spec}
     once = patched(body)
-    assert "patch" not in decided(review(once), AdmissionPath.MUTATE).answer["response"]
+    assert "patch" not in decided(review(once), Route.MUTATE).answer["response"]
     if scheduler == "another":
         assert once == body
         return
@@ -77,7 +77,7 @@ def test_what_is_right_gets_no_patch() -> None:
         },
         ORDERED,
     ]
-    assert decided(review(body), AdmissionPath.MUTATE).result == "allowed"
+    assert decided(review(body), Route.MUTATE).result == "allowed"
     assert causes(body) == {}
 
 
@@ -112,7 +112,7 @@ def test_only_new_ephemeral_containers_are_touched() -> None:
     before["spec"]["ephemeralContainers"] = [{"name": "first"}]
     after = copy.deepcopy(before)
     after["spec"]["ephemeralContainers"].append({"name": "second"})
-    decision = decided(review(after, before, sub="ephemeralcontainers"), AdmissionPath.MUTATE)
+    decision = decided(review(after, before, sub="ephemeralcontainers"), Route.MUTATE)
     made: Any = applied(after, decision)["spec"]["ephemeralContainers"]
     assert made == [{"name": "first"}, {"name": "second", "env": [OURS, ORDERED]}]
     assert causes(after, before, sub="ephemeralcontainers").keys() == {
@@ -124,4 +124,4 @@ def test_updates_of_pods_are_not_patched() -> None:
     """The environment of a pod that exists cannot change."""
     body = pod()
     del body["spec"]["containers"][0]["env"]
-    assert decided(review(body, body), AdmissionPath.MUTATE).result == "allowed"
+    assert decided(review(body, body), Route.MUTATE).result == "allowed"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.webhook.decide import AdmissionPath
+from fourleaf.webhook.decide import Route
 from tests.webhook.made import ORDERED, OURS, Body, patched, pod
 
 
@@ -18,7 +18,7 @@ def made(name: str | None, gpus: int = 1, **spec: Any) -> Body:
         del body["spec"]["schedulerName"]
     else:
         body["spec"]["schedulerName"] = name
-    return patched(body, AdmissionPath.MUTATE_DEFAULT)
+    return patched(body, Route.MUTATE_DEFAULT)
 
 
 @pytest.mark.parametrize("name", [None, "", "default-scheduler"])

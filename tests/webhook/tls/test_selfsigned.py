@@ -18,7 +18,7 @@ from fourleaf.webhook.configurations import Deployment, configurations
 from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.names import NAME
 from fourleaf.webhook.names import SECRET as KEPT
-from fourleaf.webhook.serve import STALE_AFTER
+from fourleaf.webhook.serve import STALE_SECONDS
 from fourleaf.webhook.tls.bundles import GENERATION
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.issue import is_issued_by
@@ -93,7 +93,7 @@ class Replica:
     @property
     def in_service(self) -> bool:
         """Whether clients come to it."""
-        return self._world.clock.monotonic() - self.own.synced <= STALE_AFTER
+        return self._world.clock.monotonic() - self.own.synced <= STALE_SECONDS
 
     async def before(self, request: ApiRequest) -> None:
         """Let others go first now and then; fail now and then."""

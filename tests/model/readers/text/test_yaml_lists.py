@@ -91,7 +91,7 @@ def test_an_error_names_the_line_of_the_whole_text(monkeypatch: pytest.MonkeyPat
     text = listed(6).replace("name: pod-5", "name: pod-5\n    name: pod-6")
     with pytest.raises(BadText) as alone:
         yaml.parse(text)
-    monkeypatch.setattr(yaml_lists, "LEAST", 0)
+    monkeypatch.setattr(yaml_lists, "LEAST_CHARACTERS", 0)
     monkeypatch.setattr(yaml_lists, "processors", lambda: 2)
     with pytest.raises(BadText) as shared:
         yaml.parse(text)
@@ -100,7 +100,7 @@ def test_an_error_names_the_line_of_the_whole_text(monkeypatch: pytest.MonkeyPat
 
 def test_numbers_that_are_not_finite_are_still_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """JSON has no NaN, so a helper could not hand it over."""
-    monkeypatch.setattr(yaml_lists, "LEAST", 0)
+    monkeypatch.setattr(yaml_lists, "LEAST_CHARACTERS", 0)
     monkeypatch.setattr(yaml_lists, "processors", lambda: 2)
     with pytest.raises(BadText, match="not finite"):
         yaml.parse("items:\n- 1\n- 2\n- .nan\n")
