@@ -113,7 +113,7 @@ async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
     from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
+    from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
     from fourleaf.model.config.spec import CONFIG_MAP
     from fourleaf.model.problems import BadInput, Problem, Severity
 
