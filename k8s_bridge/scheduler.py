@@ -13,6 +13,7 @@ from typing import Literal
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
@@ -38,7 +39,6 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
 from fourleaf.k8s_bridge.informers import Change, Informers, ReflectorState, Selection
@@ -59,6 +59,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Solve
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
+from fourleaf.k8s_bridge.wiring import Wiring
 
 WATCHED_KINDS = (
     NODES,
@@ -194,7 +195,7 @@ class Scheduler:
             return LedgerUse()
         relocation = term.parts.relocation if term.parts is not None else None
         open_ = tuple(relocation.store) if relocation is not None else ()
-        return ledger_use(term.ledger, open_, term.formats.written)
+        return ledger_use(term.ledger, open_, term.wiring.formats.written)
 
     @property
     def unsynced(self) -> tuple[str, ...]:
@@ -231,23 +232,22 @@ class Scheduler:
             await backoff.wait()
 
     async def _lead(self, epoch: int) -> None:
-        leader = Leader(
+        wiring = Wiring(
             cluster=self.gated,
             namespace=self.options.namespace,
-            election=self.election,
             cache=self.cache,
             solve=self._solve,
             observer=self.reporter,
             clock=self.clock,
             dry_run=await self._dry_run(),
             heartbeats=self.heartbeats.heartbeats,
-            planner=self._planner,
             prober=self._prober,
-            asked_at=lambda: self.config.state.asked,
             formats=Formats(self.options.formats, lambda: self.cache.config.spec.ledger.format),
-            pace=self.options.pace,
+            planner=self._planner,
+            asked_at=lambda: self.config.state.asked,
             solver_time=self._solve_time,
         )
+        leader = Leader(wiring, self.election, self.options.pace)
         self.leading, self._term = True, leader
         await leader.lead(epoch)
 

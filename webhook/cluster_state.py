@@ -9,9 +9,9 @@ from typing import Any
 
 import structlog
 
+from fourleaf.k8s_bridge.cache.config_watcher import START, ConfigState, folded
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, GPU_CLAIMS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.config_watcher import START, ConfigState, folded
 from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced, Selection, reflect
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.config.spec import CONFIG_MAP

@@ -110,10 +110,10 @@ async def _ask(reach: ClusterAccess) -> None:
 async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
     """Ask the scheduler to defragment. Raises `BadInput` where its ConfigMap cannot be marked."""
     from fourleaf.cli.cluster.connection import refused
+    from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
     from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
     from fourleaf.model.config.spec import CONFIG_MAP
     from fourleaf.model.problems import BadInput, Problem, Severity
 

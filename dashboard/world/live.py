@@ -10,10 +10,10 @@ from typing import Any, Self
 from fourleaf.dashboard.world.records import events_of, records_of
 from fourleaf.dashboard.world.sight import History, Sight
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.informers import Change, Informers, Selection
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
 from fourleaf.k8s_bridge.runtime.clock import Clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from docs.reference.markdown import code, table
-from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
+from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.crds.claim import CLAIM

@@ -73,7 +73,7 @@ def _parts(nodes: Sequence[Node], pod_bytes: int) -> Iterator[tuple[str, ...]]:
 
 
 def missing(layout: Sequence[Page], ledger: Ledger) -> list[Page]:
-    """The pages of `wanted` that do not exist, empty.
+    """The pages of `layout` that do not exist, empty.
 
     A page is made without nodes, and takes them up under its version: a request that makes it
     may arrive when another leader has long given its nodes to another page.
@@ -98,7 +98,7 @@ def relaid(layout: Sequence[Page], ledger: Ledger, pods: PodLister) -> Iterator[
 
 
 def abandoned(layout: Sequence[Page], ledger: Ledger) -> list[Page]:
-    """The pages that list no node, hold nothing, and are not of `wanted`.
+    """The pages that list no node, hold nothing, and are not of `layout`.
 
     Who lists such a leaf again has to create its page, which succeeds for one of all who try.
     """

@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 import structlog
 
+from fourleaf.k8s_bridge.cache.config_watcher import ConfigState
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.config_watcher import ConfigState
 from fourleaf.k8s_bridge.informers.health import ReflectorState
 from fourleaf.k8s_bridge.ledger.commit import CommitRequest
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse

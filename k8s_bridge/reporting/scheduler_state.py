@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.config_watcher import ConfigWatcher
+from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.election.election import Election
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster
 from fourleaf.k8s_bridge.informers import Informers

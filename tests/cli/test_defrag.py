@@ -13,10 +13,10 @@ import yaml
 
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.verbs.defrag import ask
+from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.problems import BadInput
 from tests.cli.conftest import Run

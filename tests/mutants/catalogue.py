@@ -203,7 +203,7 @@ MUTANTS = (
         "orphan proof",
         "a new leader frees the room of pods of which its watch has not told it yet",
         "k8s_bridge/leader.py",
-        "        self.cache.take_all(PODS, await self.cluster.list(PODS))\n",
+        "        self.wiring.cache.take_all(PODS, await self.wiring.cluster.list(PODS))\n",
         "",
         f"{LAG}::test_a_new_leader_asks_before_it_takes_pods_for_gone",
     ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fourleaf.k8s_bridge.cache.config_watcher import ConfigState
 from fourleaf.k8s_bridge.cluster import kinds
 from fourleaf.k8s_bridge.cluster.kinds import Kind
-from fourleaf.k8s_bridge.config_watcher import ConfigState
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Objects, Reported
 from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Outgoing, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped, complaint

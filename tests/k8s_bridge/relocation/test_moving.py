@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.config.spec import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fourleaf.k8s_bridge.config_watcher import START, ConfigState
+from fourleaf.k8s_bridge.cache.config_watcher import START, ConfigState
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.cycle_facts import Reported
 from fourleaf.k8s_bridge.reporting.events.invalid_objects import config_map, what_of_config

@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.runtime.api_text import second
 
 
 def replaced(seen: Sequence[Body], condition: Body, now: float) -> list[Body]:
-    """`seen` with `wanted` in the place of the condition of its type, or at the end.
+    """`seen` with `condition` in the place of the condition of its type, or at the end.
 
     `lastTransitionTime` moves to `now` only where the condition's status changes.
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from fourleaf.k8s_bridge.cache.config_watcher import START, folded
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.config_watcher import START, folded
 from fourleaf.model.config.spec import SchedulerConfig
 
 HEAD = "apiVersion: topology.scheduler/v1alpha1\nkind: SchedulerConfig\n"

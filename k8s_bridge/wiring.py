@@ -1,0 +1,158 @@
+"""Wiring: every part that runs in a term of a leader, and how they are joined."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
+from fourleaf.k8s_bridge.ledger.binding import Binder
+from fourleaf.k8s_bridge.ledger.commit import Committer
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun
+from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
+from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
+from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
+from fourleaf.k8s_bridge.node_health.judge import Judgement
+from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
+from fourleaf.k8s_bridge.node_health.probe import Prober
+from fourleaf.k8s_bridge.relocation.controller import RelocationController
+from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
+from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE, MoveBudget
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.scheduling.async_solver import Planner
+from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleObserver, Solve
+from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
+
+
+class Observer(CycleObserver, RelocationObserver, Protocol):
+    """Observes cycles and what happens to commits."""
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """A member stands on its node."""
+        ...
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """A commit goes back."""
+        ...
+
+    def judged(self, node: str, judgement: Judgement) -> None:
+        """A node is dead, is heard again, or is well again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What becomes of commits: for the cache, for the back-off, and for the observer."""
+
+    cache: ClusterCache
+    backoff: ApiBackoff
+    observer: Observer
+    took: Callable[[Body], None]
+    took_claim: Callable[[Body], None]
+
+    def bound(self, commit: Commit, member: Member) -> None:
+        """A member stands on its node."""
+        self.cache.bound(member)
+        self.observer.bound(commit, member)
+
+    def rolled_back(self, commit: Commit, why: str) -> None:
+        """A commit goes back; what made it impossible may do so again."""
+        self.backoff.note(commit.gang, why)
+        self.observer.rolled_back(commit, why)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything that runs in a term, besides the election; the last two where gangs may move."""
+
+    reconciler: Reconciler
+    cycle: Cycle
+    nodes: NodeMonitor | None = None
+    relocation: RelocationController | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What the parts of a term are made of. `cluster` is gated.
+
+    Without a `planner`, gangs that run are left where they are.
+    """
+
+    cluster: Cluster
+    namespace: str
+    cache: ClusterCache
+    solve: Solve
+    observer: Observer
+    clock: Clock
+    dry_run: DryRun
+    heartbeats: Heartbeats
+    prober: Prober
+    formats: Formats
+    planner: Planner | None = None
+    asked_at: Callable[[], str] | None = None
+    solver_time: SolveTime = field(default_factory=SolveTime)
+
+    def records(self, identity: str) -> Records:
+        """The records, written as `identity`."""
+        return Records(self.cluster, self.namespace, identity, self.clock, self.formats)
+
+    def parts(
+        self, records: Records, ledger: Ledger, epoch: int, tasks: asyncio.TaskGroup
+    ) -> Parts:
+        """List every part that runs in a term, and how they are joined."""
+        cluster, cache, clock = self.cluster, self.cache, self.clock
+        backoff = ApiBackoff(clock)
+        reconciler = Reconciler(
+            cluster,
+            records,
+            ledger,
+            cache,
+            Binder(cluster, cache, clock, cache),
+            clock,
+            epoch,
+            Outcomes(cache, backoff, self.observer, cache.took, cache.took_claim),
+            tasks.create_task,
+        )
+        committer = Committer(records, ledger, cache, epoch, self.dry_run, reconciler.forward)
+        nodes = relocation = None
+        if self.planner is not None:
+            nodes = NodeMonitor(
+                cache,
+                self.heartbeats,
+                self.prober,
+                StateLease(cluster, self.namespace, FAILURES_LEASE),
+                clock,
+                self.observer.judged,
+            )
+            relocation = RelocationController(
+                cluster,
+                cache,
+                ledger,
+                RelocationStore(records, ledger, epoch),
+                nodes,
+                self.planner,
+                clock,
+                self.observer,
+                MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE)),
+                self.asked_at,
+            )
+        cycle = Cycle(
+            cache,
+            ledger,
+            committer,
+            self.solve,
+            self.observer,
+            clock,
+            backoff,
+            relocation,
+            self.solver_time,
+        )
+        return Parts(reconciler, cycle, nodes, relocation)
