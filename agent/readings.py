@@ -37,8 +37,6 @@ class DeviceReader(Protocol):
 
     def read(self) -> Reading:
         """Read the devices. Blocks while the driver works; never raises what the driver raises."""
-        ...
 
     def close(self) -> None:
         """Give back what the driver lent."""
-        ...

@@ -37,15 +37,12 @@ class Observer(CycleObserver, RelocationObserver, Protocol):
 
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
-        ...
 
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back."""
-        ...
 
     def judged(self, node: str, judgement: Judgement) -> None:
         """A node is dead, is heard again, or is well again."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

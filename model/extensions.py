@@ -29,11 +29,9 @@ class Rule(Protocol):
     @property
     def name(self) -> str:
         """What explanations call it."""
-        ...
 
     def allows(self, gang: Gang, role: Role, node: Node) -> bool:
         """Whether pods of `role` of `gang` may use `node`."""
-        ...
 
 
 class NodeTerm(Protocol):
@@ -42,11 +40,9 @@ class NodeTerm(Protocol):
     @property
     def name(self) -> str:
         """What `scoringWeights` and plans call it."""
-        ...
 
     def value(self, gang: Gang, role: Role, node: Node, free: Resources) -> int:
         """How good `node`, which has `free` left, is for a pod of `role`: 0..1000."""
-        ...
 
 
 class LeafTerm(Protocol):
@@ -55,11 +51,9 @@ class LeafTerm(Protocol):
     @property
     def name(self) -> str:
         """What `scoringWeights` and plans call it."""
-        ...
 
     def value(self, gang: Gang, leaf: Leaf, gpus: int) -> int:
         """How good `leaf` is for `gang` with `gpus` of its GPUs placed there: 0..1000."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

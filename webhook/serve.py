@@ -69,7 +69,6 @@ class CertificateSource(Protocol):
 
     async def follow(self) -> None:
         """Offer every new one, for ever."""
-        ...
 
 
 async def serve(

@@ -34,11 +34,9 @@ class Access(Protocol):
     @property
     def believes_this_machine(self) -> bool:
         """Whether whoever comes from this machine may look without a secret."""
-        ...
 
     def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:
         """Name whoever asks, "" where nobody says; None for those who may not look."""
-        ...
 
 
 class Anybody:

@@ -74,34 +74,26 @@ class World(Protocol):
     @property
     def name(self) -> str:
         """What pages call it."""
-        ...
 
     @property
     def live(self) -> bool:
         """Whether it changes."""
-        ...
 
     @property
     def unsynced(self) -> tuple[str, ...]:
         """Kinds that are not completely known."""
-        ...
 
     def sight(self) -> Sight:
         """The cluster as it is known now."""
-        ...
 
     async def synced(self) -> None:
         """Wait until everything is known once. Raises what broke the reading."""
-        ...
 
     async def changed(self) -> None:
         """Wait until something has changed since the last call."""
-        ...
 
     def beside(self, given: Sequence[Source]) -> Snapshot:
         """What there would be to plan with `given` on top. Slow. Raises `BadInput`."""
-        ...
 
     async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
         """What is recorded of a gang with these pods."""
-        ...

@@ -71,7 +71,6 @@ class Cluster(Protocol):
         The answer is as new as the newest write (a quorum read), unless `cached` allows one
         that the server has at hand. Objects carry no apiVersion and kind of their own.
         """
-        ...
 
     def watch(
         self, kind: Kind, version: str, namespace: str = "", labels: str = "", fields: str = ""
@@ -80,23 +79,18 @@ class Cluster(Protocol):
 
         Raises `Gone` where `version` is too old, as an answer or in the middle.
         """
-        ...
 
     async def get(self, kind: Kind, target: Target) -> Body:
         """The object, as new as the newest write. UID and version are not looked at."""
-        ...
 
     async def create(self, kind: Kind, namespace: str, body: Body) -> Body:
         """Create `body`; what the server made of it. Raises `AlreadyExists`."""
-        ...
 
     async def replace(self, kind: Kind, target: Target, body: Body) -> Body:
         """Put `body` in the place of the object that has `target.version`, else `Conflict`."""
-        ...
 
     async def patch(self, kind: Kind, target: Target, patch: Body, subresource: str = "") -> Body:
         """Apply a JSON merge patch; with `target.version` or `.uid`, only to that one."""
-        ...
 
     async def apply(
         self, kind: Kind, target: Target, body: Body, manager: str, subresource: str = ""
@@ -107,20 +101,15 @@ class Cluster(Protocol):
         there is none, but not through a subresource: `NotFound`. With `target.uid`, only that
         one, else `Conflict`. What changes nothing makes no new version.
         """
-        ...
 
     async def delete(self, kind: Kind, target: Target) -> None:
         """Delete the object; with `target.uid` or `.version`, only that one, else `Conflict`."""
-        ...
 
     async def bind(self, binding: Binding, dry_run: bool = False) -> None:
         """Bind a pod. `Conflict` where it is another pod, another version, bound or deleting."""
-        ...
 
     async def evict(self, pod: Target) -> None:
         """Evict a pod by UID. `Throttled` where a disruption budget forbids it for now."""
-        ...
 
     async def close(self) -> None:
         """Give back connections."""
-        ...

@@ -36,11 +36,9 @@ class Drivers(Protocol):
 
     def lacks(self, node: str, names: Sequence[DeviceName], /) -> str:
         """The first device that its driver has taken from the node, "" where there is none."""
-        ...
 
     def device_class(self, name: str, /) -> Body | None:
         """The DeviceClass, None where there is none."""
-        ...
 
 
 class NoDrivers:

@@ -17,7 +17,6 @@ class Written(Protocol):
     @property
     def format(self) -> int:
         """The format that it was written in."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

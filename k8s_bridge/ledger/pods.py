@@ -39,15 +39,12 @@ class PodLister(Protocol):
 
     def seen(self, uid: str) -> PodSeen | None:
         """The pod, None where it is gone."""
-        ...
 
     def usable(self, node: str) -> bool:
         """Whether the node exists and is ready."""
-        ...
 
     def running_on(self, node: str) -> Iterable[tuple[GangKey, Member]]:
         """The pods of ours that are bound to `node`, with the gangs that they belong to."""
-        ...
 
 
 def pod_seen(body: Body) -> PodSeen:

@@ -38,19 +38,15 @@ class CommitObserver(Protocol):
 
     def took(self, body: Body) -> None:
         """A pod as a write of ours left it."""
-        ...
 
     def took_claim(self, body: Body) -> None:
         """A ResourceClaim as a write of ours left it."""
-        ...
 
     def bound(self, commit: Commit, member: Member) -> None:
         """The member stands on its node."""
-        ...
 
     def rolled_back(self, commit: Commit, why: str) -> None:
         """The commit can go forward no more."""
-        ...
 
 
 @dataclass(slots=True, eq=False)

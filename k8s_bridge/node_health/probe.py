@@ -34,7 +34,6 @@ class Prober(Protocol):
 
     async def answers(self, door: KubeletAddress) -> bool:
         """Whether a host answers there, in whatever way."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,6 @@ class DeadNodes(Protocol):
     @property
     def dead(self) -> frozenset[str]:
         """The nodes of which all that runs there is lost."""
-        ...
 
 
 @dataclass(slots=True, eq=False)

@@ -28,19 +28,15 @@ class RelocationObserver(Protocol):
 
     def evicted(self, one: Relocation, leaver: Leaver) -> None:
         """A pod is being evicted."""
-        ...
 
     def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
         """A disruption budget, or the API, does not let a pod go for now."""
-        ...
 
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, `pod` among them, and cannot be repaired for now."""
-        ...
 
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """The relocation is over, after that long; `why` it ended early, "" where it served."""
-        ...
 
 
 @dataclass(slots=True, eq=False)

@@ -73,7 +73,6 @@ class CyclesSource(Protocol):
 
     def cycles(self) -> tuple[CycleNote, ...]:
         """The newest cycles of this process, the newest last."""
-        ...
 
 
 def cycles_document(identity: str, leader: bool, notes: tuple[CycleNote, ...]) -> dict[str, Any]:

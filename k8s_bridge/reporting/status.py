@@ -67,7 +67,6 @@ class StatusSource(Protocol):
 
     def status(self) -> Status:
         """The state at this moment. Quick: it is asked for by probes."""
-        ...
 
 
 def status_document(status: Status) -> dict[str, Any]:

@@ -12,15 +12,12 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Seconds since some moment; never goes back."""
-        ...
 
     def wall(self) -> float:
         """Seconds since the epoch; may jump."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Let that many seconds of the monotonic clock pass."""
-        ...
 
 
 class SystemClock:

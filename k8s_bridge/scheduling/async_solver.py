@@ -67,16 +67,12 @@ class Planner(Protocol):
 
     async def repair(self, snapshot: Snapshot) -> RepairPlan:
         """How the gangs that lost members live on, with the fewest moves."""
-        ...
 
     async def preempt(self, snapshot: Snapshot, gang: GangKey) -> PreemptionPlan:
         """The fewest victims that let a waiting gang start."""
-        ...
 
     async def defragment(self, snapshot: Snapshot, budget: Budget) -> DefragPlan:
         """Moves within the budget that let waiting gangs start, or make room for likely ones."""
-        ...
 
     async def earliest(self, snapshot: Snapshot, gang: GangKey) -> Start:
         """When and where a waiting gang could start, if no further gang came."""
-        ...

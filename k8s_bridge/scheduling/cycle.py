@@ -54,15 +54,12 @@ class CycleObserver(Protocol):
 
     def cycle_begins(self) -> None:
         """A cycle starts."""
-        ...
 
     def committing(self, plan: tuple[CommitRequest, ...]) -> None:
         """These gangs are about to be committed."""
-        ...
 
     def cycle(self, report: CycleReport) -> None:
         """A cycle has ended."""
-        ...
 
 
 class Reservations(Protocol):
@@ -70,31 +67,24 @@ class Reservations(Protocol):
 
     def charge(self, snapshot: Snapshot) -> Snapshot:
         """`snapshot` with the places that are kept as used."""
-        ...
 
     def rule(self) -> HoldRule | None:
         """Hold the gangs that places are kept for."""
-        ...
 
     def backfill(self, snapshot: Snapshot, plan: Plan, /) -> Snapshot | None:
         """What is to be solved again for gangs that end before kept places are needed."""
-        ...
 
     def kept(self) -> Kept:
         """Those places, by the gang that they are kept for."""
-        ...
 
     def placements(self) -> list[Placement]:
         """Members to bind to the places kept for them."""
-        ...
 
     async def committed(self, gangs: Sequence[GangKey]) -> None:
         """These gangs have been committed."""
-        ...
 
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""
-        ...
 
 
 @dataclass(slots=True, eq=False)

@@ -19,16 +19,13 @@ class GangSource(Protocol):
     @property
     def snapshot(self) -> Snapshot:
         """All that a plan needs to know."""
-        ...
 
     @property
     def pods(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
         """Namespace and name -> the pod."""
-        ...
 
     def standing(self, leaving: Container[str], everyone: bool) -> Sequence[StandingGang]:
         """The gangs that run, as they would stand without `leaving`; see `Reading.standing`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ class Policy(Protocol):
     @property
     def scored(self) -> bool:
         """Whether the plans carry scores."""
-        ...
 
     def decide(self, snapshot: Snapshot) -> Plan:
         """Place what can be placed of the gangs that wait; the others are `waiting`.
@@ -27,12 +26,9 @@ class Policy(Protocol):
         Whoever is left waiting would not be placed either if it were asked again with nothing
         freed in between, unless the batch was full.
         """
-        ...
 
     def start(self, snapshot: Snapshot, gang: Gang) -> Start:
         """When and where this policy could start one gang, if nobody new came."""
-        ...
 
     def close(self) -> None:
         """Give back what the policy holds. May be called again."""
-        ...

@@ -13,8 +13,6 @@ class TraceReader(Protocol):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it reads."""
-        ...
 
     def read(self) -> Trace:
         """The whole trace. Raises `NoData` where a file is not there."""
-        ...

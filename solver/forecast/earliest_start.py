@@ -26,18 +26,15 @@ class Solves(Protocol):
 
     def fits(self, snapshot: Snapshot) -> bool | None:
         """Whether the gang can start; None where the time ran out."""
-        ...
 
     def place(self, snapshot: Snapshot) -> Placement | None:
         """The best place for the gang, None where none was found in time."""
-        ...
 
     def fewest(self, snapshot: Snapshot) -> tuple[tuple[GangKey, ...], bool]:
         """The fewest standing gangs that must go for it, and whether that is proven.
 
         None of them where that does not help either, or the time ran out.
         """
-        ...
 
 
 def starts_in_order(snapshot: Snapshot, solves: Solves) -> dict[GangKey, Start]:

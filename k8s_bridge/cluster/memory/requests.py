@@ -36,11 +36,9 @@ class Interceptor(Protocol):
 
     async def before(self, request: ApiRequest) -> None:
         """Look at a request that has not been done; a `ClusterError` raised here stops it."""
-        ...
 
     async def after(self, request: ApiRequest, answer: Any) -> None:
         """Look at what was done, and at each event of a watch.
 
         A `ClusterError` raised here loses the answer, not the effect.
         """
-        ...

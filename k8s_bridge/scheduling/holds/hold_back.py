@@ -15,7 +15,6 @@ class HoldRule(Protocol):
 
     def __call__(self, gang: Gang, /) -> Hold | None:
         """The hold of `gang`, or `None` where this rule has nothing against it."""
-        ...
 
 
 def hold_back(snapshot: Snapshot, rules: Iterable[HoldRule | None]) -> Snapshot:

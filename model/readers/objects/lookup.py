@@ -17,15 +17,12 @@ class Objects(Protocol):
 
     def of(self, group: str, kind: str) -> Sequence[Manifest]:
         """All objects of one kind."""
-        ...
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """One object, None where it is not there."""
-        ...
 
     def spaces(self, group: str, kind: str, name: str) -> Sequence[str]:
         """The namespaces that have an object of that name, sorted."""
-        ...
 
 
 NAME_ADVICE = "Use up to 253 of a-z, 0-9, - and ., with a letter or digit at both ends."

@@ -23,7 +23,6 @@ class NamedObjects(Protocol):
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """One object, None where it is not there."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
