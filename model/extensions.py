@@ -68,6 +68,10 @@ class Extensions:
     leaf_terms: tuple[LeafTerm, ...] = ()
 
 
+NO_EXTENSIONS = Extensions()
+"""What holds where no package brings any."""
+
+
 class ExtensionError(Exception):
     """An installed package offers no proper rule or term, or one that fails. Says which."""
 

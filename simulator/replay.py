@@ -32,12 +32,12 @@ Listen = Callable[[int, int], None]
 """Hears of progress: seconds of virtual time, and those until the last arrival."""
 
 
-def _unheard(_: int, __: int) -> None:
-    """Nobody listens."""
+def _no_observer(_: int, __: int) -> None:
+    """What hears of progress where no caller wants to."""
 
 
 def replay(
-    trace: Trace, fabric: Fabric, options: ReplayOptions, on_time: Listen = _unheard
+    trace: Trace, fabric: Fabric, options: ReplayOptions, on_time: Listen = _no_observer
 ) -> ReplayRecord:
     """Replay `trace` from its first arrival until its last gang has ended.
 

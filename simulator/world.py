@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from fourleaf.model.extensions import NO_EXTENSIONS
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.snapshot import RunningPod
@@ -14,7 +15,6 @@ from fourleaf.simulator.cluster import SimulatedCluster
 from fourleaf.simulator.events import EventKind, EventQueue
 from fourleaf.simulator.gangs import gang_of
 from fourleaf.simulator.options import ReplayOptions
-from fourleaf.simulator.policies.one_by_one import NO_EXTENSIONS
 from fourleaf.simulator.record import NEVER, GangRecord, ReplayRecord
 from fourleaf.simulator.ring import RingNetwork, hops
 from fourleaf.simulator.running_gang import FULL, Running

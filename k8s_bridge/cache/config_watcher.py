@@ -14,7 +14,13 @@ from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced
 from fourleaf.model.config.spec import BUILT_IN_TERMS, CONFIG_MAP, SchedulerConfig
-from fourleaf.model.extensions import ExtensionError, Extensions, load, unknown_weights
+from fourleaf.model.extensions import (
+    NO_EXTENSIONS,
+    ExtensionError,
+    Extensions,
+    load,
+    unknown_weights,
+)
 from fourleaf.model.problems import Problem, Severity
 from fourleaf.model.readers.config import BUILT_IN, read_config
 from fourleaf.model.readers.objects.inventory import Inventory
@@ -86,8 +92,6 @@ class ConfigWatcher:
 def _is_ours(body: Body) -> bool:
     return bool(body["metadata"]["name"] == CONFIG_MAP)
 
-
-NO_EXTENSIONS = Extensions()
 
 DEFRAGMENT = "topology.scheduler/defragment"
 """Annotation of the ConfigMap: when a defragmentation was asked for, in RFC 3339."""

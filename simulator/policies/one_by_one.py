@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from fourleaf.model.extensions import Extensions
+from fourleaf.model.extensions import NO_EXTENSIONS
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
@@ -24,7 +24,6 @@ from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup, gang_groups_for
 from fourleaf.solver.objective.scorer import Scorer
 
-NO_EXTENSIONS = Extensions()
 Order = Callable[[Snapshot, Gang], Any]
 """Sorts the gangs of a batch, the smallest first."""
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from fourleaf.model.extensions import Extensions
+from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.resources import Resources, fits, minus
@@ -28,8 +28,6 @@ from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup, gang_groups_for
 from fourleaf.solver.instance.gang_type import Counts, GangType
 from fourleaf.solver.objective.scorer import Scorer
-
-NO_EXTENSIONS = Extensions()
 
 NOT_REACHED = "not looked at in time"
 """The detail of a gang that greedy did not come to before its deadline."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from fourleaf.model.extensions import Extensions
+from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.plan import Plan, PlanStatus, Stage
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.place_gangs import ceiling, place_gangs
@@ -21,17 +21,15 @@ from fourleaf.solver.instance.gang_classes import gang_groups_for
 from fourleaf.solver.instance.phantoms import phantom_units
 from fourleaf.solver.objective.scorer import Scorer
 
-NO_EXTENSIONS = Extensions()
 
-
-def _unheard(_: Stage) -> None:
-    """Nobody listens to the stages."""
+def no_observer(_: Stage) -> None:
+    """What hears of stages where no caller wants to."""
 
 
 def solve(
     snapshot: Snapshot,
     extensions: Extensions = NO_EXTENSIONS,
-    on_stage: Callable[[Stage], None] = _unheard,
+    on_stage: Callable[[Stage], None] = no_observer,
 ) -> Plan | None:
     """The best plan for one snapshot; `None` where nothing was found within the time limit.
 

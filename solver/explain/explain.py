@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 from math import inf
 
-from fourleaf.model.extensions import Extensions
+from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
@@ -27,8 +27,6 @@ from fourleaf.solver.explain.too_large import too_large
 from fourleaf.solver.instance.candidates import Candidates
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import GangType
-
-NO_EXTENSIONS = Extensions()
 
 
 def explain(

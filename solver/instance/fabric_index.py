@@ -6,14 +6,14 @@ Built once, shared read-only by all solves on the same fabric and config.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import AdjacencyKind, Fabric
 from fourleaf.model.node import Node
+from fourleaf.model.quantity import mbits
 from fourleaf.model.resources import Resources
 
 
@@ -112,13 +112,13 @@ class FabricIndex:
     def default_bandwidth(self) -> int | None:
         """`network.nodeBandwidth` in Mbit/s."""
         stated = self.spec.network.node_bandwidth
-        return None if stated is None else mbit(stated)
+        return None if stated is None else mbits(stated)
 
     @cached_property
     def uplinks(self) -> list[int | None]:
         """Leaf -> its uplink capacity in Mbit/s, `None` where unlimited."""
         default = self.spec.network.uplink_bandwidth
-        common = None if default is None else mbit(default)
+        common = None if default is None else mbits(default)
         return [common if leaf.uplink is None else leaf.uplink for leaf in self.leaves]
 
     @cached_property
@@ -154,12 +154,3 @@ class FabricIndex:
             for position, leaf in enumerate(leaves):
                 place[leaf] = position
         return place
-
-
-UNITS = {"Mb": 1, "Gb": 1000, "Tb": 1_000_000}
-
-
-@cache
-def mbit(text: str) -> int:
-    """`"400Gb"` -> 400000. The config has checked the form."""
-    return int(Decimal(text[:-2]) * UNITS[text[-2:]])

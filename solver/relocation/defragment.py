@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fourleaf.model.extensions import Extensions
+from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.free_leaves import free_room
 from fourleaf.model.gang import Gang
 from fourleaf.model.job_mix import likely_gangs
@@ -20,6 +20,7 @@ from fourleaf.model.relocation import Budget, DefragPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.weights import age_step, placed_value
 from fourleaf.solver.batch.select_batch import select_batch
+from fourleaf.solver.batch.solve import no_observer
 from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.program import Terms
@@ -31,7 +32,6 @@ from fourleaf.solver.relocation.participants import MoveScope, Participants, mov
 from fourleaf.solver.relocation.place import moves_of, moving_gangs, place
 from fourleaf.solver.relocation.stages import Goal, StagePlan, reach
 
-NO_EXTENSIONS = Extensions()
 FOR_WAITING = StagePlan(
     "who",
     lambda relocation: relocation.classes,
@@ -47,15 +47,11 @@ FOR_ROOM = StagePlan(
 )
 
 
-def _unheard(_: Stage) -> None:
-    """Nobody listens to the stages."""
-
-
 def defragment(
     snapshot: Snapshot,
     budget: Budget,
     extensions: Extensions = NO_EXTENSIONS,
-    on_stage: Callable[[Stage], None] = _unheard,
+    on_stage: Callable[[Stage], None] = no_observer,
 ) -> DefragPlan | None:
     """The moves that win most within `budget`; `None` where the time ran out.
 

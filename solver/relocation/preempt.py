@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fourleaf.model.extensions import Extensions
+from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.plan import PlanStatus, Stage
@@ -17,6 +17,7 @@ from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import PreemptionPlan, Victim
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.batch.solve import no_observer
 from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.lexicographic import TierClass
@@ -36,20 +37,15 @@ from fourleaf.solver.relocation.participants import (
 from fourleaf.solver.relocation.place import moving_gangs, place
 from fourleaf.solver.relocation.stages import Goal, StagePlan, reach
 
-NO_EXTENSIONS = Extensions()
 VICTIMS_SHARE = 0.9
 """Of the time limit, what the search for victims may take."""
-
-
-def _unheard(_: Stage) -> None:
-    """Nobody listens to the stages."""
 
 
 def preempt(
     snapshot: Snapshot,
     key: GangKey,
     extensions: Extensions = NO_EXTENSIONS,
-    on_stage: Callable[[Stage], None] = _unheard,
+    on_stage: Callable[[Stage], None] = no_observer,
 ) -> PreemptionPlan | None:
     """The least that has to go for the waiting gang `key`; `None` where the time ran out.
 
@@ -76,7 +72,7 @@ def preempt(
     reached = reach(participants, turn, Deadline(VICTIMS_SHARE * deadline.left()), on_stage, rows)
     if reached is None:
         alone = replace(participants, movers=())
-        fits = reach(alone, turn, deadline, _unheard, rows) is not None
+        fits = reach(alone, turn, deadline, no_observer, rows) is not None
         unknown = fits or deadline.left() == 0.0
         status = PlanStatus.FEASIBLE if unknown else PlanStatus.OPTIMAL
         reason = Reason(ReasonKind.NOT_PROVEN)

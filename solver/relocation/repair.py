@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fourleaf.model.extensions import Extensions
+from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.job_mix import LikelyGang, likely_gangs
 from fourleaf.model.plan import Placement, PlanStatus, Stage, Waiting
@@ -16,6 +16,7 @@ from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.batch.solve import no_observer
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for
@@ -23,7 +24,6 @@ from fourleaf.solver.relocation.participants import Mover, MoveScope, Participan
 from fourleaf.solver.relocation.place import MovingGang, SettledGangs, moves_of, moving_gangs, place
 from fourleaf.solver.relocation.stages import Goal, StageOutcome, StagePlan, reach
 
-NO_EXTENSIONS = Extensions()
 WHOLE_REPAIR_SHARE = 0.9
 """Of the time limit, what may go into a repair in which all movable gangs take part."""
 
@@ -32,10 +32,6 @@ TURN = StagePlan(
     lambda relocation: relocation.classes,
     lambda relocation: [Goal("moves", *relocation.moved(price=True))],
 )
-
-
-def _unheard(_: Stage) -> None:
-    """Nobody listens to the stages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ class _Parts:
 def repair(
     snapshot: Snapshot,
     extensions: Extensions = NO_EXTENSIONS,
-    on_stage: Callable[[Stage], None] = _unheard,
+    on_stage: Callable[[Stage], None] = no_observer,
 ) -> RepairPlan | None:
     """How the gangs of `snapshot.standing` that lost members live on.
 
@@ -114,7 +110,7 @@ def _modest(
     participants: Participants, deadline: Deadline, on_stage: Callable[[Stage], None]
 ) -> StageOutcome | None:
     """What can be reached without moving gangs that were not hit, which proves nothing."""
-    reached = reach(participants, TURN, deadline, _unheard)
+    reached = reach(participants, TURN, deadline, no_observer)
     if reached is None:
         return None
     hit = [one.whole for one in participants.movers] + list(participants.applicants)
