@@ -8,6 +8,7 @@ place may need more leaves than the leaf rule allows; that is this policy's brea
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from fourleaf.model.fabric import AdjacencyKind, Fabric
@@ -16,49 +17,40 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.simulator.policies.one_by_one import OneByOne, arrival
 from fourleaf.solver.batch.greedy import FreeBooks
 from fourleaf.solver.instance.candidates import Candidate
-from fourleaf.solver.instance.cycle_state import CycleState
-from fourleaf.solver.objective.scorer import Scorer
 
 
-class Cells(FreeBooks):
-    """Books that prefer the smallest free cell, then the least that is left behind in it."""
+def smallest_cell(books: FreeBooks, place: Candidate) -> tuple[int, int]:
+    """(leaves of the largest free cell around the place, GPUs left behind in its leaves)."""
+    leaves = [leaf for leaf, _ in place.takes]
+    return _cell(books, leaves), sum(books.leaf_free[leaf] for leaf in leaves)
 
-    def __init__(self, state: CycleState, scorer: Scorer) -> None:
-        super().__init__(state, scorer)
-        fabric = state.fabric
-        self._whole = [
-            sum(fabric.nodes[i].allocatable.gpus for i in nodes) for nodes in fabric.in_leaf
-        ]
 
-    def worth(self, place: Candidate) -> tuple[int, int]:
-        """(leaves of the largest free cell around the place, GPUs left behind in its leaves)."""
-        leaves = [leaf for leaf, _ in place.takes]
-        return self._cell(leaves), sum(self.leaf_free[leaf] for leaf in leaves)
+def _cell(books: FreeBooks, leaves: list[int]) -> int:
+    """Leaves of the largest free cell that holds these; 0 where one of them is used."""
+    fabric = books.state.fabric
 
-    def _cell(self, leaves: list[int]) -> int:
-        """Leaves of the largest free cell that holds these; 0 where one of them is used."""
-        fabric = self.state.fabric
-        if not all(self._free(leaf) for leaf in leaves):
-            return 0
-        row = fabric.spine_leaves[fabric.spine_of[leaves[0]]]
-        places = [fabric.place_in_spine[leaf] for leaf in leaves]
-        size = 1 << (len(leaves) - 1).bit_length()
-        while size < len(row):
-            start = places[0] // (2 * size) * (2 * size)
-            if not all(self._free(leaf) for leaf in row[start : start + 2 * size]):
-                break
-            size *= 2
-        return size
+    def is_free(row: Iterable[int]) -> bool:
+        nodes = (i for leaf in row for i in fabric.in_leaf[leaf])
+        return all(books.free[i].gpus == fabric.nodes[i].allocatable.gpus for i in nodes)
 
-    def _free(self, leaf: int) -> bool:
-        return self.leaf_free[leaf] == self._whole[leaf]
+    if not is_free(leaves):
+        return 0
+    row = fabric.spine_leaves[fabric.spine_of[leaves[0]]]
+    places = [fabric.place_in_spine[leaf] for leaf in leaves]
+    size = 1 << (len(leaves) - 1).bit_length()
+    while size < len(row):
+        start = places[0] // (2 * size) * (2 * size)
+        if not is_free(row[start : start + 2 * size]):
+            break
+        size *= 2
+    return size
 
 
 class Buddy(OneByOne):
     """First come, first served, on the same fabric with aligned adjacency."""
 
     def __init__(self) -> None:
-        super().__init__(arrival, Cells)
+        super().__init__(arrival, smallest_cell)
         self._aligned: list[tuple[Fabric, Fabric]] = []
 
     def decide(self, snapshot: Snapshot) -> Plan:

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from fourleaf.simulator.policies.one_by_one import OneByOne, arrival
-from fourleaf.solver.batch.greedy import FreeBooks
-from fourleaf.solver.instance.candidates import Candidate
-
-
-class FirstPlace(FreeBooks):
-    """Books in which every place is as good as the next."""
-
-    def worth(self, place: Candidate) -> int:  # noqa: ARG002 - none differ
-        """Nothing: the first place with room is taken."""
-        return 0
 
 
 class FirstFitPolicy(OneByOne):
-    """Leaves in the order of the fabric."""
+    """Leaves in the order of the fabric: to it every place with room is as good as the next."""
 
     def __init__(self) -> None:
-        super().__init__(arrival, FirstPlace)
+        super().__init__(arrival, lambda *_: ())

@@ -16,7 +16,7 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.start import Start
 from fourleaf.simulator.policies.earliest_start import Alone
 from fourleaf.simulator.policies.plans import plan_of
-from fourleaf.solver.batch.greedy import FreeBooks
+from fourleaf.solver.batch.greedy import FreeBooks, Rank, least_free
 from fourleaf.solver.batch.select_batch import select_batch
 from fourleaf.solver.forecast.earliest_start import earliest_start
 from fourleaf.solver.forecast.timeline import Timeline
@@ -38,17 +38,15 @@ class OneByOne:
 
     scored = False
 
-    def __init__(
-        self, order: Order, books: Callable[[CycleState, Scorer], FreeBooks] = FreeBooks
-    ) -> None:
+    def __init__(self, order: Order, rank: Rank = least_free) -> None:
         self._order = order
-        self._books = books
+        self._rank = rank
 
     def decide(self, snapshot: Snapshot) -> Plan:
         """Place what finds room, in order."""
         factory = gang_groups_for(snapshot, NO_EXTENSIONS)
         state = CycleState(snapshot, factory.fabric)
-        books = self._books(state, Scorer(state))
+        books = FreeBooks(state, Scorer(state), self._rank)
         nodes = factory.fabric.nodes
         placed = {}
         hopeless: set[Hashable] = set()

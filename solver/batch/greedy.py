@@ -8,9 +8,9 @@ legal candidate whose leaves have the fewest GPUs free. Obeys every law; proves 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
-from typing import Any
 
 from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang, GangKey
@@ -74,15 +74,28 @@ def _told(waiting: Waiting, late: set[GangKey]) -> Waiting:
     return replace(waiting, reason=replace(waiting.reason, detail=NOT_REACHED))
 
 
+def least_free(books: FreeBooks, place: Candidate) -> tuple[int, ...]:
+    """Rank candidates by the GPUs that are free in their leaves."""
+    return (sum([books.leaf_free[leaf] for leaf, _ in place.takes]),)
+
+
+Rank = Callable[["FreeBooks", Candidate], tuple[int, ...]]
+"""What sorts the candidates, the smallest first."""
+
+NodeRank = Callable[[int, int], int]
+"""What sorts nodes by (role, node), the smallest first, before the GPUs that they have free."""
+
+
 class FreeBooks:
     """What is left on every node, uplink and quota while gangs are placed one by one.
 
-    `leaf_free` are the free GPUs of each leaf. Other policies bring their own `worth`.
+    `leaf_free` are the free GPUs of each leaf. `rank` chooses among candidates with room.
     """
 
-    def __init__(self, state: CycleState, scorer: Scorer) -> None:
+    def __init__(self, state: CycleState, scorer: Scorer, rank: Rank = least_free) -> None:
         self.state = state
         self.scorer = scorer
+        self._rank = rank
         self.free: list[Resources] = list(state.free)
         self.leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in state.fabric.in_leaf]
         self.quota = quota_left(state)
@@ -101,33 +114,32 @@ class FreeBooks:
         left = self.quota.get(gang.key.namespace)
         if left is not None and new_gpus(gang) and new_gpus(gang) > left:
             return None
-        room = self._room(group.kind)
+        return self.find_in(group, self.room(group.kind))
+
+    def find_in(self, group: GangGroup, room: list[list[int]]) -> list[list[int]] | None:
+        """The same where `room`, by role and leaf, is known, and the quota holds."""
         failed: set[int] = set()
         while (place := self._best_place(group, room, failed)) is not None:
-            nodes = self._seat(group, [(i, group.new_pods(i, c)) for i, c in place.takes])
+            nodes = self.seat(group, place.takes)
             if nodes is not None:
                 return nodes
             failed.add(place.number)
-        return self._find_loose(group, room) if group.loose else None
-
-    def worth(self, place: Candidate) -> Any:
-        """What sorts the candidates, the smallest first: the GPUs free in its leaves."""
-        return sum([self.leaf_free[leaf] for leaf, _ in place.takes])
+        return self.find_loose(group, room) if group.loose else None
 
     def _best_place(
         self, group: GangGroup, room: list[list[int]], failed: set[int]
     ) -> Candidate | None:
         """The candidate with room of the smallest worth, the first of several."""
         best: Candidate | None = None
-        least = None
+        least: tuple[int, ...] = ()
         for place in group.candidates.required:
-            worth = self.worth(place)
+            worth = self._rank(self, place)
             if (
                 (best is None or worth < least)
                 and group.fit(place, room)
                 and place.number not in failed
                 and not (group.loose and place.spines > 1)
-                and self._uplinks_hold(group, place.takes)
+                and self.uplinks_hold(group, place.takes)
             ):
                 best, least = place, worth
         return best
@@ -151,11 +163,12 @@ class FreeBooks:
             self.quota[gang.key.namespace] -= new_gpus(gang)
         if len(counts) > 1:
             for leaf, here in counts.items():
-                demand = self._demand(group, leaf, tuple(here))
+                demand = self.demand(group, leaf, tuple(here))
                 if demand:
                     self.uplink[leaf] -= demand
 
-    def _room(self, kind: GangType) -> list[list[int]]:
+    def room(self, kind: GangType) -> list[list[int]]:
+        """Role -> leaf -> pods that fit, each role alone."""
         known = self._rooms.get(kind)
         if known is None:
             room = [[0] * len(self.state.fabric.leaves) for _ in kind.sizes]
@@ -170,26 +183,34 @@ class FreeBooks:
             each = [fits(self.free[i], request) for i in kind.eligible[role][leaf]]
             room[role][leaf] = sum(min(1, n) for n in each) if one else sum(each)
 
-    def _demand(self, group: GangGroup, leaf: int, counts: Counts) -> int:
+    def demand(self, group: GangGroup, leaf: int, counts: Counts) -> int:
+        """Mbit/s that a gang takes from the uplink of a leaf beyond what its bound members do."""
         own = self._running.get(group.gang.key, {}) if group.bound else {}
         return max(0, self.scorer.demand(group, leaf, counts) - own.get(leaf, 0))
 
-    def _uplinks_hold(self, group: GangGroup, takes: Takes) -> bool:
+    def uplinks_hold(self, group: GangGroup, takes: Takes) -> bool:
+        """Whether the uplinks of its leaves carry a gang that takes so much in each."""
         if len(takes) < 2 or not group.gang.bandwidth:
             return True
-        demands = ((leaf, self._demand(group, leaf, counts)) for leaf, counts in takes)
+        demands = ((leaf, self.demand(group, leaf, counts)) for leaf, counts in takes)
         return all(not demand or demand <= self.uplink[leaf] for leaf, demand in demands)
 
-    def _seat(self, group: GangGroup, takes: list[tuple[int, Counts]]) -> list[list[int]] | None:
-        """Nodes for these new pods: each pod where it leaves fewest GPUs; `None` if none fit."""
+    def seat(
+        self, group: GangGroup, takes: Takes, rank: NodeRank | None = None
+    ) -> list[list[int]] | None:
+        """Nodes for the new pods of a candidate, each where it leaves fewest GPUs, or `None`.
+
+        With `rank`, each where that is least; free GPUs then decide among equals.
+        """
         kind = group.kind
         nodes: list[list[int]] = [[] for _ in group.roles]
         left: dict[int, Resources] = {}
-        for leaf, counts in takes:
+        for leaf, all_counts in takes:
+            counts = group.new_pods(leaf, all_counts)
             opened = {i for i in group.bound_nodes if i in self.state.fabric.in_leaf[leaf]}
             for role, count in enumerate(counts):
                 for _ in range(count):
-                    node = self._best(kind, role, leaf, left, opened)
+                    node = self._best(kind, role, leaf, left, opened, rank)
                     if node is None:
                         return None
                     left[node] = minus(left.get(node, self.free[node]), kind.requests[role])
@@ -198,26 +219,33 @@ class FreeBooks:
         return nodes
 
     def _best(
-        self, kind: GangType, role: int, leaf: int, left: dict[int, Resources], opened: set[int]
+        self,
+        kind: GangType,
+        role: int,
+        leaf: int,
+        left: dict[int, Resources],
+        opened: set[int],
+        rank: NodeRank | None,
     ) -> int | None:
         request = kind.requests[role]
         may_open = kind.max_nodes is None or len(opened) < kind.max_nodes
-        best: tuple[int, int] | None = None
+        best: tuple[int, int, int] | None = None
         for i in kind.eligible[role][leaf]:
             if (i in opened and kind.key.one_per_node) or not (may_open or i in opened):
                 continue
             free = left.get(i, self.free[i])
-            if (best is None or (free.gpus, i) < best) and fits(free, request):
-                best = (free.gpus, i)
-        return None if best is None else best[1]
+            key = (0 if rank is None else rank(role, i), free.gpus, i)
+            if (best is None or key < best) and fits(free, request):
+                best = key
+        return None if best is None else best[2]
 
-    def _find_loose(self, group: GangGroup, room: list[list[int]]) -> list[list[int]] | None:
+    def find_loose(self, group: GangGroup, room: list[list[int]]) -> list[list[int]] | None:
         """Any leaves of one spine, the first that has room."""
-        found = (self._seat_loose(group, room, spine) for spine in group.candidates.loose_spines)
+        found = (self.seat_loose(group, room, spine) for spine in group.candidates.loose_spines)
         return next((nodes for nodes in found if nodes is not None), None)
 
-    def _seat_loose(
-        self, group: GangGroup, room: list[list[int]], spine: int
+    def seat_loose(
+        self, group: GangGroup, room: list[list[int]], spine: int, rank: NodeRank | None = None
     ) -> list[list[int]] | None:
         """Any leaves of the spine, those with most room first."""
         kind, fabric = group.kind, self.state.fabric
@@ -242,6 +270,6 @@ class FreeBooks:
                 remaining = [a - b for a, b in zip(remaining, new, strict=True)]
             if not any(remaining) and all(i in dict(takes) for i in group.bound):
                 break
-        if any(remaining) or not self._uplinks_hold(group, tuple(takes)):
+        if any(remaining) or not self.uplinks_hold(group, tuple(takes)):
             return None
-        return self._seat(group, [(i, group.new_pods(i, c)) for i, c in takes])
+        return self.seat(group, tuple(takes), rank)

@@ -11,26 +11,23 @@ from collections.abc import Hashable, Iterator
 
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang
-from fourleaf.model.resources import Resources, fits
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.greedy import FreeBooks
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup, gang_groups_for
-from fourleaf.solver.instance.gang_type import GangType
-from fourleaf.solver.objective.scorer import Points, Scorer
+from fourleaf.solver.objective.scorer import Scorer
 
 Nodes = list[list[int]]
 """By role, the node of each pod."""
 
 
-class BestAlone(FreeBooks):
+class BestAlone:
     """The places of the waiting gangs of one snapshot."""
 
     def __init__(self, snapshot: Snapshot, extensions: Extensions) -> None:
         self._factory = gang_groups_for(snapshot, extensions)
         state = CycleState(snapshot, self._factory.fabric)
-        super().__init__(state, Scorer(state))
-        self._points: list[Points] = []
+        self._books = FreeBooks(state, Scorer(state))
         self._known: dict[Hashable, list[tuple[int, Nodes]]] = {}
         self._alike = not (extensions.node_terms or extensions.leaf_terms)
 
@@ -42,7 +39,7 @@ class BestAlone(FreeBooks):
         It uses other leaves than `besides`, pods on nodes, does. Raises `KeyError` for a node
         of these that the fabric does not know.
         """
-        fabric = self.state.fabric
+        fabric = self._books.state.fabric
         taken = {fabric.leaf_of[fabric.index[node]] for _, node in besides}
         for _, nodes in self._ranked(gang):
             if {fabric.leaf_of[node] for members in nodes for node in members} != taken:
@@ -66,38 +63,27 @@ class BestAlone(FreeBooks):
             gang.key if alone else None,
         )
         if key not in self._known:
-            self._points = [self.scorer.node_points(group, role) for role in group.roles]
             found = [
-                (sum(self.scorer.terms(group, gang, nodes).values()), nodes)
+                (sum(self._books.scorer.terms(group, gang, nodes).values()), nodes)
                 for nodes in self._everywhere(group)
             ]
             self._known[key] = sorted(found, key=lambda one: -one[0])
         return self._known[key]
 
     def _everywhere(self, group: GangGroup) -> Iterator[Nodes]:
-        room = self._room(group.kind)
+        books, score_class = self._books, self._books.state.score_class_of
+        points = [books.scorer.node_points(group, role) for role in group.roles]
+
+        def rank(role: int, node: int) -> int:
+            return -points[role][score_class[node]]
+
+        room = books.room(group.kind)
         for place in group.candidates.required:
-            if group.fit(place, room) and self._uplinks_hold(group, place.takes):
-                nodes = self._seat(group, [(i, group.new_pods(i, c)) for i, c in place.takes])
+            if group.fit(place, room) and books.uplinks_hold(group, place.takes):
+                nodes = books.seat(group, place.takes, rank)
                 if nodes is not None:
                     yield nodes
         for spine in group.candidates.loose_spines:
-            nodes = self._seat_loose(group, room, spine)
+            nodes = books.seat_loose(group, room, spine, rank)
             if nodes is not None:
                 yield nodes
-
-    def _best(
-        self, kind: GangType, role: int, leaf: int, left: dict[int, Resources], opened: set[int]
-    ) -> int | None:
-        """The node that is worth most to the pod, then the one with fewest free GPUs."""
-        request, score_class = kind.requests[role], self.state.score_class_of
-        may_open = kind.max_nodes is None or len(opened) < kind.max_nodes
-        best: tuple[int, int, int] | None = None
-        for i in kind.eligible[role][leaf]:
-            if (i in opened and kind.key.one_per_node) or not (may_open or i in opened):
-                continue
-            free = left.get(i, self.free[i])
-            rank = (-self._points[role][score_class[i]], free.gpus, i)
-            if (best is None or rank < best) and fits(free, request):
-                best = rank
-        return None if best is None else best[2]

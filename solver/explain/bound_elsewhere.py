@@ -18,12 +18,12 @@ def bound_elsewhere(
     if not group.bound:
         return None
     alone = context.but_for(group.gang)
-    if alone.find(group) is not None:
+    if alone.finds(group):
         return None
     gang = group.gang
     counts = (("bound", len(_bound(gang))), ("needed", sum(len(role.pods) for role in gang.roles)))
     steps = []
-    if as_preferred is not None and alone.find(as_preferred) is not None:
+    if as_preferred is not None and alone.finds(as_preferred):
         steps.append(PREFERRED)
     steps.append(f"evict {advice.named(_fewest_strays(context, group))}")
     hosts = dict.fromkeys(host for _, host in _bound(gang))

@@ -111,7 +111,7 @@ class Context:
         if gang.bandwidth:
             hosts = {pod: index[host] for pod, host in placement.pods}
             nodes = [[hosts[pod] for pod in role.pods] for role in gang.roles]
-            standing.take(self.factory.of(gang), nodes)
+            standing.book(self.factory.of(gang), nodes)
             return
         requests = requests_of(gang)
         for pod, host in placement.pods:

@@ -16,8 +16,8 @@ from fourleaf.solver.objective.scorer import Scorer
 NO_LIMIT = 1 << 60
 
 
-class FreeRoom(FreeBooks):
-    """Books that are only read once the first question is asked.
+class FreeRoom:
+    """What is free, read only once the first question is asked.
 
     Quota is left out: it is looked at before anything else. Nodes that are equally free
     are counted once per kind, so that asking costs little.
@@ -26,21 +26,35 @@ class FreeRoom(FreeBooks):
     def __init__(
         self, state: CycleState, scorer: Scorer, free: list[Resources] | None = None
     ) -> None:
-        super().__init__(state, scorer)
-        self.quota = {}
+        self._books = FreeBooks(state, scorer)
+        self._books.quota = {}
         if free is not None:
-            self.free = free
+            self._books.free = free
+        self._rooms: dict[GangType, list[list[int]]] = {}
+
+    @property
+    def free(self) -> list[Resources]:
+        """Node -> what is left there."""
+        return self._books.free
 
     def without_uplinks(self) -> FreeRoom:
         """The same nodes under uplinks without limits."""
-        other = FreeRoom(self.state, self.scorer, self.free)
-        other.uplink = dict.fromkeys(self.uplink, NO_LIMIT)
+        other = FreeRoom(self._books.state, self._books.scorer, self.free)
+        other._books.uplink = dict.fromkeys(self._books.uplink, NO_LIMIT)
         return other
+
+    def book(self, group: GangGroup, nodes: list[list[int]]) -> None:
+        """Take what the gang of the group takes on these nodes."""
+        self._books.take(group, nodes)
+
+    def finds(self, group: GangGroup) -> bool:
+        """Whether a gang of the group finds a place."""
+        return self._books.find_in(group, self.room(group.kind)) is not None
 
     @cached_property
     def amounts(self) -> tuple[list[Resources], list[int]]:
         """The distinct free amounts, and for each node which of them it has."""
-        state = self.state
+        state = self._books.state
         of_node = list(state.free_id)
         amounts: list[Resources] = []
         numbers: dict[int, int] = {}
@@ -58,9 +72,6 @@ class FreeRoom(FreeBooks):
 
     def room(self, kind: GangType) -> list[list[int]]:
         """Role -> leaf -> pods that fit, each role alone."""
-        return self._room(kind)
-
-    def _room(self, kind: GangType) -> list[list[int]]:
         known = self._rooms.get(kind)
         if known is None:
             known = self._rooms[kind] = self.room_of(kind, self.amounts[0])
@@ -80,18 +91,18 @@ class FreeRoom(FreeBooks):
 
     def finds_loose(self, group: GangGroup) -> bool:
         """Whether a gang that may use any leaves of a spine fits into one."""
-        return self._find_loose(group, self._room(group.kind)) is not None
+        return self._books.find_loose(group, self.room(group.kind)) is not None
 
     def short_uplinks(self, group: GangGroup, takes: Takes) -> list[tuple[int, int, int]]:
         """Leaves of a candidate whose uplink has too little: (leaf, Mbit/s left, Mbit/s asked)."""
         if len(takes) < 2:
             return []
-        asked = [(leaf, self._demand(group, leaf, counts)) for leaf, counts in takes]
-        return [(i, self.uplink[i], demand) for i, demand in asked if demand > self.left(i)]
+        asked = [(leaf, self._books.demand(group, leaf, counts)) for leaf, counts in takes]
+        return [(i, self._books.uplink[i], demand) for i, demand in asked if demand > self.left(i)]
 
     def left(self, leaf: int) -> int:
         """Mbit/s left on the uplink of a leaf."""
-        return self.uplink.get(leaf, NO_LIMIT)
+        return self._books.uplink.get(leaf, NO_LIMIT)
 
 
 def seated(

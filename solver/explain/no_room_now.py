@@ -55,7 +55,7 @@ class NoRoomNow:
         reach = self.reach
         if max(reach.measure(self.spots), default=0) < reach.needed:
             return False
-        return self.context.after.find(self.group) is not None
+        return self.context.after.finds(self.group)
 
     @cached_property
     def _measured_now(self) -> list[int]:
@@ -66,7 +66,7 @@ class NoRoomNow:
         """Whether it would fit if nothing of the plan were placed."""
         if max(self._measured_now, default=0) < self.reach.needed:
             return False
-        return self.context.now.find(self.group) is not None
+        return self.context.now.finds(self.group)
 
     @cached_property
     def _nearest(self) -> ReachedCandidate | None:
@@ -112,7 +112,7 @@ class NoRoomNow:
         if slack or len(sizes) < 2 or self.scope_free < self.reach.needed:
             return ()
         wider = self.context.with_slack
-        return (SLACK_NOW,) if wider.after.find(wider.factory.of(self.group.gang)) else ()
+        return (SLACK_NOW,) if wider.after.finds(wider.factory.of(self.group.gang)) else ()
 
     @cached_property
     def _scopes(self) -> list[tuple[int, ...]]:

@@ -39,7 +39,7 @@ def uplink_full(
     context: Context, group: GangGroup, reach: SpotReach, spots: list[Spot]
 ) -> Reason | None:
     """The reason where the gang would fit now if uplinks had no limit."""
-    if not group.gang.bandwidth or context.after_without_uplinks.find(group) is None:
+    if not group.gang.bandwidth or not context.after_without_uplinks.finds(group):
         return None
     measured = reach.measure(spots)
     short = [
