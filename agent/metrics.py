@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
@@ -15,43 +16,34 @@ class AgentMetrics:
 
     def __init__(self, clock: Clock) -> None:
         self.registry = CollectorRegistry()
+        counter = partial(Counter, registry=self.registry)
+        gauge = partial(Gauge, registry=self.registry)
         self._clock = clock
         self._read_at: float | None = None
-        own = self.registry
-        self._devices = Gauge(
-            "fourleaf_agent_devices", "Devices of the node, by health.", ["health"], registry=own
+        self._devices = gauge(
+            "fourleaf_agent_devices", "Devices of the node, by health.", ["health"]
         )
-        self._ready = Gauge(
-            "fourleaf_agent_ready", "1 where the inventory can be relied on.", registry=own
-        )
-        self._mismatches = Gauge(
+        self._ready = gauge("fourleaf_agent_ready", "1 where the inventory can be relied on.")
+        self._mismatches = gauge(
             "fourleaf_agent_mismatches",
             "Devices that a pod uses without a grant, each pod counted.",
-            registry=own,
         )
-        self._rounds = Counter(
-            "fourleaf_agent_rounds_total", "Times that the node was looked at.", registry=own
-        )
-        self._writes = Counter(
-            "fourleaf_agent_publishes_total", "Writes of the inventory.", registry=own
-        )
-        self._errors = Counter(
+        self._rounds = counter("fourleaf_agent_rounds_total", "Times that the node was looked at.")
+        self._writes = counter("fourleaf_agent_publishes_total", "Writes of the inventory.")
+        self._errors = counter(
             "fourleaf_agent_publish_errors_total",
             "Attempts to publish that failed, by HTTP status (0: no answer).",
             ["status"],
-            registry=own,
         )
-        age = Gauge(
+        age = gauge(
             "fourleaf_agent_last_read_age_seconds",
             "Seconds since the devices were last read; -1 before the first time.",
-            registry=own,
         )
         age.set_function(self.read_age)
-        self._requests = Counter(
+        self._requests = counter(
             "fourleaf_agent_api_requests_total",
             "Requests to the API server, by verb, kind and HTTP status (0: no answer).",
             ["verb", "kind", "status"],
-            registry=own,
         )
         self._requested: dict[tuple[str, str, int], int] = {}
 

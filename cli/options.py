@@ -76,6 +76,15 @@ Namespace = Annotated[
         help="Where the scheduler's Leases are; without it the pod's own, or kube-system.",
     ),
 ]
+SchedulerNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scheduler-name",
+        envvar="SCHEDULER_NAME",
+        metavar="NAME",
+        help="Pods with this schedulerName are ours. Repeatable; without it, as configured.",
+    ),
+]
 ConfigNamespace = Annotated[
     str, typer.Option(metavar="NAMESPACE", help="Where topology-scheduler-config is.")
 ]

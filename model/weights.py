@@ -60,17 +60,3 @@ def gang_weights(spec: Spec, strategy: Strategy, latency_sensitive: bool) -> dic
 def weights_of(spec: Spec, gang: Gang) -> dict[str, int]:
     """`gang_weights` of one gang."""
     return gang_weights(spec, gang.strategy, gang.latency_sensitive)
-
-
-AGE_BASE = 16
-AGE_STEPS = 8
-
-
-def age_step(spec: Spec, now: float, created: float) -> int:
-    """How old a gang is, in 0..7 steps of `batch.ageStepSeconds`."""
-    return max(0, min(AGE_STEPS - 1, int((now - created) // spec.batch.age_step_seconds)))
-
-
-def placed_value(gang: Gang, step: int) -> int:
-    """What placing `gang` is worth within its priority tier: weight * (16 + age step)."""
-    return gang.weight * (AGE_BASE + step)

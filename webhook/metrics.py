@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 RESULTS = ("allowed", "patched", "refused", "untouched", "malformed", "failed")
@@ -15,38 +17,35 @@ class WebhookMetrics:
 
     def __init__(self, doors: tuple[str, ...] = ()) -> None:
         self.registry = CollectorRegistry()
-        self._requests = Counter(
+        counter = partial(Counter, registry=self.registry)
+        gauge = partial(Gauge, registry=self.registry)
+        histogram = partial(Histogram, registry=self.registry)
+        self._requests = counter(
             "fourleaf_webhook_requests_total",
             "Admission requests, by path and by what they came to.",
             ["path", "result"],
-            registry=self.registry,
         )
-        self._seconds = Histogram(
+        self._seconds = histogram(
             "fourleaf_webhook_request_seconds",
             "Seconds from the head of a request until its answer is made.",
             ["path"],
             buckets=_SECONDS,
-            registry=self.registry,
         )
-        self._failures = Counter(
+        self._failures = counter(
             "fourleaf_webhook_certificate_reload_failures_total",
             "Times that a new certificate could not be used, so that the old one was kept.",
-            registry=self.registry,
         )
-        self._not_after = Gauge(
+        self._not_after = gauge(
             "fourleaf_webhook_certificate_not_after_seconds",
             "When the certificate in use ends, in seconds since the epoch.",
-            registry=self.registry,
         )
-        self._synced = Gauge(
+        self._synced = gauge(
             "fourleaf_webhook_certificate_checked_seconds",
             "When the source of the certificate was last read, in seconds since the epoch.",
-            registry=self.registry,
         )
-        self._config_valid = Gauge(
+        self._config_valid = gauge(
             "fourleaf_webhook_config_valid",
             "1 where the newest config is in force, 0 where it is wrong and an older one is.",
-            registry=self.registry,
         )
         self._config_valid.set(1)
         for door in doors:

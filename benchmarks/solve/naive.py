@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.weights import age_step, placed_value
 from fourleaf.solver.cpsat.open_candidates import open_candidates
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import gang_groups_for

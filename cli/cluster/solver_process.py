@@ -18,9 +18,9 @@ def solver() -> Iterator[SolverClient]:
     """
     from fourleaf.solver.process.supervisor import Supervisor
 
-    with closing(Supervisor()) as keeper:
-        keeper.start()
+    with closing(Supervisor()) as supervisor:
+        supervisor.start()
         from fourleaf.solver.process.client import SolverClient
 
-        with SolverClient(keeper=keeper) as client:
+        with SolverClient(supervisor=supervisor) as client:
             yield client

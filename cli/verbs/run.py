@@ -15,7 +15,7 @@ import typer
 
 from fourleaf.cli.cluster.addresses import address, taken
 from fourleaf.cli.cluster.solver_process import solver
-from fourleaf.cli.options import Context, Kubeconfig, Namespace
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace, SchedulerNames
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.reporting.http import StateServer
@@ -45,18 +45,9 @@ class RunOptions:
 def run(
     kubeconfig: Kubeconfig = None,
     context: Context = None,
-    scheduler_name: Annotated[
-        list[str] | None,
-        typer.Option(
-            envvar="SCHEDULER_NAME",
-            metavar="NAME",
-            help="Pods with this schedulerName are ours. Repeatable; without it, as configured.",
-        ),
-    ] = None,
+    scheduler_name: SchedulerNames = None,
     namespace: Namespace = None,
-    config_namespace: Annotated[
-        str, typer.Option(metavar="NAMESPACE", help="Where topology-scheduler-config is.")
-    ] = "kube-system",
+    config_namespace: ConfigNamespace = "kube-system",
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where probes, metrics and status are served.")
     ] = "127.0.0.1:8080",

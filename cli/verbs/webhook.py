@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.cluster.addresses import address, taken
-from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig
+from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, SchedulerNames
 
 if TYPE_CHECKING:
     from fourleaf.webhook.serve import WebhookOptions
@@ -56,14 +56,7 @@ def webhook(
         ),
     ] = None,
     config_namespace: ConfigNamespace = "kube-system",
-    scheduler_name: Annotated[
-        list[str] | None,
-        typer.Option(
-            envvar="SCHEDULER_NAME",
-            metavar="NAME",
-            help="Pods with this schedulerName are ours. Repeatable; without it, as configured.",
-        ),
-    ] = None,
+    scheduler_name: SchedulerNames = None,
     scheduler_user: Annotated[
         list[str] | None,
         typer.Option(

@@ -7,7 +7,6 @@ import contextlib
 import logging
 import socket
 from collections.abc import Callable, Generator
-from types import TracebackType
 from typing import Self
 
 import uvicorn
@@ -71,12 +70,7 @@ class DashboardServer(uvicorn.Server):
             await asyncio.sleep(0.01)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._leaving()
         self.should_exit = True
         if self._work is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from fourleaf.dashboard.world.records import events_of, records_of
@@ -55,12 +54,7 @@ class LiveWorld:
         self._reflectors.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._reflectors.close()
 
     async def synced(self) -> None:

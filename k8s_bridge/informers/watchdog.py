@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from types import TracebackType
 from typing import TypeVar
 
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -30,12 +29,7 @@ class Watchdog:
         self._task = asyncio.create_task(self._patrol(), name="watchdog")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})

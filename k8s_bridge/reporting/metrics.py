@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter as Tally
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -38,6 +39,9 @@ class SchedulerMetrics:
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
+        self._new_counter = partial(Counter, registry=self.registry)
+        self._new_gauge = partial(Gauge, registry=self.registry)
+        self._new_histogram = partial(Histogram, registry=self.registry)
         self._requested: dict[tuple[str, str, int], int] = {}
         self._make_seeds()
         self._make_cycle()
@@ -45,103 +49,81 @@ class SchedulerMetrics:
         self._make_bridge()
 
     def _make_seeds(self) -> None:
-        own = self.registry
-        self._placement = Histogram(
+        self._placement = self._new_histogram(
             "topology_scheduler_placement_duration_seconds",
             "Seconds from the start of a cycle to its commit, for cycles that placed something.",
             buckets=_SHORT,
-            registry=own,
         )
         self._recoveries = (
-            Histogram(
+            self._new_histogram(
                 "topology_scheduler_recovery_duration_seconds",
                 "Seconds from noticing a failure to the binding of the last replacement.",
                 buckets=_LONG,
-                registry=own,
             ),
-            Histogram(
+            self._new_histogram(
                 "topology_recovery_duration_seconds",
                 "The same as topology_scheduler_recovery_duration_seconds.",
                 buckets=_LONG,
-                registry=own,
             ),
         )
-        self._latency = Histogram(
+        self._latency = self._new_histogram(
             "topology_scheduler_latency_seconds",
             "Seconds that a gang waited, from when it could first be planned until it was bound.",
             buckets=_LONG,
-            registry=own,
         )
-        self._fragmentation = Gauge(
+        self._fragmentation = self._new_gauge(
             "topology_scheduler_domain_fragmentation_ratio",
             "Share of the free GPUs that are not in a wholly free leaf.",
-            registry=own,
         )
-        self._utilization = Gauge(
+        self._utilization = self._new_gauge(
             "topology_domain_utilization_ratio",
             "Share of the GPUs of a leaf (of a spine on large fabrics) that is in use.",
             ["domain"],
-            registry=own,
         )
-        self._allocation = Gauge(
-            "topology_gpu_allocation_ratio",
-            "Share of all GPUs that is in use.",
-            registry=own,
+        self._allocation = self._new_gauge(
+            "topology_gpu_allocation_ratio", "Share of all GPUs that is in use."
         )
-        self._decisions = Counter(
+        self._decisions = self._new_counter(
             "topology_placement_decisions_total",
             "Decisions about gangs, one for each gang of each cycle, by result.",
             ["result"],
-            registry=own,
         )
         for result in RESULTS:
             self._decisions.labels(result)
 
     def _make_cycle(self) -> None:
-        own = self.registry
-        self._statuses = Counter(
-            "fourleaf_cycle_status_total",
-            "Cycles, by how much is known of their plan.",
-            ["status"],
-            registry=own,
+        self._statuses = self._new_counter(
+            "fourleaf_cycle_status_total", "Cycles, by how much is known of their plan.", ["status"]
         )
         for status in CYCLE_STATUSES:
             self._statuses.labels(status)
-        self._phases = Histogram(
+        self._phases = self._new_histogram(
             "fourleaf_cycle_seconds",
             "Seconds that each phase of a cycle took.",
             ["phase"],
             buckets=_SHORT,
-            registry=own,
         )
-        self._gap = Gauge(
+        self._gap = self._new_gauge(
             "fourleaf_plan_gap",
             "Largest relative gap of the last plan: 0 is proven optimal, NaN a greedy plan.",
-            registry=own,
         )
-        self._pending = Gauge(
-            "fourleaf_pending_gangs",
-            "Gangs that wait after the last cycle, by reason.",
-            ["reason"],
-            registry=own,
+        self._pending = self._new_gauge(
+            "fourleaf_pending_gangs", "Gangs that wait after the last cycle, by reason.", ["reason"]
         )
         self.pending(())
-        self._conflicts = Counter(
+        self._conflicts = self._new_counter(
             "fourleaf_commit_conflicts_total",
             "Gangs whose commit did not take because a record had changed.",
-            registry=own,
         )
 
     def _make_relocations(self) -> None:
-        own = self.registry
-        self._evictions = Counter(
-            "fourleaf_evictions_total", "Pods evicted, by purpose.", ["purpose"], registry=own
+        self._evictions = self._new_counter(
+            "fourleaf_evictions_total", "Pods evicted, by purpose.", ["purpose"]
         )
-        self._relocations = Counter(
+        self._relocations = self._new_counter(
             "fourleaf_relocations_total",
             "Relocations of gangs that have ended, by purpose and by whether they served.",
             ["purpose", "result"],
-            registry=own,
         )
         for purpose in Purpose:
             self._evictions.labels(purpose.value)
@@ -149,44 +131,37 @@ class SchedulerMetrics:
                 self._relocations.labels(purpose.value, result)
 
     def _make_bridge(self) -> None:
-        own = self.registry
-        self._nodes = Gauge(
+        self._nodes = self._new_gauge(
             "fourleaf_nodes",
             "Nodes, by what the leader takes them for; 0 in replicas that do not lead.",
             ["verdict"],
-            registry=own,
         )
-        self._records = Gauge(
+        self._records = self._new_gauge(
             "fourleaf_ledger_records",
             "Records of the ledger, by format; 0 in replicas that do not lead.",
             ["format"],
-            registry=own,
         )
         self.ledger(LedgerUse())
-        self._watch_age = Gauge(
+        self._watch_age = self._new_gauge(
             "fourleaf_watch_age_seconds",
             "Seconds since the watch of a kind last said anything, bookmarks too; 0 if not served.",
             ["kind"],
-            registry=own,
         )
-        self._event_to_model = Histogram(
+        self._event_to_model = self._new_histogram(
             "fourleaf_event_to_model_seconds",
             "Seconds from the arrival of a watch event until the model knew it.",
             buckets=_SHORT,
-            registry=own,
         )
-        self._leader = Gauge("fourleaf_leader", "1 where this process leads.", registry=own)
-        self._config_valid = Gauge(
+        self._leader = self._new_gauge("fourleaf_leader", "1 where this process leads.")
+        self._config_valid = self._new_gauge(
             "fourleaf_config_valid",
             "1 where the newest config is in force, 0 where it is wrong and an older one is.",
-            registry=own,
         )
         self._config_valid.set(1)
-        self._requests = Counter(
+        self._requests = self._new_counter(
             "fourleaf_api_requests_total",
             "Requests to the API server, by verb, kind and HTTP status (0: no answer).",
             ["verb", "kind", "status"],
-            registry=own,
         )
 
     def cycle(self, status: str, phases: Mapping[str, float]) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fourleaf.model.config.relocation import Backfill, Defragmentation, Failures, Preemption, Repair
+from fourleaf.model.config.node_failures import Failures
+from fourleaf.model.config.relocation import Backfill, Defragmentation, Preemption, Repair
 from fourleaf.model.config.values import (
     Bandwidth,
     DeviceClassName,

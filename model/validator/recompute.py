@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, Strategy
@@ -16,7 +17,7 @@ from fourleaf.model.validator.devices import links_granted
 from fourleaf.model.validator.facts import facts_of
 from fourleaf.model.validator.member_tally import Placed, stand
 from fourleaf.model.validator.uplinks import demand, uplink_of
-from fourleaf.model.weights import SCALE, age_step, milli, placed_value, weights_of
+from fourleaf.model.weights import SCALE, milli, weights_of
 
 BANDWIDTH = "bandwidth"
 """The name under which the bandwidth penalty stands among the terms; its points are negative."""

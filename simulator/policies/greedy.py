@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.gang import Gang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.weights import age_step, placed_value
 from fourleaf.simulator.policies.one_by_one import OneByOne
 
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.weights import age_step, placed_value
 from fourleaf.solver.batch.select_batch import select_batch
 from fourleaf.solver.batch.to_plan import to_plan
 from fourleaf.solver.cpsat.constraints.quota import new_gpus, quota_left

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Stage
-from fourleaf.model.weights import age_step, placed_value
 from fourleaf.solver.batch.first_fit import FirstFit, demand, plain
 from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.constraints.quota import add_quotas, new_gpus, quota_left

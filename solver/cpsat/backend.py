@@ -110,31 +110,7 @@ class CpSat:
         objective.vars.extend([v for v, cost in enumerate(costs) if cost])
         objective.coeffs.extend([-cost for cost in costs if cost])
         objective.scaling_factor = -1.0
-        parameters = SatParameters()
-        parameters.num_workers = 1
-        parameters.random_seed = self._seed
-        parameters.symmetry_level = 0
-        parameters.cp_model_probing_level = 0
-        parameters.cp_model_presolve = self._uniform and not self._scored
-        parameters.max_presolve_iterations = 1
-        if self._scored:
-            parameters.add_lp_constraints_lazily = False
-            parameters.add_zero_half_cuts = self._uniform and len(costs) < MANY_VARIABLES
-            parameters.add_mir_cuts = not parameters.add_zero_half_cuts
-            parameters.add_cg_cuts = self._uniform or work is not None
-            parameters.use_sat_inprocessing = False
-            parameters.root_lp_iterations = ROOT_LP_STEPS
-            if len(costs) < MANY_VARIABLES:
-                parameters.use_objective_lb_search = work is None
-                parameters.max_consecutive_inactive_count = IDLE_SOLVES
-        else:
-            parameters.linearization_level = 2
-            parameters.cut_level = int(self._cuts)
-            parameters.binary_search_num_conflicts = CONFLICTS_PER_STEP
-        parameters.max_time_in_seconds = max(seconds, 0.001)
-        if work is not None:
-            parameters.max_deterministic_time = work
-            parameters.fill_tightened_domains_in_response = True
+        parameters = self._parameters(len(costs), seconds, work)
         solver = SolveWrapper()
         solver.set_parameters(parameters)
         response: CpSolverResponse = solver.solve(self._model)  # type: ignore[no-untyped-call]
@@ -150,6 +126,34 @@ class CpSat:
         return SolveResult(
             list(response.solution), proven, round(response.objective_value), most, ranges
         )
+
+    def _parameters(self, variables: int, seconds: float, work: float | None) -> SatParameters:
+        parameters = SatParameters()
+        parameters.num_workers = 1
+        parameters.random_seed = self._seed
+        parameters.symmetry_level = 0
+        parameters.cp_model_probing_level = 0
+        parameters.cp_model_presolve = self._uniform and not self._scored
+        parameters.max_presolve_iterations = 1
+        if self._scored:
+            parameters.add_lp_constraints_lazily = False
+            parameters.add_zero_half_cuts = self._uniform and variables < MANY_VARIABLES
+            parameters.add_mir_cuts = not parameters.add_zero_half_cuts
+            parameters.add_cg_cuts = self._uniform or work is not None
+            parameters.use_sat_inprocessing = False
+            parameters.root_lp_iterations = ROOT_LP_STEPS
+            if variables < MANY_VARIABLES:
+                parameters.use_objective_lb_search = work is None
+                parameters.max_consecutive_inactive_count = IDLE_SOLVES
+        else:
+            parameters.linearization_level = 2
+            parameters.cut_level = int(self._cuts)
+            parameters.binary_search_num_conflicts = CONFLICTS_PER_STEP
+        parameters.max_time_in_seconds = max(seconds, 0.001)
+        if work is not None:
+            parameters.max_deterministic_time = work
+            parameters.fill_tightened_domains_in_response = True
+        return parameters
 
 
 def _ranges(response: CpSolverResponse) -> list[tuple[int, int]] | None:

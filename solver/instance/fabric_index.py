@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import cached_property
-from itertools import pairwise
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.fabric import AdjacencyKind, Fabric
+from fourleaf.model.fabric import Fabric
 from fourleaf.model.node import Node
 from fourleaf.model.quantity import mbits
 from fourleaf.model.resources import Resources
+from fourleaf.solver.instance.adjacency import adjacent_leaves
 
 
 class FabricIndex:
@@ -124,22 +124,7 @@ class FabricIndex:
     @cached_property
     def adjacent(self) -> list[tuple[int, ...]]:
         """Leaf -> adjacent leaves of the same spine."""
-        kind = self.source.adjacency
-        near: list[set[int]] = [set() for _ in self.leaves]
-        pairs: list[tuple[int, int]] = []
-        if kind is AdjacencyKind.EXPLICIT:
-            position = self.source.leaf_index
-            pairs = [(position[a], position[b]) for a, b in self.source.edges]
-        else:
-            for leaves in self.spine_leaves:
-                pairs += pairwise(leaves)
-                if kind is AdjacencyKind.RING and len(leaves) > 2:
-                    pairs.append((leaves[-1], leaves[0]))
-        for i, j in pairs:
-            if i != j and self.spine_of[i] == self.spine_of[j]:
-                near[i].add(j)
-                near[j].add(i)
-        return [tuple(sorted(leaves)) for leaves in near]
+        return adjacent_leaves(self.source, self.spine_leaves, self.spine_of)
 
     @cached_property
     def branches(self) -> bool:

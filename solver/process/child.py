@@ -1,4 +1,4 @@
-"""One solver process as the parent holds it: start, talk with a deadline, kill, bury."""
+"""One solver process as the parent holds it: start, talk with a deadline, kill, reap."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ class Late(WorkerFault):
 class Child:
     """A running worker. Whoever talks to it holds `talking`.
 
-    `fabric` is the one that it holds under `fabric_id`. `born` is in monotonic seconds.
-    `doomed` is set once it has been told to die. It is `niceness` nicer than its parent.
+    `fabric` is the one that it holds under `fabric_id`. `started_at` is in monotonic seconds.
+    `killed` is set once it has been told to die. It is `niceness` nicer than its parent.
     Raises `OSError` where no process can be started.
     """
 
     def __init__(self, module: str, niceness: int = 0) -> None:
         self.talking = threading.Lock()
         self.ready = False
-        self.doomed = False
+        self.killed = False
         self.fabric: Fabric | None = None
         self.fabric_id = 0
-        self.born = time.monotonic()
+        self.started_at = time.monotonic()
         self._life = threading.Lock()
-        self._buried = False
+        self._reaped = False
         self._inbox = Inbox()
         self._size = Size()
         self._unsent = memoryview(b"")
@@ -111,8 +111,8 @@ class Child:
 
     def receive(self, until: float) -> Reply:
         """Wait for the next reply. Raises `WorkerFault` where none comes in time."""
-        if self._buried:
-            raise WorkerFault(self.epitaph())
+        if self._reaped:
+            raise WorkerFault(self.exit_message())
         with selectors.DefaultSelector() as selector:
             selector.register(self._answers, selectors.EVENT_READ)
             selector.register(self._output, selectors.EVENT_READ)
@@ -157,8 +157,8 @@ class Child:
                 raise WorkerFault(f"it printed more than {NOISE_BYTES} bytes")
             return bool(data)
         if not data:
-            self._wait_for_epitaph()
-            raise WorkerFault(self.epitaph())
+            self._wait_for_exit_status()
+            raise WorkerFault(self.exit_message())
         self._inbox.feed(data)
         return True
 
@@ -172,7 +172,7 @@ class Child:
             self._unsent = memoryview(b"")
         return bool(self._unsent)
 
-    def _wait_for_epitaph(self) -> None:
+    def _wait_for_exit_status(self) -> None:
         """Wait a little: the pipes of a dying process end before its exit status is known."""
         for _ in range(10):
             with self._life:
@@ -180,7 +180,7 @@ class Child:
                     return
             time.sleep(0.002)
 
-    def epitaph(self) -> str:
+    def exit_message(self) -> str:
         """Say how the process ended."""
         status = self._process.returncode
         if status is None:
@@ -193,7 +193,7 @@ class Child:
 
     def kill(self) -> None:
         """Send SIGKILL to the process and all that it started. Returns at once."""
-        self.doomed = True
+        self.killed = True
         with self._life:
             if self._process.returncode is None:
                 with suppress(ProcessLookupError, PermissionError):
@@ -202,7 +202,7 @@ class Child:
     def wait_until_dead(self) -> None:
         """Block until the process has ended, by whatever cause."""
         if hasattr(os, "waitid"):
-            # Not reaped yet: until `bury`, no stranger can get its process id.
+            # Not reaped yet: until `reap`, no stranger can get its process id.
             with suppress(ChildProcessError):
                 os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
             return
@@ -212,13 +212,13 @@ class Child:
                     return
             time.sleep(0.05)
 
-    def bury(self) -> None:
+    def reap(self) -> None:
         """Kill what is left of its group, reap it, close its pipes. Waits for who is talking."""
         self.kill()
         with self._life:
             self._process.wait()
         with self.talking:
-            self._buried = True
+            self._reaped = True
             with suppress(BlockingIOError):
                 self._tail = (self._tail + os.read(self._output, CHUNK_BYTES))[-TAIL_BYTES:]
             os.close(self._answers)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from types import TracebackType
 from typing import Self, TypeVar, cast
 
 import structlog
@@ -39,7 +38,7 @@ class SolverClient:
 
     `start` early: the child takes most of a second to load. `seconds` is what the last call
     took. A test may bring its own worker module, steps and loading time. The child is `niceness`
-    nicer than this process, for programs that have something more urgent to do. A `keeper` that
+    nicer than this process, for programs that have something more urgent to do. A `supervisor` that
     has started its child before this module was loaded is taken over.
 
     Every call returns at most 200 ms after `solver.timeLimitSeconds`, whatever the child does;
@@ -55,11 +54,11 @@ class SolverClient:
         steps: Fallback | None = None,
         load_seconds: float = LOAD_SECONDS,
         niceness: int = 0,
-        keeper: Supervisor | None = None,
+        supervisor: Supervisor | None = None,
     ) -> None:
         self.seconds = 0.0
         self._steps = steps or own_steps()
-        self._line = TimedCalls(keeper or Supervisor(worker_module, niceness), load_seconds)
+        self._line = TimedCalls(supervisor or Supervisor(worker_module, niceness), load_seconds)
         self._checking = 0.0
         self._extensions: Extensions | None = None
         self._log = structlog.get_logger(__name__)
@@ -68,17 +67,12 @@ class SolverClient:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start(self) -> None:
         """Start the child without waiting. Raises `RuntimeError` on a closed client."""
-        self._line.keeper.start()
+        self._line.supervisor.start()
 
     def wait_until_ready(self, seconds: float = LOAD_SECONDS) -> bool:
         """Wait until the child has loaded, at most `seconds`; whether it has.
@@ -90,7 +84,7 @@ class SolverClient:
 
     def close(self) -> None:
         """Kill the child and wait until it is gone. May be called again."""
-        self._line.keeper.close()
+        self._line.supervisor.close()
 
     def plan(
         self,
@@ -263,9 +257,3 @@ def _trouble(error: Exception) -> str:
     if isinstance(error, OverdueError):
         return "not done in time"
     return f"{type(error).__name__}: {error}"
-
-
-def plan_batch(snapshot: Snapshot, on_progress: OnStage | None = None) -> Plan:
-    """Plan once, with a process of its own; `on_progress` hears of each stage."""
-    with SolverClient() as client:
-        return client.plan(snapshot, on_stage=on_progress)

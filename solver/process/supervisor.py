@@ -37,7 +37,7 @@ class Supervisor:
         self._closing = False
         self._deaths = 0
         self._next_start = 0.0
-        self._last_words = ""
+        self._last_exit = ""
 
     def start(self) -> None:
         """Start the first child in the background; does nothing where that has been done."""
@@ -51,13 +51,13 @@ class Supervisor:
     def child(self, until: float) -> Child:
         """Return the living child. Raises `WorkerFault` at once while a crash loop is held back."""
         with self._changed:
-            while self._child is None or self._child.doomed:
+            while self._child is None or self._child.killed:
                 wait = self._next_start - time.monotonic()
                 if self._closing:
                     raise WorkerFault("the solver client is closed", fatal=False)
                 if wait > 0:
                     raise WorkerFault(
-                        f"it died {self._deaths} times in a row ({self._last_words}) "
+                        f"it died {self._deaths} times in a row ({self._last_exit}) "
                         f"and starts again in {wait:.1f} s",
                         fatal=False,
                     )
@@ -65,13 +65,13 @@ class Supervisor:
                     raise WorkerFault("no process could be started in time", fatal=False)
             return self._child
 
-    def praise(self) -> None:
+    def reset_backoff(self) -> None:
         """Forget earlier deaths: the child has given a good answer."""
         with self._changed:
             self._deaths = 0
 
     def close(self) -> None:
-        """Kill and bury the child, and end the thread. May be called again."""
+        """Kill and reap the child, and end the thread. May be called again."""
         with self._changed:
             self._closing = True
             if self._child is not None:
@@ -86,7 +86,7 @@ class Supervisor:
             try:
                 child = Child(self._module, self._niceness)
             except OSError as error:
-                self._note_death(f"no process could be started: {error}")
+                self._record_exit(f"no process could be started: {error}")
                 continue
             with self._changed:
                 self._child = child
@@ -96,8 +96,8 @@ class Supervisor:
             child.wait_until_dead()
             with self._changed:
                 self._child = None
-            child.bury()
-            self._note_death(child.epitaph() + (f": {child.output}" if child.output else ""))
+            child.reap()
+            self._record_exit(child.exit_message() + (f": {child.output}" if child.output else ""))
 
     def _wait_for_start(self) -> bool:
         with self._changed:
@@ -105,9 +105,9 @@ class Supervisor:
             self._changed.wait_for(lambda: self._closing, timeout=max(0.0, delay))
             return not self._closing
 
-    def _note_death(self, words: str) -> None:
+    def _record_exit(self, words: str) -> None:
         with self._changed:
             self._deaths += 1
             self._next_start = time.monotonic() + restart_delay(self._deaths)
-            self._last_words = words.splitlines()[-1] if words else ""
+            self._last_exit = words.splitlines()[-1] if words else ""
             self._changed.notify_all()

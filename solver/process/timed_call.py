@@ -34,8 +34,8 @@ OnStage = Callable[[Stage], None]
 class TimedCalls:
     """One child at a time, one call at a time; a child that misbehaves is killed."""
 
-    def __init__(self, keeper: Supervisor, load_seconds: float) -> None:
-        self.keeper = keeper
+    def __init__(self, supervisor: Supervisor, load_seconds: float) -> None:
+        self.supervisor = supervisor
         self._load_seconds = load_seconds
         self._busy = threading.Lock()
         self._calls = READY
@@ -46,7 +46,7 @@ class TimedCalls:
         until = time.monotonic() + seconds
         with self._busy:
             try:
-                child = self.keeper.child(until)
+                child = self.supervisor.child(until)
                 with child.talking:
                     self._await_ready(child, until)
             except WorkerFault:
@@ -74,7 +74,7 @@ class TimedCalls:
             raise busy
         child: Child | None = None
         try:
-            child = self.keeper.child(deadlines.answer)
+            child = self.supervisor.child(deadlines.answer)
             with child.talking:
                 outcome = self._ask(child, task, snapshot, enabled, deadlines, on_stage)
             judge(outcome)
@@ -86,7 +86,7 @@ class TimedCalls:
             raise
         finally:
             self._busy.release()
-        self.keeper.praise()
+        self.supervisor.reset_backoff()
 
     def _ask(
         self,
@@ -120,7 +120,7 @@ class TimedCalls:
                 child.receive(until)
             except Late:
                 # Killing a process that only loads slowly would keep it from ever being ready.
-                if time.monotonic() < child.born + self._load_seconds:
+                if time.monotonic() < child.started_at + self._load_seconds:
                     raise WorkerFault("it is still loading", fatal=False) from None
                 raise WorkerFault(f"it did not load within {self._load_seconds:g} s") from None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.free_leaves import free_room
 from fourleaf.model.gang import Gang
@@ -18,7 +19,6 @@ from fourleaf.model.plan import Move, PlanStatus, Stage, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import Budget, DefragPlan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.weights import age_step, placed_value
 from fourleaf.solver.batch.select_batch import select_batch
 from fourleaf.solver.batch.solve import no_observer
 from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus

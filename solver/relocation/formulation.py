@@ -184,7 +184,7 @@ class Formulation:
         ]
 
     def named_units(self) -> list[tuple[Hashable, GroupVariables]]:
-        """Every group but the phantoms, under a name that all models of the cast share."""
+        """Every group but the phantoms, under a name that all of its models share."""
         near = {group: mover.key for mover, group in self._near.items()}
         return [
             (near.get(v.group, self._number.get(v.group)), v)

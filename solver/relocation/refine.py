@@ -26,7 +26,7 @@ class CoarseSolution:
 
 
 def found_in(relocation: Formulation, values: list[int]) -> CoarseSolution:
-    """What the values of a relocation say, in words that fit any model of the same cast."""
+    """What the values of a relocation say, in words that fit any model of the same participants."""
     counts = {
         key: number
         for key, terms, _ in _choices(relocation)

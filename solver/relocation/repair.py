@@ -27,7 +27,7 @@ from fourleaf.solver.relocation.stages import Goal, StageOutcome, StagePlan, rea
 WHOLE_REPAIR_SHARE = 0.9
 """Of the time limit, what may go into a repair in which all movable gangs take part."""
 
-TURN = StagePlan(
+REPAIR_STAGES = StagePlan(
     "who",
     lambda relocation: relocation.classes,
     lambda relocation: [Goal("moves", *relocation.moved(price=True))],
@@ -62,7 +62,9 @@ def repair(
     snapshot = replace(snapshot, running=without(snapshot, parts.restarts), gangs=())
 
     participants = _cast(snapshot, factory, parts, likely)
-    reached = reach(participants, TURN, Deadline(WHOLE_REPAIR_SHARE * deadline.left()), on_stage)
+    reached = reach(
+        participants, REPAIR_STAGES, Deadline(WHOLE_REPAIR_SHARE * deadline.left()), on_stage
+    )
     if reached is None:
         reached = _modest(_cast(snapshot, factory, _hit_alone(parts), likely), deadline, on_stage)
     if reached is None:
@@ -110,7 +112,7 @@ def _modest(
     participants: Participants, deadline: Deadline, on_stage: Callable[[Stage], None]
 ) -> StageOutcome | None:
     """What can be reached without moving gangs that were not hit, which proves nothing."""
-    reached = reach(participants, TURN, deadline, no_observer)
+    reached = reach(participants, REPAIR_STAGES, deadline, no_observer)
     if reached is None:
         return None
     hit = [one.whole for one in participants.movers] + list(participants.applicants)

@@ -17,10 +17,10 @@ from fourleaf.k8s_bridge.cluster.kinds import EVENTS, GPU_NODE_STATUSES, NODES, 
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.crds.node_status import NodeDevices
 from tests.agent.made import failure, pod, process, reading
 from tests.agent.test_publisher import Failing
+from tests.twins.virtual_clock import VirtualClock
 
 
 class Bench:

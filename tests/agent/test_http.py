@@ -9,8 +9,8 @@ import aiohttp
 from fourleaf.agent.http import STALE_SECONDS, AgentServer
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.k8s_bridge.runtime.http_server import Address
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.agent.made import reading
+from tests.twins.virtual_clock import VirtualClock
 
 
 async def ask(server: AgentServer, path: str) -> tuple[int, str]:

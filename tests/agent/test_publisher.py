@@ -16,9 +16,9 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Conflict
 from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES
 from fourleaf.k8s_bridge.cluster.memory import ApiRequest, MemoryCluster, MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.crds.node_status import NodeDevices
 from tests.agent.made import gpus, process, reading
+from tests.twins.virtual_clock import VirtualClock
 
 HERE = Target("", "n1")
 

@@ -5,11 +5,11 @@ import pytest
 from benchmarks.certify.figures import HEADER, columns
 from benchmarks.certify.instances import USAGE, WORKLOADS, limited, snapshot
 from benchmarks.certify.measure import Case, Verdict, cases, lawful, tiers, values, verdict
+from fourleaf.model.aging import AGE_BASE
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.plan import Placement, Plan, PlanStatus, Stage
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.weights import AGE_BASE
 from fourleaf.simulator.policies.catalogue import policy
 from fourleaf.simulator.shape import OFFER, Shape
 

@@ -120,14 +120,17 @@ def test_the_audit_log_tells_who_wrote_what(own_control_plane: ControlPlane) -> 
 
 
 def test_the_native_scheduler_and_controllers_run_a_job(own_control_plane: ControlPlane) -> None:
-    """Comparisons and co-existence need the native scheduler and owners that make pods."""
+    """Comparisons and co-existence need the native scheduler and owners that make pods.
+
+    Both pods run at once, each on a node of its own: neither ends before the other is bound.
+    """
     plane = own_control_plane
     plane.controller_manager()
     plane.scheduler()
     plane.kwok()
     create_fleet(plane.kubeconfig(), Fleet(2), ready=False)
     template = {
-        "metadata": {"annotations": {COMPLETE_AFTER: "100ms"}},
+        "metadata": {"annotations": {COMPLETE_AFTER: "5s"}},
         "spec": {**SPEC, "restartPolicy": "Never"},
     }
     job = {

@@ -12,9 +12,9 @@ from fourleaf.dashboard.views.fabric import FabricView, fabric_view
 from fourleaf.dashboard.views.marks import Marks
 from fourleaf.dashboard.world.files import FileWorld
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.fabric import Leaf
 from tests.dashboard.made import node, runs, sight
+from tests.twins.virtual_clock import VirtualClock
 
 
 class Stage:

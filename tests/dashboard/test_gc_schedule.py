@@ -12,7 +12,7 @@ from fourleaf.dashboard.gc_schedule import (
     SHORTEST_PAUSE_SECONDS,
     collecting_while,
 )
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from tests.twins.virtual_clock import VirtualClock
 
 
 @pytest.fixture

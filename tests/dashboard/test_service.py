@@ -11,9 +11,9 @@ from fourleaf.dashboard import service as boards
 from fourleaf.dashboard.cycles import SchedulerCycles
 from fourleaf.dashboard.service import Board
 from fourleaf.dashboard.world.files import FileWorld
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.dashboard.test_queue_plan import Counting
 from tests.dashboard.test_start_times import Searching
+from tests.twins.virtual_clock import VirtualClock
 
 
 class Stage:

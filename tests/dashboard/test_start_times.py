@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from fourleaf.dashboard.start_times import SEARCH_PAUSE_SECONDS, Expecting
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.extensions import ExtensionError
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
@@ -16,6 +15,7 @@ from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.start import Start
 from tests.dashboard.made import node, sight
+from tests.twins.virtual_clock import VirtualClock
 
 KEY = GangKey("ml", "g")
 LEAVES = [Leaf("l0", "s0", (node("a"),))]

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.memory.claim_actors import claim_spec, device_class, resource_slice
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
@@ -18,6 +17,7 @@ from tests.controlplane.processes import Process
 from tests.controlplane.waiting import eventually
 from tests.e2e.checker import breaches, holds
 from tests.e2e.replica import grant
+from tests.twins.resource_claims import claim_spec, device_class, resource_slice
 
 RESOURCES = "/apis/resource.k8s.io/v1"
 GPUS = [f"gpu-{i}" for i in range(8)]

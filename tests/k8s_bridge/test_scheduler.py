@@ -24,7 +24,6 @@ from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.extensions import Extensions
@@ -33,6 +32,7 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.greedy import greedy_plan
 from fourleaf.solver.explain.explain import explain
 from tests.k8s_bridge.ledger.harness import devices_of
+from tests.twins.virtual_clock import VirtualClock
 
 TEAM = "ml"
 

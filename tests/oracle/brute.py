@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import score
-from fourleaf.model.weights import age_step, placed_value
 from tests.oracle.packing import Packing
 from tests.oracle.seating import Seating, Seats, State
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang
 from fourleaf.model.quantity import mbits
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.weights import age_step, placed_value
 from tests.oracle.leafrule import LeafRule, Part, wish_of
 from tests.oracle.packing import Packing
 from tests.oracle.seating import TooManyError

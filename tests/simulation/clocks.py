@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from tests.twins.virtual_clock import VirtualClock
 
 _TICK = 1e-6
 """Seconds that are lost in the conversion of floats."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fourleaf.k8s_bridge.cluster.errors import NotFound
 from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, gang, pod
-from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX as JOB_INDEX
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from tests.twins.jobs import INDEX as JOB_INDEX
 
 TEAM = "ml"
 BACK_AFTER = 1.0

@@ -8,7 +8,7 @@ from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject
 from fourleaf.k8s_bridge.cluster.memory.selectors import parse
 from fourleaf.k8s_bridge.cluster.protocol import Listing
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from tests.twins.virtual_clock import VirtualClock
 
 
 class Past:

@@ -8,7 +8,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.simulation import progress
 from tests.simulation.chance import stream
 from tests.simulation.churn import config, nodes, pods
@@ -18,6 +17,7 @@ from tests.simulation.jobs import TEAM, bound
 from tests.simulation.laws.rest import unrest
 from tests.simulation.story import Breach, Story
 from tests.simulation.world import World
+from tests.twins.virtual_clock import VirtualClock
 
 Mode = Literal["safety", "progress"]
 

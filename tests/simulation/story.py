@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from tests.twins.virtual_clock import VirtualClock
 
 WHO: ContextVar[str] = ContextVar("who", default="world")
 """Whose task is running: a replica's identity, or the world's."""

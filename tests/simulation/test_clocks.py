@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from fourleaf.k8s_bridge.runtime.virtual_clock import START_SECONDS, VirtualClock
 from tests.simulation.clocks import MachineClock
+from tests.twins.virtual_clock import START_SECONDS, VirtualClock
 
 
 async def _woken(true: VirtualClock, machine: MachineClock, seconds: float) -> list[float]:

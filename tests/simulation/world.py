@@ -13,8 +13,6 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import nodes
 from fourleaf.k8s_bridge.cluster.memory.merge import merged
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.node_health.fake_heartbeats import FakeHeartbeats
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.simulation.chance import stream
 from tests.simulation.churn import config
 from tests.simulation.faults.fault import Fault
@@ -27,6 +25,8 @@ from tests.simulation.past import Past
 from tests.simulation.replica import Replica
 from tests.simulation.store import WatchedStore
 from tests.simulation.story import Story
+from tests.twins.heartbeats import FakeHeartbeats
+from tests.twins.virtual_clock import VirtualClock
 
 T = TypeVar("T")
 

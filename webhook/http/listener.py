@@ -8,7 +8,6 @@ import logging
 import socket
 import ssl
 from collections.abc import Generator
-from types import TracebackType
 from typing import Any
 
 import uvicorn
@@ -72,12 +71,7 @@ class Listener(uvicorn.Server):
         self._work = asyncio.create_task(self._serve())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._stop.set()
         if self._work is not None:
             await self._work

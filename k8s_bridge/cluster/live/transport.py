@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from types import TracebackType
 
 import aiohttp
 from yarl import URL
@@ -161,12 +160,7 @@ class Stream:
             raise _unanswered(what, error) from error
         return Streamed(self._answer.content_type, self._chunks(self._answer))
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._answer is not None:
             connection = self._answer.connection
             if connection is not None and connection.protocol is not None:

@@ -10,6 +10,7 @@ from fourleaf.model.config.spec import CONFIG_MAP, KINDS, Metadata
 from fourleaf.model.readers.objects.dra_kinds import CLAIM, DEVICE_CLASS, SLICE, TEMPLATE
 from fourleaf.model.readers.objects.lookup import NAME_ADVICE, is_name
 from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.objects.owners import OWNER_KINDS
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.unread_kinds import Stranger, strangers_in
 from fourleaf.model.readers.text.json import BadText
@@ -25,13 +26,7 @@ KNOWN = frozenset(
         ("", "Node"),
         ("", "Pod"),
         ("", "ConfigMap"),
-        ("batch", "Job"),
-        ("apps", "Deployment"),
-        ("apps", "StatefulSet"),
-        ("apps", "ReplicaSet"),
-        ("jobset.x-k8s.io", "JobSet"),
-        ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-        ("ray.io", "RayCluster"),
+        *OWNER_KINDS,
         ("scheduling.k8s.io", "PodGroup"),
         ("scheduling.x-k8s.io", "PodGroup"),
         ("scheduling.volcano.sh", "PodGroup"),

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, pod
-from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.model.readers.objects.annotations import MOVABLE
 from tests.explorer.relocation.store import JudgingStore
 from tests.explorer.relocation.story import Job, Story
 from tests.k8s_bridge.ledger.harness import TEAM
+from tests.twins.jobs import INDEX
 
 KUBELET, OWNER, END = "kubelet", "owner", "end"
 

@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.informers import Put, Removed, Replaced
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from tests.twins.virtual_clock import VirtualClock
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from fourleaf.k8s_bridge.informers import (
     Replaced,
     Timeouts,
 )
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.k8s_bridge.informers.faults import Faulty
 from tests.k8s_bridge.informers.scripted import Store
+from tests.twins.virtual_clock import VirtualClock
 
 KINDS = {NODES: "", CONFIG_MAPS: "default"}
 TROUBLE = 1800

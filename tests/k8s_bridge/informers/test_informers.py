@@ -17,7 +17,6 @@ from fourleaf.k8s_bridge.informers import (
     Selection,
     reflect,
 )
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.k8s_bridge.informers.scripted import (
     SILENCE,
     Longest,
@@ -30,6 +29,7 @@ from tests.k8s_bridge.informers.scripted import (
     reading,
     told,
 )
+from tests.twins.virtual_clock import VirtualClock
 
 
 async def test_synced_waits_for_lists_and_for_absences() -> None:

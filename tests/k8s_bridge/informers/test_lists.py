@@ -8,7 +8,6 @@ from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Gone, NotFound, Thrott
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Listing
 from fourleaf.k8s_bridge.informers import Pulse, ReflectorState, Selection
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.k8s_bridge.informers.scripted import (
     LIST,
     SILENCE,
@@ -21,6 +20,7 @@ from tests.k8s_bridge.informers.scripted import (
     reading,
     told,
 )
+from tests.twins.virtual_clock import VirtualClock
 
 GONE = Gone("too old resource version", 410, "Expired")
 

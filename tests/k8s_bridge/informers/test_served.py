@@ -12,7 +12,6 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     PODS,
 )
 from fourleaf.k8s_bridge.informers import Pulse, ReflectorState, Replaced, Selection
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.k8s_bridge.informers.scripted import (
     LIST,
     SILENCE,
@@ -25,6 +24,7 @@ from tests.k8s_bridge.informers.scripted import (
     reading,
     told,
 )
+from tests.twins.virtual_clock import VirtualClock
 
 MISSING = NotFound("the server could not find the requested resource", 404)
 FORBIDDEN = Refused("pods is forbidden", 403, "Forbidden")

@@ -7,7 +7,6 @@ import pytest
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.informers import Pulse, Timeouts
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from tests.k8s_bridge.informers.scripted import (
     LIST,
     SILENCE,
@@ -22,6 +21,7 @@ from tests.k8s_bridge.informers.scripted import (
     reading,
     told,
 )
+from tests.twins.virtual_clock import VirtualClock
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from fourleaf.k8s_bridge.informers.watchdog import Watchdog
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from tests.twins.virtual_clock import VirtualClock
 
 
 @pytest.mark.parametrize("idle", [0, 3, 9.5, 10, 10.5, 47])

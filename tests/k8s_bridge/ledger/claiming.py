@@ -10,7 +10,6 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.kinds import RESOURCE_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.actors import target as exact
-from fourleaf.k8s_bridge.cluster.memory.claim_actors import DRIVER, ClaimController, claim_spec
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.commit import CommitRequest
@@ -19,6 +18,7 @@ from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.gang import GangKey
 from tests.k8s_bridge.ledger.harness import TEAM, World
+from tests.twins.resource_claims import DRIVER, ClaimController, claim_spec
 
 GPUS = tuple(f"gpu-{i}" for i in range(8))
 

@@ -12,8 +12,8 @@ from fourleaf.k8s_bridge.relocation.move_budget import (
     MOVES_LEASE,
     MoveBudget,
 )
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.gang import GangKey
+from tests.twins.virtual_clock import VirtualClock
 
 A, B = GangKey("ml", "a"), GangKey("ml", "b")
 

@@ -9,15 +9,12 @@ from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
-from fourleaf.k8s_bridge.cluster.memory.jobs import INDEX, JobController, job
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
-from fourleaf.k8s_bridge.node_health.fake_heartbeats import FakeHeartbeats
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
@@ -31,6 +28,9 @@ from fourleaf.solver.relocation.defragment import defragment
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.starts import earliest
+from tests.twins.heartbeats import FakeHeartbeats
+from tests.twins.jobs import INDEX, JobController, job
+from tests.twins.virtual_clock import VirtualClock
 
 TEAM = "ml"
 FAILOVER = 20.0

@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, JOBS, PODS
-from fourleaf.k8s_bridge.cluster.memory.jobs import job
 from fourleaf.model.config.spec import CONFIG_MAP
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.twins.jobs import job
 
 AFTER, LIFE = 20.0, 30.0
 SLACK = 5.0

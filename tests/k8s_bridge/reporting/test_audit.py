@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from fourleaf.k8s_bridge.reporting.audit import STDOUT, Audit, audit_to, canonical, digest
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.fabric import AdjacencyKind
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from tests import small
+from tests.twins.virtual_clock import VirtualClock
 
 A, B = small.gang("a", 1), small.gang("b", 4)
 HASHES = ("snapshot", "config", "plan")

@@ -14,11 +14,11 @@ from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding, StatusPatch, target_of
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.readers import Source, read
 from tests.k8s_bridge.reporting.made import SHORT, SHORT_TEXT
+from tests.twins.virtual_clock import VirtualClock
 
 
 class World:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Refused, Throttled
 from fourleaf.k8s_bridge.election.gate import NotLeader
 from fourleaf.k8s_bridge.reporting.recorder.write_queue import QueueLimits, WriteQueue
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from tests.twins.virtual_clock import VirtualClock
 
 FAST = QueueLimits(waiting=100, rate=1000, burst=1000, writers=2)
 

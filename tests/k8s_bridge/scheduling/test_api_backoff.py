@@ -13,7 +13,6 @@ from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import hold_back
@@ -26,6 +25,7 @@ from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.greedy import greedy_plan
 from fourleaf.solver.explain.explain import explain
+from tests.twins.virtual_clock import VirtualClock
 
 TEAM = "ml"
 KEY = GangKey(TEAM, "g")

@@ -18,16 +18,16 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     RESOURCE_SLICES,
 )
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, pod, submit
-from fourleaf.k8s_bridge.cluster.memory.claim_actors import (
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
+from tests.k8s_bridge.test_scheduler import TEAM, Bench
+from tests.twins.resource_claims import (
     DRIVER,
     ClaimController,
     claim_spec,
     device_class,
     resource_slice,
 )
-from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
-from tests.k8s_bridge.test_scheduler import TEAM, Bench
 
 GPUS = [f"gpu-{i}" for i in range(12)]
 """Twelve, so that gpu-10 does not stand before gpu-2."""

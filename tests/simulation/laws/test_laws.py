@@ -13,13 +13,13 @@ from fourleaf.k8s_bridge.ledger.formats.codec import gang_body, page_body
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE, page_name
 from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
 from fourleaf.model.devices.held import DEVICES
 from fourleaf.model.gang import GangKey
 from tests.simulation.jobs import TEAM, Job
 from tests.simulation.laws import rest
 from tests.simulation.story import Story
 from tests.simulation.world import World
+from tests.twins.virtual_clock import VirtualClock
 
 NODE, OTHER = "n-0-0-0", "n-0-0-1"
 LEAF = "leaf-0-0"

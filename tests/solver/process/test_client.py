@@ -15,7 +15,7 @@ from fourleaf.model.plan import Plan, PlanStatus, Stage
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import validate
-from fourleaf.solver.process.client import SolverClient, plan_batch
+from fourleaf.solver.process.client import SolverClient
 from fourleaf.solver.process.guarded_call import own_steps
 from tests.solver.process.probes import LIMIT, ON_LINUX, WORKER, errands_end, gone, plan_with_fault
 from tests.solver.process.stand_ins import fabric, lazy_greedy, seat, snapshot, steps
@@ -220,7 +220,8 @@ def test_error_of_the_listener_is_raised(client: SolverClient) -> None:
 def test_the_product_plans_with_its_own_parts() -> None:
     """The real solver, validator and greedy plan agree on a small batch, proven optimal."""
     heard: list[Stage] = []
-    plan = plan_batch(snapshot("a", "b"), on_progress=heard.append)
+    with SolverClient() as client:
+        plan = client.plan(snapshot("a", "b"), on_stage=heard.append)
     assert plan.status is PlanStatus.OPTIMAL, plan.note
     assert len(plan.placements) == 2
     assert tuple(heard) == plan.stages

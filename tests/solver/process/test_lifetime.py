@@ -43,10 +43,10 @@ def test_crash_loop_backs_off() -> None:
 @pytest.mark.parametrize("niceness", [0, 3])
 def test_a_child_gives_way_as_far_as_it_is_asked_to(niceness: int) -> None:
     """It is as nice as its parent, or so much nicer, but for the least that Linux knows."""
-    keeper = Supervisor(WORKER, niceness)
-    keeper.start()
-    with closing(keeper):
-        child = keeper.child(time.monotonic() + 30)
+    supervisor = Supervisor(WORKER, niceness)
+    supervisor.start()
+    with closing(supervisor):
+        child = supervisor.child(time.monotonic() + 30)
         own = os.getpriority(os.PRIO_PROCESS, 0)
         assert os.getpriority(os.PRIO_PROCESS, child.pid) == min(19, own + niceness)
 

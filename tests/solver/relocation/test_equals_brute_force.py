@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.gang import Gang
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import defrag_breaches, preemption_breaches, repair_breaches
-from fourleaf.model.weights import age_step, placed_value
 from fourleaf.solver.relocation.defragment import defragment, moved
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair

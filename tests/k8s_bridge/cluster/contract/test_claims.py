@@ -6,15 +6,15 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Conflict, NotFound, Refused
 from fourleaf.k8s_bridge.cluster.kinds import DEVICE_CLASSES, RESOURCE_CLAIMS, RESOURCE_SLICES
-from fourleaf.k8s_bridge.cluster.memory.claim_actors import (
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from tests.k8s_bridge.cluster.contract.bench import Bench, target, version_of
+from tests.twins.resource_claims import (
     DRIVER,
     FINALIZER,
     claim_spec,
     device_class,
     resource_slice,
 )
-from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from tests.k8s_bridge.cluster.contract.bench import Bench, target, version_of
 
 USER = {"resource": "pods", "name": "p", "uid": "0b0bd1a5-0000-4000-8000-000000000001"}
 

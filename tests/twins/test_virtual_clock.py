@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from fourleaf.k8s_bridge.runtime.virtual_clock import VirtualClock
+from tests.twins.virtual_clock import VirtualClock
 
 
 async def test_advance_wakes_in_order_and_no_further() -> None:

@@ -1,0 +1,1 @@
+"""What plays the rest of a cluster for tests alone: time, kubelets, Jobs and drivers of devices."""
