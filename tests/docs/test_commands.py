@@ -24,10 +24,17 @@ PATHS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("depl
 PAGES = [page for page in map(read_page, PATHS) if page.steps]
 NODES = 64
 
+ONE_MACHINE = pytest.mark.xdist_group("pages that start programs")
+"""Pages start programs on the ports that they have by default, so one worker follows them all."""
+
 __all__ = ["control_plane_programs"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=ONE_MACHINE if page.needs_cluster else ()) for page in PAGES],
+    ids=lambda page: str(page.path.relative_to(ROOT)),
+)
 def test_every_command_of_the_page_works(
     page: Page, desk: Path, request: pytest.FixtureRequest, subtests: pytest.Subtests
 ) -> None:
