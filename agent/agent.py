@@ -13,7 +13,7 @@ from fourleaf.agent.events import news
 from fourleaf.agent.grant_check import NOTHING_UNKNOWN, Mismatch, mismatches
 from fourleaf.agent.grants import Grants, subject
 from fourleaf.agent.inventory import inventory
-from fourleaf.agent.memory import carried_over
+from fourleaf.agent.last_known_devices import carried_over
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.agent.node import NodeIdentity, node_identity
 from fourleaf.agent.publisher import MANAGER, Publisher, PublishIntervals

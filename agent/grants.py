@@ -9,7 +9,7 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced, Selection
-from fourleaf.model.devices.held import DEVICES, devices_in
+from fourleaf.model.devices.held_devices import DEVICES, devices_in
 
 CONFIG_HASH = "kubernetes.io/config.hash"
 """Annotation of a static pod: what the kubelet's control groups call it."""

@@ -10,8 +10,8 @@ import orjson
 import structlog
 
 from fourleaf.dashboard.event_stream import Hub
+from fourleaf.dashboard.sources.source import ClusterSource
 from fourleaf.dashboard.views.fabric import FabricView, LeafCell, key_of, words
-from fourleaf.dashboard.world.sight import World
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 GATHER_SECONDS = 0.03
@@ -27,7 +27,7 @@ Look = Callable[[], FabricView]
 Draw = Callable[[LeafCell, str], str]
 
 
-class Follower:
+class ChangeFeed:
     """Looks at the map anew as the cluster changes, and sends the leaves that look different.
 
     The first change after a pause is looked at without delay. Where nobody reads, there is a look
@@ -37,8 +37,10 @@ class Follower:
     whole map is to be loaded; else `leaves` are those that look different, drawn.
     """
 
-    def __init__(self, world: World, hub: Hub, clock: Clock, look: Look, draw: Draw) -> None:
-        self._world = world
+    def __init__(
+        self, source: ClusterSource, hub: Hub, clock: Clock, look: Look, draw: Draw
+    ) -> None:
+        self._source = source
         self._hub = hub
         self._clock = clock
         self._look = look
@@ -52,7 +54,7 @@ class Follower:
         """Follow for ever."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._world.changed(), LOOK_SECONDS)
+                await asyncio.wait_for(self._source.changed(), LOOK_SECONDS)
             began = self._clock.monotonic()
             if not len(self._hub) and began - self._looked < LOOK_SECONDS:
                 continue

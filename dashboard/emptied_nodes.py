@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fourleaf.dashboard.solver_pool import Asker
-from fourleaf.dashboard.world.sight import Sight
+from fourleaf.dashboard.solver_pool import SolverPool
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.previews.drain import Drained, drained, emptied
 from fourleaf.model.snapshot import Snapshot
@@ -20,13 +20,13 @@ class Emptied:
     restarts: dict[GangKey, Gang]
 
 
-async def emptying(sight: Sight, asker: Asker, nodes: Sequence[str]) -> Emptied:
+async def emptying(moment: ClusterMoment, pool: SolverPool, nodes: Sequence[str]) -> Emptied:
     """Let the repair empty `nodes`. Raises `BusyError`."""
-    snapshot = emptied(sight, nodes)
-    plan = await asker.repair(snapshot)
+    snapshot = emptied(moment, nodes)
+    plan = await pool.repair(snapshot)
     over = {one.gang.key: _whole(one.gang) for one in snapshot.standing}
     restarts = {key: over[key] for key in plan.restarts}
-    return Emptied(drained(sight, nodes, snapshot, plan), restarts)
+    return Emptied(drained(moment, nodes, snapshot, plan), restarts)
 
 
 def afterwards(snapshot: Snapshot, gone: Emptied) -> Snapshot:

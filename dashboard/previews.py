@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from fourleaf.dashboard.emptied_nodes import emptying
-from fourleaf.dashboard.solver_pool import Asker
+from fourleaf.dashboard.solver_pool import SolverPool
+from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
 from fourleaf.dashboard.views.view import View
 from fourleaf.dashboard.what_if import Name
-from fourleaf.dashboard.world.sight import Sight, World
 from fourleaf.model.documents.relocation import defrag_document, drain_document
 from fourleaf.model.previews.defrag import gathered, movers
 from fourleaf.model.previews.places import nodes_of
@@ -32,18 +32,20 @@ class DefragQuestion(View):
 
 
 async def drain_preview(
-    world: World, sight: Sight, asker: Asker, question: DrainQuestion
+    source: ClusterSource, moment: ClusterMoment, pool: SolverPool, question: DrainQuestion
 ) -> Document:
     """Say what `fourleaf drain --dry-run -o json` says. Raises `BadInput` and `BusyError`."""
-    nodes = nodes_of(sight.snapshot.fabric, question.places, world.name)
-    return drain_document((await emptying(sight, asker, nodes)).drained)
+    nodes = nodes_of(moment.snapshot.fabric, question.places, source.name)
+    return drain_document((await emptying(moment, pool, nodes)).drained)
 
 
-async def defrag_preview(sight: Sight, asker: Asker, question: DefragQuestion) -> Document:
+async def defrag_preview(
+    moment: ClusterMoment, pool: SolverPool, question: DefragQuestion
+) -> Document:
     """Say what `fourleaf defrag --dry-run -o json` says. Raises `BusyError`."""
-    spec = sight.snapshot.config.spec.defragmentation
+    spec = moment.snapshot.config.spec.defragmentation
     budget = spec.moves_per_hour if question.moves is None else question.moves
-    ready, young = movers(sight)
-    snapshot = replace(sight.snapshot, standing=ready)
-    plan = await asker.defragment(snapshot, budget)
+    ready, young = movers(moment)
+    snapshot = replace(moment.snapshot, standing=ready)
+    plan = await pool.defragment(snapshot, budget)
     return defrag_document(gathered(plan, ready, budget, young))

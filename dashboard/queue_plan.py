@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import asyncio
 
-from fourleaf.dashboard.solver_pool import Asker
-from fourleaf.dashboard.world.sight import Sight
+from fourleaf.dashboard.solver_pool import SolverPool
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.model.plan import Plan
 
 
 class QueuePlans:
     """Plans each version of the cluster once; whoever asks meanwhile waits for the same answer."""
 
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
+    def __init__(self, pool: SolverPool) -> None:
+        self._pool = pool
         self._version = 0
         self._task: asyncio.Task[Plan] | None = None
 
-    def known(self, sight: Sight) -> Plan | None:
-        """The plan of `sight`, None where it was not made yet."""
-        task = self._of(sight)
+    def known(self, moment: ClusterMoment) -> Plan | None:
+        """The plan of `moment`, None where it was not made yet."""
+        task = self._of(moment)
         return task.result() if task is not None and task.done() else None
 
-    async def plan(self, sight: Sight) -> Plan:
-        """The plan of `sight`. Raises `BusyError`; after a failure, the next one asks anew."""
-        task = self._of(sight)
+    async def plan(self, moment: ClusterMoment) -> Plan:
+        """The plan of `moment`. Raises `BusyError`; after a failure, the next one asks anew."""
+        task = self._of(moment)
         if task is None:
-            task = self._task = asyncio.create_task(self._asker.plan(sight.snapshot))
+            task = self._task = asyncio.create_task(self._pool.plan(moment.snapshot))
             task.add_done_callback(_heard)
-            self._version = sight.version
+            self._version = moment.version
         # Whoever goes away does not take the answer from the others.
         return await asyncio.shield(task)
 
@@ -38,10 +38,10 @@ class QueuePlans:
             self._task.cancel()
             await asyncio.wait({self._task})
 
-    def _of(self, sight: Sight) -> asyncio.Task[Plan] | None:
+    def _of(self, moment: ClusterMoment) -> asyncio.Task[Plan] | None:
         """The task for this version, unless it has failed."""
         task = self._task
-        if task is None or self._version != sight.version:
+        if task is None or self._version != moment.version:
             return None
         failed = task.done() and (task.cancelled() or task.exception() is not None)
         return None if failed else task

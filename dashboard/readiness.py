@@ -6,31 +6,31 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
-from fourleaf.dashboard.world.sight import World
+from fourleaf.dashboard.sources.source import ClusterSource
 
 _log = structlog.get_logger(__name__)
 
 
 class Readiness:
-    """Says no until `world` was read, and a page of it shown once.
+    """Says no until `source` was read, and a page of it shown once.
 
     The first look at 1000 nodes and 10,000 pods takes half a second, all others a fiftieth of it.
     """
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, source: ClusterSource) -> None:
+        self._source = source
         self._shown = False
 
     @property
     def lacking(self) -> tuple[str, ...]:
         """Why it says no: kinds that are not up to date, else the first page; empty for a yes."""
-        unsynced = self._world.unsynced
+        unsynced = self._source.unsynced
         return unsynced if unsynced or self._shown else ("the first page",)
 
     async def run(self, show: Callable[[], Awaitable[None]]) -> None:
         """Once everything is known, `show` pages to nobody."""
         try:
-            await self._world.synced()
+            await self._source.synced()
             await show()
         except Exception:  # noqa: BLE001 - whoever asks for a page hears what is wrong with it
             _log.exception("first_page_failed")

@@ -10,21 +10,21 @@ from ipaddress import ip_address
 
 import structlog
 
-from fourleaf.dashboard.change_feed import Follower
+from fourleaf.dashboard.change_feed import ChangeFeed
 from fourleaf.dashboard.cycles import SchedulerCycles
 from fourleaf.dashboard.event_stream import Hub
 from fourleaf.dashboard.gc_schedule import collecting_while
 from fourleaf.dashboard.readiness import Readiness
-from fourleaf.dashboard.service import Board
-from fourleaf.dashboard.solver_pool import Asker
-from fourleaf.dashboard.start_times import Expecting
+from fourleaf.dashboard.service import DashboardService
+from fourleaf.dashboard.solver_pool import SolverPool
+from fourleaf.dashboard.sources.live_cluster import LiveSource
+from fourleaf.dashboard.sources.source import ClusterSource
+from fourleaf.dashboard.start_times import StartTimes
 from fourleaf.dashboard.web.access import Access, Anybody
 from fourleaf.dashboard.web.app import application
 from fourleaf.dashboard.web.guard import LOOPBACK
 from fourleaf.dashboard.web.server import DashboardServer
 from fourleaf.dashboard.web.templates import Drawing
-from fourleaf.dashboard.world.live import LiveWorld
-from fourleaf.dashboard.world.sight import World
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 QUEUE = b"event: queue\ndata: {}\n\n"
@@ -70,22 +70,22 @@ def is_loopback(host: str) -> bool:
 
 @asynccontextmanager
 async def serving(
-    world: World, clock: Clock, options: DashboardOptions
+    source: ClusterSource, clock: Clock, options: DashboardOptions
 ) -> AsyncIterator[DashboardServer]:
     """The server, listening, and all that stands behind it. Raises `OSError`."""
-    hub, asker = Hub(), Asker()
-    expecting = Expecting(clock, lambda: hub.send(QUEUE))
+    hub, pool = Hub(), SolverPool()
+    start_times = StartTimes(clock, lambda: hub.send(QUEUE))
     cycles = SchedulerCycles(options.servers, clock)
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(asker.close)
-        stack.push_async_callback(expecting.close)
-        board = Board(world, asker, expecting, cycles, lambda: hub.send(QUEUE))
-        stack.push_async_callback(board.close)
-        drawing = Drawing(world.name, world.live)
-        follower = Follower(world, hub, clock, board.fabric, drawing.leaf)
-        readiness = Readiness(world)
+        stack.push_async_callback(pool.close)
+        stack.push_async_callback(start_times.close)
+        service = DashboardService(source, pool, start_times, cycles, lambda: hub.send(QUEUE))
+        stack.push_async_callback(service.close)
+        drawing = Drawing(source.name, source.live)
+        follower = ChangeFeed(source, hub, clock, service.fabric, drawing.leaf)
+        readiness = Readiness(source)
         access, names = options.access, options.answers_to
-        app = application(board, hub, follower, readiness, drawing, access, names)
+        app = application(service, hub, follower, readiness, drawing, access, names)
         server = await stack.enter_async_context(
             DashboardServer(app, options.host, options.port, hub.close)
         )
@@ -101,7 +101,7 @@ async def serving(
 
 
 async def serve(
-    world: World,
+    source: ClusterSource,
     clock: Clock,
     options: DashboardOptions,
     stop: asyncio.Event,
@@ -110,10 +110,10 @@ async def serve(
     """Serve pages until `stop` is set; `told` hears at which URL. Raises `OSError`."""
     async with AsyncExitStack() as stack:
         broken: list[asyncio.Task[None]] = []
-        if isinstance(world, LiveWorld):
-            await stack.enter_async_context(world)
-            broken.append(asyncio.create_task(world.broken()))
-        server = await stack.enter_async_context(serving(world, clock, options))
+        if isinstance(source, LiveSource):
+            await stack.enter_async_context(source)
+            broken.append(asyncio.create_task(source.broken()))
+        server = await stack.enter_async_context(serving(source, clock, options))
         await stack.enter_async_context(collecting_while(lambda: server.idle, clock))
         host = f"[{options.host}]" if ":" in options.host else options.host
         told(f"http://{host}:{server.port}")

@@ -11,8 +11,9 @@ import structlog
 from fourleaf.dashboard.cycles import CyclesView, SchedulerCycles
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion, defrag_preview, drain_preview
 from fourleaf.dashboard.queue_plan import QueuePlans
-from fourleaf.dashboard.solver_pool import Asker
-from fourleaf.dashboard.start_times import MOST_GANGS, Expecting
+from fourleaf.dashboard.solver_pool import SolverPool
+from fourleaf.dashboard.sources.source import ClusterSource
+from fourleaf.dashboard.start_times import MOST_GANGS, StartTimes
 from fourleaf.dashboard.views.fabric import FabricMap, FabricView
 from fourleaf.dashboard.views.gang import (
     ElsewhereView,
@@ -29,7 +30,6 @@ from fourleaf.dashboard.views.marks import Marks
 from fourleaf.dashboard.views.node import NodeView, node_view
 from fourleaf.dashboard.views.queue import QueueView, queue_view
 from fourleaf.dashboard.what_if import Question, TriedView, tried
-from fourleaf.dashboard.world.sight import World
 from fourleaf.model.extensions import ExtensionError, Extensions, load
 from fourleaf.model.gang import GangKey
 
@@ -39,72 +39,72 @@ PLAN_RETRY_SECONDS = 5.0
 _log = structlog.get_logger(__name__)
 
 
-class Board:
-    """Answers about `world`, and nothing here changes it. `told` hears when more is known."""
+class DashboardService:
+    """Answers about `source`, and nothing here changes it. `told` hears when more is known."""
 
     def __init__(
         self,
-        world: World,
-        asker: Asker,
-        expecting: Expecting,
+        source: ClusterSource,
+        pool: SolverPool,
+        start_times: StartTimes,
         cycles: SchedulerCycles,
         told: Callable[[], None],
     ) -> None:
-        self.world = world
+        self.source = source
         self._told = told
         self._planning: asyncio.Task[None] | None = None
-        self._asker = asker
-        self._expecting = expecting
+        self._pool = pool
+        self._start_times = start_times
         self._cycles = cycles
         self._marks = Marks()
         self._extensions = _extensions()
-        self._map = FabricMap(world.name, self._marks)
+        self._map = FabricMap(source.name, self._marks)
         self._fabric: FabricView | None = None
-        self._plans = QueuePlans(asker)
+        self._plans = QueuePlans(pool)
 
     def fabric(self) -> FabricView:
         """The map as it is now."""
-        sight = self.world.sight()
+        moment = self.source.moment()
         known = self._fabric
-        if known is None or known.version != sight.version or known.unsynced != sight.unsynced:
-            self._fabric = known = self._map.view(sight)
+        if known is None or known.version != moment.version or known.unsynced != moment.unsynced:
+            self._fabric = known = self._map.view(moment)
         return known
 
     def node(self, name: str) -> NodeView | None:
         """A node, None where there is none."""
-        return node_view(self.world.sight(), name)
+        return node_view(self.source.moment(), name)
 
     def queue(self) -> QueueView:
         """The gangs that wait."""
-        sight = self.world.sight()
-        starts = self._expecting.starts(sight)
-        plan = self._plans.known(sight)
-        if plan is None and not self.world.live and self._planning is None:
+        moment = self.source.moment()
+        starts = self._start_times.starts(moment)
+        plan = self._plans.known(moment)
+        if plan is None and not self.source.live and self._planning is None:
             self._planning = asyncio.create_task(self._plan_queue())
-        return queue_view(sight, starts, MOST_GANGS, plan)
+        return queue_view(moment, starts, MOST_GANGS, plan)
 
     def gangs(self) -> GangsView:
         """All gangs."""
-        return gangs_view(self.world.sight(), self._marks)
+        return gangs_view(self.source.moment(), self._marks)
 
     def gang(self, key: GangKey) -> GangView | None:
         """A gang, None where there is none."""
-        return gang_view(self.world.sight(), key, self._extensions)
+        return gang_view(self.source.moment(), key, self._extensions)
 
     async def elsewhere(self, key: GangKey) -> ElsewhereView | None:
         """Where a gang would go if it were planned now, None where there is no such gang."""
-        sight = self.world.sight()
-        if any(one.key == key for one in sight.snapshot.gangs):
-            snapshot, plan = sight.snapshot, await self._plans.plan(sight)
+        moment = self.source.moment()
+        if any(one.key == key for one in moment.snapshot.gangs):
+            snapshot, plan = moment.snapshot, await self._plans.plan(moment)
         else:
-            alone = lifted(sight, key)
+            alone = lifted(moment, key)
             if alone is None:
                 return None
-            fabric = sight.snapshot.fabric
-            taken = (pod.node for pod in sight.snapshot.running if pod.gang == key)
+            fabric = moment.snapshot.fabric
+            taken = (pod.node for pod in moment.snapshot.running if pod.gang == key)
             here = {fabric.leaves[fabric.leaf_of[n]].name for n in taken if n in fabric.leaf_of}
             snapshot = closed(alone[0], frozenset(here))
-            plan = await self._asker.plan(snapshot)
+            plan = await self._pool.plan(snapshot)
         place = next((one for one in plan.placements if one.gang == key), None)
         waits = next((one for one in plan.waiting if one.gang == key), None)
         return ElsewhereView(
@@ -115,14 +115,14 @@ class Board:
 
     async def history(self, key: GangKey) -> HistoryView | None:
         """What is recorded of a gang, None where there is none."""
-        snapshot = self.world.sight().snapshot
+        snapshot = self.source.moment().snapshot
         pods = [pod.name for pod in snapshot.running if pod.gang == key]
         for gang in snapshot.gangs:
             if gang.key == key:
                 pods += [name for role in gang.roles for name in role.pods]
         if not pods:
             return None
-        return history_view(await self.world.history(key, pods))
+        return history_view(await self.source.history(key, pods))
 
     async def cycles(self) -> CyclesView:
         """The newest cycles of the scheduler."""
@@ -130,21 +130,21 @@ class Board:
 
     async def tried(self, question: Question) -> TriedView:
         """What would be, if. Raises `BadInput` and `BusyError`."""
-        sight = self.world.sight()
-        return await tried(self.world, sight, self._asker, question, self._extensions)
+        moment = self.source.moment()
+        return await tried(self.source, moment, self._pool, question, self._extensions)
 
     async def drain(self, question: DrainQuestion) -> dict[str, Any]:
         """What would come of a drain. Raises `BadInput` and `BusyError`."""
-        return await drain_preview(self.world, self.world.sight(), self._asker, question)
+        return await drain_preview(self.source, self.source.moment(), self._pool, question)
 
     async def defrag(self, question: DefragQuestion) -> dict[str, Any]:
         """What would come of a defragmentation. Raises `BusyError`."""
-        return await defrag_preview(self.world.sight(), self._asker, question)
+        return await defrag_preview(self.source.moment(), self._pool, question)
 
     async def _plan_queue(self) -> None:
         """Let the solver say why gangs wait that no scheduler looks at."""
         try:
-            await self._plans.plan(self.world.sight())
+            await self._plans.plan(self.source.moment())
         except Exception:  # noqa: BLE001 - whatever it is, a later look may do better
             _log.exception("queue_not_planned")
             await asyncio.sleep(PLAN_RETRY_SECONDS)

@@ -25,7 +25,7 @@ class BusyError(Exception):
     """Too many questions wait already."""
 
 
-class Asker:
+class SolverPool:
     """Answers in a killable process, which starts with the first question."""
 
     def __init__(self, solver: AsyncSolver | None = None) -> None:

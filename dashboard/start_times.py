@@ -10,7 +10,7 @@ from dataclasses import replace
 import structlog
 
 from fourleaf.dashboard.solver_pool import bounded
-from fourleaf.dashboard.world.sight import Sight
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.extensions import ExtensionError
 from fourleaf.model.gang import GangKey
@@ -33,7 +33,7 @@ NICENESS = 10
 _log = structlog.get_logger(__name__)
 
 
-class Expecting:
+class StartTimes:
     """Searches when somebody looks, and calls `found` when done.
 
     What was found and proven is not searched for again. Where a search failed or its time ran
@@ -59,9 +59,9 @@ class Expecting:
         """Whether a search is under way."""
         return self._task is not None and not self._task.done()
 
-    def starts(self, sight: Sight) -> Mapping[GangKey, Start]:
+    def starts(self, moment: ClusterMoment) -> Mapping[GangKey, Start]:
         """What the last search found; where it is out of date, another one begins."""
-        new = self._version != sight.version
+        new = self._version != moment.version
         if self.searching or (self._settled and not new):
             return self._starts
         rest = (SEARCH_PAUSE_SECONDS if new else self._rest) - (
@@ -69,10 +69,10 @@ class Expecting:
         )
         if rest > 0:
             self._tell_in(rest)
-        elif sight.snapshot.gangs:
-            self._task = asyncio.create_task(self._search(sight))
+        elif moment.snapshot.gangs:
+            self._task = asyncio.create_task(self._search(moment))
         else:
-            self._starts, self._version, self._settled = {}, sight.version, True
+            self._starts, self._version, self._settled = {}, moment.version, True
         return self._starts
 
     def _tell_in(self, seconds: float) -> None:
@@ -89,10 +89,10 @@ class Expecting:
         await asyncio.to_thread(self._client.close)
         self._thread.shutdown(wait=True)
 
-    async def _search(self, sight: Sight) -> None:
-        snapshot = first_of(sight)
+    async def _search(self, moment: ClusterMoment) -> None:
+        snapshot = first_of(moment)
         loop = asyncio.get_running_loop()
-        again = self._version == sight.version
+        again = self._version == moment.version
         self._settled = False
         try:
             self._starts = await loop.run_in_executor(self._thread, self._asked, snapshot)
@@ -102,7 +102,7 @@ class Expecting:
         except Exception:  # noqa: BLE001 - whatever it is, the next search may do better
             _log.exception("starts_unknown")
         finally:
-            self._version = sight.version
+            self._version = moment.version
             self._rest = (
                 min(2 * self._rest, LONGEST_PAUSE_SECONDS) if again else SEARCH_PAUSE_SECONDS
             )
@@ -114,9 +114,9 @@ class Expecting:
         return ask_starts(self._client, snapshot)
 
 
-def first_of(sight: Sight) -> Snapshot:
+def first_of(moment: ClusterMoment) -> Snapshot:
     """The first `MOST_GANGS` gangs that wait, and all that run: a start depends on those before."""
-    snapshot = sight.snapshot
+    snapshot = moment.snapshot
     gangs = sorted(snapshot.gangs, key=gang_order)[:MOST_GANGS]
-    standing = tuple(sight.standing((), True))
+    standing = tuple(moment.standing((), True))
     return bounded(replace(snapshot, gangs=tuple(gangs), standing=standing), SOLVE_SECONDS)

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from fourleaf.dashboard.emptied_nodes import afterwards, emptying
-from fourleaf.dashboard.solver_pool import Asker
+from fourleaf.dashboard.solver_pool import SolverPool
+from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
 from fourleaf.dashboard.views.gang import PlaceView, WhyView, place_view, why_view
 from fourleaf.dashboard.views.view import View
-from fourleaf.dashboard.world.sight import Sight, World
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.documents.relocation import drain_document
 from fourleaf.model.extensions import Extensions, unknown_weights
@@ -95,24 +95,28 @@ class Planned:
 
 
 async def tried(
-    world: World, sight: Sight, asker: Asker, question: Question, extensions: Extensions
+    source: ClusterSource,
+    moment: ClusterMoment,
+    pool: SolverPool,
+    question: Question,
+    extensions: Extensions,
 ) -> TriedView:
-    """Plan `sight` as it is and as asked. Raises `BadInput` and `BusyError`."""
+    """Plan `moment` as it is and as asked. Raises `BadInput` and `BusyError`."""
     need_terms(question.weights, extensions)
-    names = nodes_of(sight.snapshot.fabric, question.close, world.name) if question.close else ()
-    snapshot = sight.snapshot
+    names = nodes_of(moment.snapshot.fabric, question.close, source.name) if question.close else ()
+    snapshot = moment.snapshot
     if question.manifest.strip():
-        source = Source(PASTED, question.manifest.encode())
-        snapshot = await asker.read(lambda: world.beside([source]))
+        pasted = Source(PASTED, question.manifest.encode())
+        snapshot = await pool.read(lambda: source.beside([pasted]))
         need_few(snapshot)
     changed = weighted(without(snapshot, names), question.weights)
     emptied = None
     if question.empty and names:
-        asked = replace(sight, snapshot=weighted(sight.snapshot, question.weights))
-        gone = await emptying(asked, asker, names)
+        asked = replace(moment, snapshot=weighted(moment.snapshot, question.weights))
+        gone = await emptying(asked, pool, names)
         changed, emptied = afterwards(changed, gone), drain_document(gone.drained)
-    before = Planned(sight.snapshot, await asker.plan(sight.snapshot))
-    after = Planned(changed, await asker.plan(changed))
+    before = Planned(moment.snapshot, await pool.plan(moment.snapshot))
+    after = Planned(changed, await pool.plan(changed))
     return _answer(before, after, names, emptied)
 
 

@@ -10,7 +10,7 @@ from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.simulator.books import GpuSecondsBooks
+from fourleaf.simulator.gpu_seconds import GpuSecondsBooks
 from fourleaf.simulator.journal import Journal
 from fourleaf.simulator.running_gang import Running
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from fourleaf.simulator.books import GpuSeconds
+from fourleaf.simulator.gpu_seconds import GpuSeconds
 from fourleaf.simulator.journal import Stretch
 
 

@@ -68,7 +68,7 @@ class DefragmentationOptions:
 
 @dataclass(frozen=True, slots=True)
 class Communication:
-    """Whether durations stretch with the place. See `fourleaf.simulator.ring` for the model.
+    """Whether durations stretch with the place. `communication_model` has the model.
 
     `share` is the part of a step, in thousandths, that a gang within one leaf spends in
     communication that computing does not hide.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fourleaf.simulator.books import GpuSeconds
+from fourleaf.simulator.gpu_seconds import GpuSeconds
 
 NEVER = -1
 """The start or end of what has not started or ended."""

@@ -12,11 +12,11 @@ from fourleaf.model.snapshot import RunningPod
 from fourleaf.model.validator.facts import facts_of
 from fourleaf.model.validator.static_keys import kind_of
 from fourleaf.simulator.cluster import SimulatedCluster
+from fourleaf.simulator.communication_model import RingNetwork, hops
 from fourleaf.simulator.events import EventKind, EventQueue
 from fourleaf.simulator.gangs import gang_of
 from fourleaf.simulator.options import ReplayOptions
 from fourleaf.simulator.record import NEVER, GangRecord, ReplayRecord
-from fourleaf.simulator.ring import RingNetwork, hops
 from fourleaf.simulator.running_gang import FULL, Running
 from fourleaf.simulator.trace import FOREVER, Job, ResidentJob, Trace
 

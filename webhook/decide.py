@@ -18,7 +18,7 @@ from fourleaf.webhook.review import AdmissionRequest
 from fourleaf.webhook.settings import Settings
 from fourleaf.webhook.validate.claim_objects import check_claim_object
 from fourleaf.webhook.validate.pods import check_pod
-from fourleaf.webhook.validate.subject import PodSubject
+from fourleaf.webhook.validate.review_subject import PodSubject
 
 Body = dict[str, Any]
 

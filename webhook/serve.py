@@ -25,7 +25,7 @@ from fourleaf.webhook.settings import SCHEDULER_USER, Settings
 from fourleaf.webhook.state import State
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.files import CertificateFiles
-from fourleaf.webhook.tls.selfsigned import SecretPlace, SelfSigned
+from fourleaf.webhook.tls.self_signed import SecretPlace, SelfSigned
 
 CERTIFICATE = "certificate"
 """What lacks, or is stale, where there is no certificate to trust."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.devices.held_devices import DEVICES
 
 CUDA = "CUDA_VISIBLE_DEVICES"
 """Read by CUDA, and by HIP in the place of HIP_VISIBLE_DEVICES. Empty hides all devices."""

@@ -15,7 +15,7 @@ from fourleaf.model.config.spec import Batch, SchedulerConfig, Solver, Spec
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.simulator.shape import OFFER, Shape
+from fourleaf.simulator.fabric_shape import OFFER, Shape
 
 NODES_OF_A_GANG = (1, 2, 3, 4, 6, 8, 12, 16)
 GPUS_OF_A_PART = (1, 2, 3, 4, 6)

@@ -46,7 +46,7 @@ leave a leaf share its uplinks, which have 1 / oversubscription of the bandwidth
 `slowdown` is how long a step takes of one on full bandwidth, of which {share:.0%} is \
 communication that computing does not hide: the mean over GPU-time, gangs of two nodes and more. \
 All gangs are taken to communicate all the time, which is the worst case; the model and its source \
-are in `simulator/ring.py`."""
+are in `simulator/communication_model.py`."""
 
 
 def main(

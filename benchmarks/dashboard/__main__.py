@@ -34,7 +34,7 @@ from benchmarks.throughput.contenders import plane
 from tests.controlplane.api import Api
 from tests.controlplane.plane import ControlPlane
 from tests.e2e.accounts import DASHBOARD, RBAC, account, install
-from tests.e2e.board import TOKEN, Board
+from tests.e2e.board import TOKEN, DashboardService
 
 PAINT_GOAL, UPDATE_GOAL, MEMORY_GOAL = 1000.0, 200.0, 50.0
 PAINTS, UPDATES = 9, 40
@@ -74,17 +74,17 @@ def measured(folder: Path, control: ControlPlane) -> list[Row]:
         build(control.kubeconfig())
         kubeconfig = account(control, DASHBOARD, folder)
         before = reading(kubeconfig)
-        with Board(kubeconfig, folder) as board, sync_playwright() as playwright:
+        with DashboardService(kubeconfig, folder) as service, sync_playwright() as playwright:
             with chromium(playwright) as browser:
-                paints = [paint(browser, board) for _ in range(PAINTS)]
+                paints = [paint(browser, service) for _ in range(PAINTS)]
                 with browser.new_context(extra_http_headers=bearer()) as context:
                     page = context.new_page()
                     for path in PATHS:
-                        page.goto(board.url + path)
+                        page.goto(service.url + path)
                         page.wait_for_timeout(1500)
-                    updates = changes(page, api, board)
-            board.api("/queue")
-            after = peak(board)
+                    updates = changes(page, api, service)
+            service.api("/queue")
+            after = peak(service)
     return [
         row("first paint, ms", [first for first, _ in paints], PAINT_GOAL),
         row("the whole map, ms", [whole for _, whole in paints]),
@@ -99,21 +99,21 @@ def bearer() -> dict[str, str]:
     return {"authorization": f"Bearer {TOKEN}"}
 
 
-def paint(browser: Browser, board: Board) -> tuple[float, float]:
+def paint(browser: Browser, service: DashboardService) -> tuple[float, float]:
     """Milliseconds to the first paint of the map, and to the end of loading."""
     with browser.new_context(
         viewport={"width": 1440, "height": 900}, extra_http_headers=bearer()
     ) as context:
         page = context.new_page()
-        page.goto(board.url, wait_until="load")
+        page.goto(service.url, wait_until="load")
         first = page.evaluate(_PAINTED)
         whole = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
         return float(first), float(whole)
 
 
-def changes(page: Page, api: Api, board: Board) -> list[float]:
+def changes(page: Page, api: Api, service: DashboardService) -> list[float]:
     """Milliseconds from each change of a node to the map."""
-    page.goto(board.url)
+    page.goto(service.url)
     page.wait_for_selector("#pulse[data-state=on]")
     found = []
     for number in range(UPDATES):
@@ -132,9 +132,9 @@ def reading(kubeconfig: Path) -> float:
     return float(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
-def peak(board: Board) -> float:
+def peak(service: DashboardService) -> float:
     """The highest resident set of the dashboard's process so far, MiB."""
-    return memory_of(board.pid, "VmHWM")
+    return memory_of(service.pid, "VmHWM")
 
 
 def row(name: str, figures: list[float], goal: float | None = None) -> Row:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.dashboard.browsing import chromium
 from benchmarks.dashboard.scene import NOW, scene
-from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.dashboard.sources.snapshot_files import FileSource
 from fourleaf.model.readers import Source
 from tests.dashboard.served import Served
 
@@ -49,11 +49,11 @@ def main() -> None:
 def draw(browser: Browser, picture: Picture) -> int:
     """Draw one; how many bytes it has."""
     objects = scene(picture.nodes)
-    world = FileWorld("gpu-cluster", [Source("gpu-cluster", objects=objects)], NOW)
+    source = FileSource("gpu-cluster", [Source("gpu-cluster", objects=objects)], NOW)
     size = {"width": picture.width, "height": picture.height}
     scheme = "dark" if picture.scheme == "dark" else "light"
     with (
-        Served(world) as served,
+        Served(source) as served,
         browser.new_context(viewport=size, color_scheme=scheme) as context,
     ):
         page = context.new_page()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import fourleaf.dashboard.serve  # noqa: F401 - what the dashboard has loaded before it reads
 from fourleaf.cli.cluster.connection import connected
-from fourleaf.dashboard.world.live import LiveWorld
+from fourleaf.dashboard.sources.live_cluster import LiveSource
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.runtime.logs import set_up_logs
 
@@ -30,9 +30,9 @@ async def read(kubeconfig: str) -> float:
     """Read the cluster, and tell what that takes."""
     async with (
         connected(kubeconfig, None) as cluster,
-        LiveWorld("the cluster alone", cluster, SystemClock()) as world,
+        LiveSource("the cluster alone", cluster, SystemClock()) as source,
     ):
-        await world.synced()
+        await source.synced()
         return memory_of(os.getpid(), "VmRSS")
 
 

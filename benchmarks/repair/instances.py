@@ -17,7 +17,7 @@ from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.node import Node
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.simulator.shape import OFFER, Shape
+from fourleaf.simulator.fabric_shape import OFFER, Shape
 
 COSTS = (1, 2, 5)
 IN_LEAF = 4

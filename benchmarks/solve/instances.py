@@ -18,7 +18,7 @@ from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.simulator.shape import OFFER, Shape
+from fourleaf.simulator.fabric_shape import OFFER, Shape
 
 PRODUCT = "nvidia.com/gpu.product"
 PRODUCTS = ("H100", "A100")

@@ -17,7 +17,7 @@ from benchmarks.pace import pace
 from benchmarks.solve.instances import snapshots
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.simulator.shape import Shape
+from fourleaf.simulator.fabric_shape import Shape
 from fourleaf.solver.batch.solve import solve
 from fourleaf.solver.process.worker import peak_memory_mib
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmarks.solve.measure import Instances
+from fourleaf.simulator.fabric_shape import Shape
 from fourleaf.simulator.readers import kalos, lingjun
-from fourleaf.simulator.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)

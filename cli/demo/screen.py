@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.text import Text
 
 from fourleaf.cli.demo.diary import Diary, Note
-from fourleaf.cli.demo.witness import DemoObserver, lines_of, proof
+from fourleaf.cli.demo.observers import DemoObserver, lines_of, proof
 from fourleaf.cli.render.fabric_map import fabric_map
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.k8s_bridge.scheduler import Scheduler

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from fourleaf.cli.demo.check import breaches, counted
+from fourleaf.cli.demo.cluster import GPUS, LEAF_SIZE, Twin
 from fourleaf.cli.demo.diary import Diary, Note
+from fourleaf.cli.demo.final_check import breaches, counted
+from fourleaf.cli.demo.observers import DemoObserver
 from fourleaf.cli.demo.screen import Screen, line
 from fourleaf.cli.demo.story import Script, Story
-from fourleaf.cli.demo.twin import GPUS, LEAF_SIZE, Twin
-from fourleaf.cli.demo.witness import DemoObserver
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.runtime.clock import SystemClock

@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fourleaf.cli.demo.cluster import LEAF_SIZE, LEAVES_PER_SPINE, DemoGang, Twin
 from fourleaf.cli.demo.diary import Diary
-from fourleaf.cli.demo.twin import LEAF_SIZE, LEAVES_PER_SPINE, DemoGang, Twin
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Waiting
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
     from fourleaf.k8s_bridge.cluster.kinds import Kind
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.model.device_maps.map_annotations import AnnotatedMap
     from fourleaf.model.device_maps.nodes import MapNodes
-    from fourleaf.model.device_maps.stated import StatedMap
     from fourleaf.model.problems import Problem
     from fourleaf.model.readers import Source
 
@@ -42,7 +42,7 @@ class MapTarget:
     name: str = ""
     namespace: str | None = None
 
-    def matches(self, stated: StatedMap) -> bool:
+    def matches(self, stated: AnnotatedMap) -> bool:
         """Whether it is that object."""
         one = stated.manifest
         return (
@@ -62,7 +62,7 @@ class MapInput:
 
     source: str
     ground: MapNodes
-    maps: tuple[StatedMap, ...] = ()
+    maps: tuple[AnnotatedMap, ...] = ()
 
 
 def wanted_of(text: str | None, namespace: str | None) -> MapTarget:
@@ -91,8 +91,8 @@ def scene_of(reach: ClusterAccess, files: Sequence[str] | None, wanted: MapTarge
 
 
 def _scene(name: str, sources: Sequence[Source], wanted: MapTarget) -> MapInput:
+    from fourleaf.model.device_maps.map_annotations import annotated_maps
     from fourleaf.model.device_maps.nodes import ground_of
-    from fourleaf.model.device_maps.stated import stated_maps
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers.objects.inventory import Inventory
     from fourleaf.model.readers.objects.report import Report
@@ -103,7 +103,7 @@ def _scene(name: str, sources: Sequence[Source], wanted: MapTarget) -> MapInput:
     unreadable = [one for one in report.errors if not one.object or "document" in one.object]
     if unreadable:
         raise BadInput(unreadable)
-    maps = tuple(one for one in stated_maps(inventory) if wanted.matches(one))
+    maps = tuple(one for one in annotated_maps(inventory) if wanted.matches(one))
     return MapInput(name, ground_of(inventory), maps)
 
 
@@ -187,12 +187,12 @@ def _named(kind: Kind, body: Body) -> Body:
     return {**body, "apiVersion": kind.api_version, "kind": kind.name}
 
 
-async def put_map(reach: ClusterAccess, stated: StatedMap, text: str) -> None:
+async def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None:
     """Write `text` where `stated` stands, only if nobody changed the object. Raises `BadInput`."""
     from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import PODS
     from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.device_maps.stated import TEMPLATE
+    from fourleaf.model.device_maps.map_annotations import TEMPLATE
     from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
     one = stated.manifest

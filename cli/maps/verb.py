@@ -30,7 +30,7 @@ from fourleaf.cli.output.console import (
 if TYPE_CHECKING:
     from fourleaf.cli.maps.source import MapInput
     from fourleaf.model.device_maps.fix import Fixed
-    from fourleaf.model.device_maps.stated import StatedMap
+    from fourleaf.model.device_maps.map_annotations import AnnotatedMap
     from fourleaf.model.problems import Problem
 
 app = typer.Typer(help="Make, check and mend device maps.", no_args_is_help=True)
@@ -204,7 +204,7 @@ def fix(
     raise typer.Exit(EXIT_PENDING if any(one.is_error for one in problems) else EXIT_OK)
 
 
-def _after(scene: MapInput, stated: StatedMap, fixed: Fixed) -> list[Problem]:
+def _after(scene: MapInput, stated: AnnotatedMap, fixed: Fixed) -> list[Problem]:
     """What is wrong with the map once it is mended. Raises `BadInput` for unreadable lines."""
     from dataclasses import replace
 
@@ -216,9 +216,9 @@ def _after(scene: MapInput, stated: StatedMap, fixed: Fixed) -> list[Problem]:
     return list(check_map(replace(stated, pins=fixed.pins), scene.ground))
 
 
-def _need_changeable(scene: MapInput, stated: StatedMap) -> None:
+def _need_changeable(scene: MapInput, stated: AnnotatedMap) -> None:
     """Raise `BadInput` for a Job: nobody may change the template of its pods."""
-    from fourleaf.model.device_maps.stated import TEMPLATE
+    from fourleaf.model.device_maps.map_annotations import TEMPLATE
     from fourleaf.model.problems import BadInput, Problem, Severity
 
     one = stated.manifest
@@ -230,7 +230,7 @@ def _need_changeable(scene: MapInput, stated: StatedMap) -> None:
         )
 
 
-def _said(stated: StatedMap, fixed: Fixed, applied: bool) -> str:
+def _said(stated: AnnotatedMap, fixed: Fixed, applied: bool) -> str:
     if not fixed.changes:
         return f"{stated.manifest.title}: no line changes"
     lines = ", ".join(str(one.index) for one in fixed.changes)

@@ -14,7 +14,7 @@ from fourleaf.cli.render.decisions import decided, gain
 from fourleaf.cli.render.gangs import asked
 from fourleaf.cli.render.glyphs import Glyphs
 from fourleaf.cli.render.proof import proof_line
-from fourleaf.cli.render.raw import measured
+from fourleaf.cli.render.term_inputs import measured
 from fourleaf.cli.render.waiting import waiting_lines
 from fourleaf.cli.render.where import Where
 from fourleaf.model.scores.terms import GangScore, shared_points

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from fourleaf.model.config.spec import Topology
     from fourleaf.model.problems import Problem
     from fourleaf.model.topology import Levels
+    from fourleaf.model.topology_import.cluster_nodes import ClusterNode
     from fourleaf.model.topology_import.description import Description
-    from fourleaf.model.topology_import.known import KnownNode
     from fourleaf.model.topology_import.labels import Diff
 
 CONFIGURED = "spec.topology.levels"
@@ -27,7 +27,7 @@ MOST_NODES_SHOWN = 40
 
 
 def target_levels(
-    nodes: Sequence[KnownNode], config: Topology, named: str | None
+    nodes: Sequence[ClusterNode], config: Topology, named: str | None
 ) -> tuple[str, Levels]:
     """The labels to write, and what they are called.
 
@@ -84,7 +84,7 @@ def refuse_to_prune(described: Description) -> None:
 
 
 def rival_lines(
-    name: str, nodes: Sequence[KnownNode], config: Topology
+    name: str, nodes: Sequence[ClusterNode], config: Topology
 ) -> Iterator[RenderableType]:
     """A word where the scheduler would not read what is written as `name`."""
     from rich.text import Text

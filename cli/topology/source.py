@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.readers import Source
     from fourleaf.model.readers.objects.inventory import Inventory
+    from fourleaf.model.topology_import.cluster_nodes import ClusterNode
     from fourleaf.model.topology_import.description import Description
     from fourleaf.model.topology_import.host_names import Match
-    from fourleaf.model.topology_import.known import KnownNode
 
 LIVE = "live"
 
@@ -48,7 +48,7 @@ def live_description(reach: ClusterAccess) -> Description:
     return read_kubernetes(Source(reach.name), live_inventory(reach))
 
 
-def nodes_of(where: str, reach: ClusterAccess) -> list[KnownNode]:
+def nodes_of(where: str, reach: ClusterAccess) -> list[ClusterNode]:
     """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
     from fourleaf.cli.input.files import open_files
     from fourleaf.model.problems import BadInput, Problem, Severity
@@ -62,7 +62,7 @@ def nodes_of(where: str, reach: ClusterAccess) -> list[KnownNode]:
     return nodes
 
 
-def matched(one: Description, nodes: Sequence[KnownNode]) -> tuple[Description, Match]:
+def matched(one: Description, nodes: Sequence[ClusterNode]) -> tuple[Description, Match]:
     """`one` with the names of `nodes`, and what matched; nodes without GPUs are not missed."""
     from fourleaf.model.topology_import.host_names import match_names, renamed
 

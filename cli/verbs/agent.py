@@ -90,7 +90,7 @@ def agent(
     Exit code: 0 stopped, or published with --once; 1 with --once: the inventory cannot be
     relied on, or a pod uses what it was not granted; 2 bad options, or not published.
     """
-    from fourleaf.agent.readers.choice import SourceName, reader_for
+    from fourleaf.agent.readers.select_reader import SourceName, reader_for
     from fourleaf.agent.timed_reader import PatientReader
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
 

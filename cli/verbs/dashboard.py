@@ -17,8 +17,8 @@ from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
 
 if TYPE_CHECKING:
     from fourleaf.dashboard.serve import DashboardOptions
+    from fourleaf.dashboard.sources.source import ClusterSource
     from fourleaf.dashboard.web.access import Access
-    from fourleaf.dashboard.world.sight import World
 
 TRUSTED = ("127.0.0.0/8", "::1/128")
 
@@ -136,9 +136,9 @@ def _access(token_file: Path | None, header: str | None, proxies: list[str] | tu
 
 
 async def _files(paths: list[str], now: float | None, options: DashboardOptions) -> None:
-    from fourleaf.dashboard.world.files import FileWorld
+    from fourleaf.dashboard.sources.snapshot_files import FileSource
 
-    await _until_stopped(FileWorld(", ".join(paths), open_files(paths), now), options)
+    await _until_stopped(FileSource(", ".join(paths), open_files(paths), now), options)
 
 
 async def _live(
@@ -149,16 +149,16 @@ async def _live(
     options: DashboardOptions,
 ) -> None:
     from fourleaf.cli.cluster.connection import connected, named
-    from fourleaf.dashboard.world.live import LiveWorld
+    from fourleaf.dashboard.sources.live_cluster import LiveSource
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
     async with connected(kubeconfig, context) as cluster:
         name = context or named(kubeconfig)
-        world = LiveWorld(name, cluster, SystemClock(), namespace, config_namespace)
-        await _until_stopped(world, options)
+        source = LiveSource(name, cluster, SystemClock(), namespace, config_namespace)
+        await _until_stopped(source, options)
 
 
-async def _until_stopped(world: World, options: DashboardOptions) -> None:
+async def _until_stopped(source: ClusterSource, options: DashboardOptions) -> None:
     from fourleaf.dashboard.serve import serve
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
@@ -167,7 +167,7 @@ async def _until_stopped(world: World, options: DashboardOptions) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
-        await serve(world, SystemClock(), options, stop, _say)
+        await serve(source, SystemClock(), options, stop, _say)
     except OSError as error:
         raise taken(error, f"{options.host}:{options.port}") from error
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.dashboard.views.holders import Holder, held_by
 from fourleaf.dashboard.views.marks import Marks, letters, style
 from fourleaf.dashboard.views.view import View
-from fourleaf.dashboard.world.sight import Sight
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
 from fourleaf.model.gang import GangKey
 from fourleaf.model.node import Node
@@ -108,9 +108,9 @@ class FabricMap:
         self._cells: dict[str, tuple[Node, tuple[RunningPod, ...], NodeCell]] = {}
         self._leaves: dict[tuple[str, str], LeafCell] = {}
 
-    def view(self, sight: Sight) -> FabricView:
-        """The map of `sight`."""
-        snapshot = sight.snapshot
+    def view(self, moment: ClusterMoment) -> FabricView:
+        """The map of `moment`."""
+        snapshot = moment.snapshot
         fabric = snapshot.fabric
         tally = _Tally(snapshot)
         self._marks.keep(tally.gangs)
@@ -131,11 +131,11 @@ class FabricMap:
             rows.append(_row(spine, row))
         self._leaves = leaves
         return FabricView.model_construct(
-            version=sight.version,
+            version=moment.version,
             cluster=self._cluster,
             now=snapshot.now,
             totals=_totals(snapshot, rows, tally),
-            unsynced=sight.unsynced,
+            unsynced=moment.unsynced,
             spines=tuple(rows),
         )
 
@@ -182,9 +182,9 @@ class _Tally:
                 self.gangs[pod.gang] = None
 
 
-def fabric_view(sight: Sight, marks: Marks, cluster: str) -> FabricView:
-    """The map of `sight`, drawn once. `marks` keeps the gangs that run there."""
-    return FabricMap(cluster, marks).view(sight)
+def fabric_view(moment: ClusterMoment, marks: Marks, cluster: str) -> FabricView:
+    """The map of `moment`, drawn once. `marks` keeps the gangs that run there."""
+    return FabricMap(cluster, marks).view(moment)
 
 
 def _row(spine: str, leaves: Sequence[LeafCell]) -> SpineRow:

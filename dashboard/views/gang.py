@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.dashboard.views.view import View
-from fourleaf.dashboard.world.sight import Sight
 from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
@@ -91,14 +91,14 @@ class ElsewhereView(View):
     why: WhyView | None
 
 
-def gang_view(sight: Sight, key: GangKey, extensions: Extensions) -> GangView | None:
+def gang_view(moment: ClusterMoment, key: GangKey, extensions: Extensions) -> GangView | None:
     """The gang `key`, None where there is none."""
-    snapshot = sight.snapshot
+    snapshot = moment.snapshot
     waiting = next((one for one in snapshot.gangs if one.key == key), None)
     running = [pod for pod in snapshot.running if pod.gang == key and pod.ours]
     if waiting is None and not running:
         return None
-    whole = lifted(sight, key)
+    whole = lifted(moment, key)
     gang = waiting or (whole[1] if whole else None)
     names = [name for role in waiting.roles for name in role.pods] if waiting else []
     leaf_of, leaves = snapshot.fabric.leaf_of, snapshot.fabric.leaves
@@ -108,7 +108,7 @@ def gang_view(sight: Sight, key: GangKey, extensions: Extensions) -> GangView | 
             node=pod.node,
             leaf=leaves[leaf_of[pod.node]].name if pod.node in leaf_of else "",
             gpus=pod.request.gpus,
-            devices=_devices(sight, pod.namespace, pod.name),
+            devices=_devices(moment, pod.namespace, pod.name),
         )
         for pod in running
     ]
@@ -117,7 +117,7 @@ def gang_view(sight: Sight, key: GangKey, extensions: Extensions) -> GangView | 
         stood = tuple((pod.name, pod.node) for pod in running)
         place = stands(whole[0], whole[1], stood, extensions)
     return GangView(
-        version=sight.version,
+        version=moment.version,
         namespace=key.namespace,
         name=key.name,
         state="partly" if waiting and running else "waiting" if waiting else "running",
@@ -126,19 +126,19 @@ def gang_view(sight: Sight, key: GangKey, extensions: Extensions) -> GangView | 
         strategy=gang.strategy.value if gang else "",
         pods=(*lines, *(PodLine(name=name) for name in names)),
         place=place,
-        said=_said(sight, waiting) if waiting else None,
+        said=_said(moment, waiting) if waiting else None,
         ends=max((pod.ends for pod in running if pod.ends is not None), default=None),
     )
 
 
-def lifted(sight: Sight, key: GangKey) -> tuple[Snapshot, Gang] | None:
+def lifted(moment: ClusterMoment, key: GangKey) -> tuple[Snapshot, Gang] | None:
     """The snapshot without the gang `key`, which runs, and the gang as if all of it waited.
 
     None where nothing of it runs.
     """
-    snapshot = sight.snapshot
+    snapshot = moment.snapshot
     nodes = frozenset(pod.node for pod in snapshot.running if pod.gang == key and pod.ours)
-    stood = (one.gang for one in sight.standing(nodes, False) if one.gang.key == key)
+    stood = (one.gang for one in moment.standing(nodes, False) if one.gang.key == key)
     gang = next(stood, None)
     if gang is None:
         return None
@@ -229,21 +229,21 @@ def _terms(
             yield TermView(name=name, value=round(value, 1), most=most)
 
 
-def _devices(sight: Sight, namespace: str, name: str) -> tuple[int, ...]:
-    body = sight.pods.get((namespace, name))
+def _devices(moment: ClusterMoment, namespace: str, name: str) -> tuple[int, ...]:
+    body = moment.pods.get((namespace, name))
     if body is None or "uid" not in body["metadata"] or "resourceVersion" not in body["metadata"]:
         return ()
     return pod_seen(dict(body)).devices
 
 
-def _said(sight: Sight, gang: Gang) -> WhyView | None:
+def _said(moment: ClusterMoment, gang: Gang) -> WhyView | None:
     """What the scheduler has written into the conditions of the pods."""
     if gang.hold is not None:
         hold = gang.hold
         return WhyView(reason=hold.kind, message=hold.detail, unblock=hold.unblock)
     names = [name for role in gang.roles for name in role.pods]
     keys = ((gang.key.namespace, name) for name in names)
-    heard = said(sight.pods[key] for key in keys if key in sight.pods)
+    heard = said(moment.pods[key] for key in keys if key in moment.pods)
     if heard is None:
         return None
     kind = heard.kind.value if heard.kind else ""

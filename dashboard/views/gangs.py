@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.dashboard.views.marks import Marks, letters, style
 from fourleaf.dashboard.views.view import View
-from fourleaf.dashboard.world.sight import Sight
 from fourleaf.model.gang import GangKey
 
 
@@ -31,9 +31,9 @@ class GangsView(View):
     gangs: tuple[GangLine, ...]
 
 
-def gangs_view(sight: Sight, marks: Marks) -> GangsView:
-    """Every gang of `sight`; `marks` are those of the map."""
-    snapshot = sight.snapshot
+def gangs_view(moment: ClusterMoment, marks: Marks) -> GangsView:
+    """Every gang of `moment`; `marks` are those of the map."""
+    snapshot = moment.snapshot
     fabric = snapshot.fabric
     running: Counter[GangKey] = Counter()
     gpus: Counter[GangKey] = Counter()
@@ -66,7 +66,7 @@ def gangs_view(sight: Sight, marks: Marks) -> GangsView:
         )
         for key in sorted(running.keys() | waiting.keys())
     ]
-    return GangsView(version=sight.version, gangs=tuple(lines))
+    return GangsView(version=moment.version, gangs=tuple(lines))
 
 
 def _first(leaves: set[int], key: GangKey) -> tuple[int, GangKey]:

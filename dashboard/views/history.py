@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fourleaf.dashboard.sources.source import History
 from fourleaf.dashboard.views.view import View
-from fourleaf.dashboard.world.sight import History
 
 
 class RecordView(View):

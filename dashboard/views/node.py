@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.dashboard.views.fabric import STATES, state_of
 from fourleaf.dashboard.views.holders import held_by
 from fourleaf.dashboard.views.view import View
-from fourleaf.dashboard.world.sight import Sight
 from fourleaf.model.resources import free_devices
 
 MOST_PODS = 500
@@ -68,9 +68,9 @@ class NodeView(View):
     more_pods: int
 
 
-def node_view(sight: Sight, name: str) -> NodeView | None:
+def node_view(moment: ClusterMoment, name: str) -> NodeView | None:
     """The node `name`, None where there is none."""
-    snapshot = sight.snapshot
+    snapshot = moment.snapshot
     node = snapshot.fabric.nodes.get(name)
     if node is None:
         return None
@@ -79,7 +79,7 @@ def node_view(sight: Sight, name: str) -> NodeView | None:
     layout = free_devices(node.allocatable).layout
     free, state = snapshot.free[name], state_of(node, pods)
     return NodeView(
-        version=sight.version,
+        version=moment.version,
         name=name,
         leaf=node.leaf,
         spine=node.spine,

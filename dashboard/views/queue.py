@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.dashboard.views.view import View
-from fourleaf.dashboard.world.sight import Sight
 from fourleaf.model.documents.queue import NOT_SEEN, queue_entry
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
@@ -55,19 +55,19 @@ class QueueView(View):
 
 
 def queue_view(
-    sight: Sight, starts: Mapping[GangKey, Start], looked_at: int, plan: Plan | None = None
+    moment: ClusterMoment, starts: Mapping[GangKey, Start], looked_at: int, plan: Plan | None = None
 ) -> QueueView:
-    """The queue of `sight`, with the `starts` that are known of the first `looked_at` gangs.
+    """The queue of `moment`, with the `starts` that are known of the first `looked_at` gangs.
 
     Where no scheduler has said why a gang waits, `plan` does.
     """
-    snapshot = sight.snapshot
+    snapshot = moment.snapshot
     entries = []
     for position, gang in enumerate(sorted(snapshot.gangs, key=gang_order), 1):
-        told = queue_entry(gang, sight.pods)
+        told = queue_entry(gang, moment.pods)
         since = told.pop("since")
         if plan is not None and told["message"] == NOT_SEEN:
-            told |= _planned(sight, plan, gang.key)
+            told |= _planned(moment, plan, gang.key)
         entries.append(
             QueueEntry(
                 position=position,
@@ -77,16 +77,16 @@ def queue_view(
                 **told,
             )
         )
-    return QueueView(version=sight.version, now=snapshot.now, gangs=tuple(entries))
+    return QueueView(version=moment.version, now=snapshot.now, gangs=tuple(entries))
 
 
-def _planned(sight: Sight, plan: Plan, key: GangKey) -> dict[str, Any]:
+def _planned(moment: ClusterMoment, plan: Plan, key: GangKey) -> dict[str, Any]:
     """What `plan` says of a gang."""
     for waiting in plan.waiting:
         if waiting.gang == key:
             said = reason_document(waiting.reason)
             return {name: said[name] for name in ("reason", "message", "unblock")}
-    fabric = sight.snapshot.fabric
+    fabric = moment.snapshot.fabric
     for placement in plan.placements:
         if placement.gang == key:
             leaves = sorted({fabric.leaf_of[node] for _, node in placement.pods})

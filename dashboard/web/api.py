@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from fourleaf.dashboard.change_feed import Follower
+from fourleaf.dashboard.change_feed import ChangeFeed
 from fourleaf.dashboard.cycles import CyclesView
 from fourleaf.dashboard.event_stream import Hub
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
-from fourleaf.dashboard.service import Board
+from fourleaf.dashboard.service import DashboardService
 from fourleaf.dashboard.views.fabric import FabricView
 from fourleaf.dashboard.views.gang import ElsewhereView, GangView
 from fourleaf.dashboard.views.gangs import GangsView
@@ -44,66 +44,66 @@ def no_node(name: str) -> Missing:
 class Api:
     """What the routes answer: each what the page of the same name shows."""
 
-    def __init__(self, board: Board, hub: Hub, follower: Follower) -> None:
-        self._board = board
+    def __init__(self, service: DashboardService, hub: Hub, follower: ChangeFeed) -> None:
+        self._service = service
         self._hub = hub
         self._follower = follower
 
     async def fabric(self) -> FabricView:
         """The fabric, leaf by leaf, and who holds which GPUs."""
-        return self._board.fabric()
+        return self._service.fabric()
 
     async def node(self, name: Named) -> NodeView:
         """A node: health, devices, links, pods."""
-        found = self._board.node(name)
+        found = self._service.node(name)
         if found is None:
             raise no_node(name)
         return found
 
     async def queue(self) -> QueueView:
         """The gangs that wait, why, and until when."""
-        return self._board.queue()
+        return self._service.queue()
 
     async def gangs(self) -> GangsView:
         """All gangs."""
-        return self._board.gangs()
+        return self._service.gangs()
 
     async def gang(self, namespace: Space, name: Named) -> GangView:
         """A gang: its pods, its place, what is said of it."""
-        found = self._board.gang(GangKey(namespace, name))
+        found = self._service.gang(GangKey(namespace, name))
         if found is None:
             raise no_gang(namespace, name)
         return found
 
     async def elsewhere(self, namespace: Space, name: Named) -> ElsewhereView:
         """Where a gang would go if it were planned now, or why not."""
-        found = await self._board.elsewhere(GangKey(namespace, name))
+        found = await self._service.elsewhere(GangKey(namespace, name))
         if found is None:
             raise no_gang(namespace, name)
         return found
 
     async def history(self, namespace: Space, name: Named) -> HistoryView:
         """What Leases and events say of a gang."""
-        found = await self._board.history(GangKey(namespace, name))
+        found = await self._service.history(GangKey(namespace, name))
         if found is None:
             raise no_gang(namespace, name)
         return found
 
     async def cycles(self) -> CyclesView:
         """The newest cycles of the scheduler."""
-        return await self._board.cycles()
+        return await self._service.cycles()
 
     async def what_if(self, question: Question) -> TriedView:
         """What would be, if; changes nothing."""
-        return await self._board.tried(question)
+        return await self._service.tried(question)
 
     async def drain(self, question: DrainQuestion) -> Document:
         """What would come of a drain, as `fourleaf drain -o json` prints it; changes nothing."""
-        return await self._board.drain(question)
+        return await self._service.drain(question)
 
     async def defrag(self, question: DefragQuestion) -> Document:
         """What would come of moves, as `fourleaf defrag -o json` prints it; changes nothing."""
-        return await self._board.defrag(question)
+        return await self._service.defrag(question)
 
     async def events(self, request: Request) -> StreamingResponse:
         """Server-sent events: hello (a version), changed (leaves), queue (starts), resync."""
@@ -114,10 +114,10 @@ class Api:
         return StreamingResponse(news, media_type="text/event-stream", headers=headers)
 
 
-def api(board: Board, hub: Hub, follower: Follower) -> APIRouter:
+def api(service: DashboardService, hub: Hub, follower: ChangeFeed) -> APIRouter:
     """All routes."""
     router = APIRouter(prefix=PREFIX)
-    routes = Api(board, hub, follower)
+    routes = Api(service, hub, follower)
     router.add_api_route("/fabric", routes.fabric)
     router.add_api_route("/node", routes.node)
     router.add_api_route("/queue", routes.queue)

@@ -7,10 +7,10 @@ from fastapi.responses import JSONResponse
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
-from fourleaf.dashboard.change_feed import Follower
+from fourleaf.dashboard.change_feed import ChangeFeed
 from fourleaf.dashboard.event_stream import Hub
 from fourleaf.dashboard.readiness import Readiness
-from fourleaf.dashboard.service import Board
+from fourleaf.dashboard.service import DashboardService
 from fourleaf.dashboard.web.access import Access, Token
 from fourleaf.dashboard.web.answers import add_answers
 from fourleaf.dashboard.web.api import PREFIX, api
@@ -21,9 +21,9 @@ from fourleaf.dashboard.web.templates import STATIC, Drawing
 
 
 def application(
-    board: Board,
+    service: DashboardService,
     hub: Hub,
-    follower: Follower,
+    follower: ChangeFeed,
     readiness: Readiness,
     drawing: Drawing,
     access: Access,
@@ -39,8 +39,8 @@ def application(
         description="What the pages show. Nothing here changes a cluster.",
     )
     add_answers(served, drawing)
-    served.include_router(api(board, hub, follower))
-    served.include_router(pages(board, drawing))
+    served.include_router(api(service, hub, follower))
+    served.include_router(pages(service, drawing))
     if isinstance(access, Token):
         served.include_router(login(access, drawing))
     served.mount("/static", StaticFiles(directory=STATIC))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from fourleaf.dashboard.previews import DefragQuestion, DrainQuestion
-from fourleaf.dashboard.service import Board
+from fourleaf.dashboard.service import DashboardService
 from fourleaf.dashboard.web.api import Named, Space, no_gang, no_node
 from fourleaf.dashboard.web.templates import Drawing
 from fourleaf.dashboard.what_if import MOST_MANIFEST_CHARACTERS, Question
@@ -21,8 +21,8 @@ Part = Annotated[str, Query(max_length=16)]
 class Pages:
     """What the routes answer."""
 
-    def __init__(self, board: Board, drawing: Drawing) -> None:
-        self._board = board
+    def __init__(self, service: DashboardService, drawing: Drawing) -> None:
+        self._service = service
         self._drawing = drawing
 
     def _page(self, request: Request, name: str, part: str, **values: Any) -> HTMLResponse:
@@ -31,22 +31,22 @@ class Pages:
 
     async def fabric(self, request: Request, part: Part = "") -> HTMLResponse:
         """The map."""
-        return self._page(request, "fabric", part, view=self._board.fabric())
+        return self._page(request, "fabric", part, view=self._service.fabric())
 
     async def node(self, request: Request, name: Named, part: Part = "") -> HTMLResponse:
         """One node."""
-        view = self._board.node(name)
+        view = self._service.node(name)
         if view is None:
             raise no_node(name)
         return self._page(request, "node", part, view=view)
 
     async def queue(self, request: Request, part: Part = "") -> HTMLResponse:
         """Who waits."""
-        return self._page(request, "queue", part, view=self._board.queue())
+        return self._page(request, "queue", part, view=self._service.queue())
 
     async def gangs(self, request: Request, part: Part = "") -> HTMLResponse:
         """All gangs."""
-        return self._page(request, "gangs", part, view=self._board.gangs())
+        return self._page(request, "gangs", part, view=self._service.gangs())
 
     async def gang(
         self, request: Request, namespace: Space, name: Named, part: Part = ""
@@ -54,47 +54,47 @@ class Pages:
         """One gang; its parts `elsewhere` and `history` come later, for they are slow."""
         key = GangKey(namespace, name)
         if part == "history":
-            history = await self._board.history(key)
+            history = await self._service.history(key)
             if history is None:
                 raise no_gang(namespace, name)
             return self._page(request, "history", part, view=history)
         slow = part == "elsewhere"
-        view = await self._board.elsewhere(key) if slow else self._board.gang(key)
+        view = await self._service.elsewhere(key) if slow else self._service.gang(key)
         if view is None:
             raise no_gang(namespace, name)
         return self._page(request, "elsewhere" if slow else "gang", part, view=view)
 
     async def cycles(self, request: Request, part: Part = "") -> HTMLResponse:
         """The newest cycles."""
-        return self._page(request, "cycles", part, view=await self._board.cycles())
+        return self._page(request, "cycles", part, view=await self._service.cycles())
 
     async def what_if(self, request: Request) -> HTMLResponse:
         """The form to try things with."""
-        weights = self._board.world.sight().snapshot.config.spec.scoring_weights
+        weights = self._service.source.moment().snapshot.config.spec.scoring_weights
         return self._page(request, "what-if", "", weights=weights, longest=MOST_MANIFEST_CHARACTERS)
 
     async def tried(self, request: Request, question: Question) -> HTMLResponse:
         """What comes of it."""
-        return self._page(request, "tried", "1", view=await self._board.tried(question))
+        return self._page(request, "tried", "1", view=await self._service.tried(question))
 
     async def previews(self, request: Request) -> HTMLResponse:
         """The forms of both dry runs."""
-        spec = self._board.world.sight().snapshot.config.spec
+        spec = self._service.source.moment().snapshot.config.spec
         return self._page(request, "previews", "", moves=spec.defragmentation.moves_per_hour)
 
     async def drain(self, request: Request, question: DrainQuestion) -> HTMLResponse:
         """What would come of a drain."""
-        return self._page(request, "drain", "1", view=await self._board.drain(question))
+        return self._page(request, "drain", "1", view=await self._service.drain(question))
 
     async def defrag(self, request: Request, question: DefragQuestion) -> HTMLResponse:
         """What would come of moving gangs together."""
-        return self._page(request, "defrag", "1", view=await self._board.defrag(question))
+        return self._page(request, "defrag", "1", view=await self._service.defrag(question))
 
 
-def pages(board: Board, drawing: Drawing) -> APIRouter:
+def pages(service: DashboardService, drawing: Drawing) -> APIRouter:
     """All pages."""
     router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-    routes = Pages(board, drawing)
+    routes = Pages(service, drawing)
     shown: dict[str, Callable[..., Any]] = {
         "/": routes.fabric,
         "/node": routes.node,

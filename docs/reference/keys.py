@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.crds.claim import CLAIM
-from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.gang import Strategy
 from fourleaf.model.readers.nodes.nodes import FAILURE_RATE, GPU_RESOURCE_LABEL
 from fourleaf.model.readers.objects import annotations as names

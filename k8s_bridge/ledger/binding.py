@@ -28,7 +28,7 @@ from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.model.devices.held import DEVICES, devices_text
+from fourleaf.model.devices.held_devices import DEVICES, devices_text
 
 
 class Bound(StrEnum):

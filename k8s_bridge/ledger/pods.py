@@ -9,7 +9,7 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.model.devices.held import DEVICES, devices_in
+from fourleaf.model.devices.held_devices import DEVICES, devices_in
 from fourleaf.model.gang import GangKey
 
 

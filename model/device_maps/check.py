@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fourleaf.model.device_maps.map_annotations import AnnotatedMap
 from fourleaf.model.device_maps.nodes import MapNode, MapNodes
-from fourleaf.model.device_maps.stated import StatedMap
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import Pin
@@ -25,7 +25,7 @@ class LineFault:
     passing: bool = False
 
 
-def check_map(stated: StatedMap, ground: MapNodes) -> tuple[Problem, ...]:
+def check_map(stated: AnnotatedMap, ground: MapNodes) -> tuple[Problem, ...]:
     """All that is wrong with one map, line by line; errors first."""
     report = Report()
     manifest = stated.manifest.on(report)
@@ -46,7 +46,7 @@ def check_map(stated: StatedMap, ground: MapNodes) -> tuple[Problem, ...]:
 
 
 def _faults(
-    stated: StatedMap, ground: MapNodes, taken: dict[tuple[str, int], int], pin: Pin
+    stated: AnnotatedMap, ground: MapNodes, taken: dict[tuple[str, int], int], pin: Pin
 ) -> Iterator[LineFault]:
     for device in pin.devices:
         before = taken.get((pin.node, device))
@@ -66,7 +66,7 @@ def _faults(
         yield from _device_faults(stated, node, pin)
 
 
-def _device_faults(stated: StatedMap, node: MapNode, pin: Pin) -> Iterator[LineFault]:
+def _device_faults(stated: AnnotatedMap, node: MapNode, pin: Pin) -> Iterator[LineFault]:
     if not node.devices | node.unhealthy:
         yield LineFault(f"names {pin.node}, which has no GPU", "Name a node that has.")
         return

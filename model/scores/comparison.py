@@ -9,8 +9,8 @@ from enum import StrEnum
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Plan, Waiting
-from fourleaf.model.scores.company import Company
 from fourleaf.model.scores.decision import DecidedBy, Decision, decide
+from fourleaf.model.scores.other_places import OtherPlaces
 from fourleaf.model.scores.terms import TermScores, shared_points
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.recompute import NOTHING
@@ -161,7 +161,7 @@ class _Side:
         self._fabric = outcome.snapshot.fabric
         self._gangs = {gang.key: gang for gang in outcome.snapshot.gangs}
         self._scorer = TermScores(outcome.snapshot, extensions)
-        self._company = Company(outcome.snapshot, outcome.plan, extensions)
+        self._company = OtherPlaces(outcome.snapshot, outcome.plan, extensions)
 
     def decided(self, gang: Gang, here: Placement, there: Placement) -> Decision:
         """Why this plan has `gang` `here`, and not `there` as the other has it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.scores.company import Company
+from fourleaf.model.scores.other_places import OtherPlaces
 from fourleaf.model.scores.terms import GangScore
 
 
@@ -45,24 +45,24 @@ class Decision:
     gangs: tuple[GangKey, ...] = ()
 
 
-def decide(here: GangScore, there: GangScore, company: Company | None) -> Decision:
+def decide(here: GangScore, there: GangScore, others: OtherPlaces | None) -> Decision:
     """What decides that the gang is `here` and not `there`, two places under one snapshot.
 
-    `company` are the others of the plan that puts it here; `None` for a gang that runs.
+    `others` are the others of the plan that puts it here; `None` for a gang that runs.
     """
     difference = here.points - there.points
     term, apart = _foremost(here, there, 1 if difference >= 0 else -1)
     if difference > 0:
         return Decision(DecidedBy.TERM, difference, term, apart)
-    if company is not None:
-        gangs = company.takers(there.gang, there.pods)
+    if others is not None:
+        gangs = others.takers(there.gang, there.pods)
         if gangs:
             return Decision(DecidedBy.TAKEN, difference, term, apart, gangs)
-        if company.spoils_room(there.gang, there.pods):
+        if others.spoils_room(there.gang, there.pods):
             return Decision(DecidedBy.ROOM, difference, term, apart)
     if difference == 0:
         return Decision(DecidedBy.EQUAL, 0)
-    ground = DecidedBy.BETTER if company is None else DecidedBy.UNPROVEN
+    ground = DecidedBy.BETTER if others is None else DecidedBy.UNPROVEN
     return Decision(ground, difference, term, apart)
 
 

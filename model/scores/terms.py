@@ -14,7 +14,7 @@ from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan
-from fourleaf.model.scores.raw import Raw, raw_of
+from fourleaf.model.scores.term_inputs import Raw, raw_of
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.facts import facts_of
 from fourleaf.model.validator.member_tally import Placed, stand

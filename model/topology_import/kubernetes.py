@@ -22,6 +22,7 @@ from fourleaf.model.topology import (
     levels_of,
     place_of,
 )
+from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.description import (
     Description,
     DescriptionFormat,
@@ -29,7 +30,6 @@ from fourleaf.model.topology_import.description import (
     in_order,
 )
 from fourleaf.model.topology_import.findings import FindingKind, finding
-from fourleaf.model.topology_import.known import KnownNode
 
 KUEUE = "kueue.x-k8s.io"
 _ACCELERATORS = (
@@ -60,7 +60,7 @@ def read_kubernetes(source: Source, inventory: Inventory) -> Description:
     return described(source.name, nodes, levels)
 
 
-def described(source: str, nodes: Sequence[KnownNode], levels: Levels) -> Description:
+def described(source: str, nodes: Sequence[ClusterNode], levels: Levels) -> Description:
     """Where `nodes` stand by `levels`; what has no GPU and no label is not of the fabric."""
     named = [key for key in (levels.spine, *levels.coarser) if key]
     carried = [key for key in named if any(node.labels.get(key) for node in nodes)]
@@ -90,9 +90,9 @@ def described(source: str, nodes: Sequence[KnownNode], levels: Levels) -> Descri
     )
 
 
-def known_nodes(inventory: Inventory) -> list[KnownNode]:
+def known_nodes(inventory: Inventory) -> list[ClusterNode]:
     """All Nodes of `inventory`, by name and labels."""
-    return [KnownNode.of(one.body) for one in inventory.of("", "Node")]
+    return [ClusterNode.of(one.body) for one in inventory.of("", "Node")]
 
 
 def _levels(

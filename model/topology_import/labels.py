@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from fourleaf.model.topology import PLAIN, PRESETS, Levels, levels_of, natural_key
+from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.description import Position
-from fourleaf.model.topology_import.known import KnownNode
 
 WRITABLE = (PLAIN, "topograph", "nvidia-legacy")
 """Presets whose labels are ours to write; those of clouds belong to the cloud."""
@@ -35,7 +35,7 @@ def preset_levels(preset: str) -> Levels:
     return levels_of(PRESETS[preset][0])
 
 
-def carried_presets(nodes: Iterable[KnownNode]) -> tuple[str, ...]:
+def carried_presets(nodes: Iterable[ClusterNode]) -> tuple[str, ...]:
     """The presets whose leaf label some node carries already."""
     found = {key for node in nodes for key in node.labels}
     return tuple(
@@ -79,7 +79,7 @@ def wanted_labels(positions: Sequence[Position], levels: Levels) -> dict[str, di
 class LabelChange:
     """What changes at one node: label -> (value before, value after), None where absent."""
 
-    node: KnownNode
+    node: ClusterNode
     labels: Mapping[str, tuple[str | None, str | None]]
 
     @property
@@ -98,7 +98,7 @@ class Diff:
 
 
 def difference(
-    nodes: Iterable[KnownNode],
+    nodes: Iterable[ClusterNode],
     wanted: Mapping[str, Mapping[str, str]],
     levels: Levels,
     prune: bool = False,

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from fourleaf.model.topology_import.description import Description, DescriptionFormat
 from fourleaf.model.topology_import.findings import Finding, FindingKind
+from fourleaf.model.topology_import.switch_tree import Tree
 from fourleaf.model.topology_import.text import Text
-from fourleaf.model.topology_import.tree import Tree
 
 _PAIR = re.compile(r"([A-Za-z]+)\s*=\s*(\"[^\"]*\"|[^\s\"]+)\s*")
 _ALIAS = re.compile(r"#\s*([^\s=#]+)=([^\s=#]+)\s*")

@@ -7,10 +7,10 @@ else the first that is not flat.
 from __future__ import annotations
 
 from fourleaf.model.topology_import.description import Description, DescriptionFormat
+from fourleaf.model.topology_import.document_fields import Body, documents, items, mapping, string
 from fourleaf.model.topology_import.findings import Finding, FindingKind
-from fourleaf.model.topology_import.parts import Body, documents, items, mapping, string
+from fourleaf.model.topology_import.switch_tree import Tree
 from fourleaf.model.topology_import.text import Text
-from fourleaf.model.topology_import.tree import Tree
 
 
 def read_slurm_yaml(text: Text) -> Description:

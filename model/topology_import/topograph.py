@@ -14,12 +14,12 @@ from typing import Any
 
 from fourleaf.model.topology import natural_key
 from fourleaf.model.topology_import.description import Description, DescriptionFormat, Position
+from fourleaf.model.topology_import.document_fields import Body, documents, items, mapping, string
 from fourleaf.model.topology_import.layers import Layers
-from fourleaf.model.topology_import.parts import Body, documents, items, mapping, string
-from fourleaf.model.topology_import.stands import Stands
+from fourleaf.model.topology_import.leaf_members import LeafMembers
 from fourleaf.model.topology_import.switch_groups import in_circle
+from fourleaf.model.topology_import.switch_tree import Tree
 from fourleaf.model.topology_import.text import Text
-from fourleaf.model.topology_import.tree import Tree
 
 _DOMAIN = "accelerator.topograph.run/domain"
 
@@ -39,7 +39,7 @@ def read_topograph(text: Text) -> Description:
 
 
 def _answer(text: Text, body: Body) -> Description:
-    stands, above, domains = Stands(), dict[str, set[str]](), dict[str, str]()
+    stands, above, domains = LeafMembers(), dict[str, set[str]](), dict[str, str]()
     for path, one in items(text, body["instances"], "instances"):
         instance = mapping(text, one, path)
         node = string(text, instance.get("id"), f"{path}.id")

@@ -15,14 +15,14 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.batch import batch_of
 from fourleaf.model.validator.breach import Breach, Law
 from fourleaf.model.validator.cross_gang_laws import quota_breaches
-from fourleaf.model.validator.moved import (
+from fourleaf.model.validator.recompute import NOTHING, points
+from fourleaf.model.validator.relocated_gangs import (
     Moved,
     cost_of,
     move_breaches,
     place_breaches,
     standing_of,
 )
-from fourleaf.model.validator.recompute import NOTHING, points
 from fourleaf.model.validator.seats import member_breaches
 from fourleaf.model.validator.terms import term_breaches
 from fourleaf.model.weights import weights_of

@@ -8,8 +8,8 @@ from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang
+from fourleaf.model.validator.leaf_windows import Paths
 from fourleaf.model.validator.locations import LegalLocations
-from fourleaf.model.validator.paths import Paths
 from fourleaf.model.validator.room import EmptyLeafRoom
 from fourleaf.model.validator.static_keys import EligibilityKey, PlacementKey, kind_of, phantom_kind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from fourleaf.model.validator.paths import Paths, less
+from fourleaf.model.validator.leaf_windows import Paths, less
 from fourleaf.model.validator.room import EmptyLeafRoom
 from fourleaf.model.validator.static_keys import Counts, PlacementKey
 

@@ -11,7 +11,8 @@ from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.breach import Breach, Law
-from fourleaf.model.validator.moved import (
+from fourleaf.model.validator.recompute import NOTHING
+from fourleaf.model.validator.relocated_gangs import (
     Moved,
     cost_of,
     live,
@@ -19,7 +20,6 @@ from fourleaf.model.validator.moved import (
     place_breaches,
     standing_of,
 )
-from fourleaf.model.validator.recompute import NOTHING
 
 ACTIVE = (RepairPolicy.PATCH, RepairPolicy.SHIFT, RepairPolicy.MOVE)
 """Policies under which lost members are placed anew."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fourleaf.model.fabric import Fabric
+from fourleaf.simulator.fabric_shape import Shape
 from fourleaf.simulator.readers import lingjun, openb_nodes
 from fourleaf.simulator.readers.kalos import Kalos
 from fourleaf.simulator.readers.openb_pods import OpenbPods
 from fourleaf.simulator.readers.philly import Philly
 from fourleaf.simulator.readers.protocol import TraceReader
-from fourleaf.simulator.shape import Shape
 
 TRACES: Mapping[str, TraceReader] = {"kalos": Kalos(), "philly": Philly(), "openb": OpenbPods()}
 FABRICS = ("lingjun", "openb", "regular")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from fourleaf.model.topology import natural_key
+from fourleaf.simulator.fabric_shape import Shape, tiled
 from fourleaf.simulator.readers.folder import read
-from fourleaf.simulator.shape import Shape, tiled
 
 FILE = "lingjun_topo.csv"
 

@@ -10,8 +10,8 @@ from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, Waiting
 from fourleaf.model.running_gang import StandingGang
-from fourleaf.model.scores.company import Company
 from fourleaf.model.scores.decision import Decision, decide
+from fourleaf.model.scores.other_places import OtherPlaces
 from fourleaf.model.scores.terms import GangScore, TermScores
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.explain.best_alone import BestAlone
@@ -54,7 +54,7 @@ def appraise(
     are looked for only if `thorough`: each means to look at the cluster anew, without it.
     """
     gangs = {gang.key: gang for gang in snapshot.gangs}
-    company = Company(snapshot, plan, extensions)
+    company = OtherPlaces(snapshot, plan, extensions)
     scorer, alternatives = TermScores(snapshot, extensions), BestAlone(snapshot, extensions)
     for placement in plan.placements:
         if wanted(placement.gang):
@@ -74,7 +74,7 @@ def _placed(
     state: PlacementState,
     scorer: TermScores,
     alternatives: BestAlone,
-    company: Company | None,
+    company: OtherPlaces | None,
 ) -> Appraisal:
     pods = alternatives.best(here.gang, here.pods)
     if pods is None:

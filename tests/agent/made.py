@@ -6,7 +6,7 @@ from typing import Any
 
 from fourleaf.agent.readings import Fault, Reading
 from fourleaf.model.crds.node_status import Gpu, Link, Process
-from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.devices.held_devices import DEVICES
 
 
 def gpus(count: int = 2, **more: Any) -> tuple[Gpu, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from fourleaf.agent.contradictions import examined
 from fourleaf.agent.inventory import inventory
-from fourleaf.agent.memory import carried_over
+from fourleaf.agent.last_known_devices import carried_over
 from fourleaf.agent.node import NodeIdentity
 from fourleaf.agent.readings import Reading
 from fourleaf.model.devices.free import FreeDevices

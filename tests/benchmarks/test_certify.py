@@ -10,8 +10,8 @@ from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.plan import Placement, Plan, PlanStatus, Stage
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
+from fourleaf.simulator.fabric_shape import OFFER, Shape
 from fourleaf.simulator.policies.catalogue import policy
-from fourleaf.simulator.shape import OFFER, Shape
 
 
 def gang(name: str, gpus: int, priority: int) -> Gang:

@@ -13,7 +13,7 @@ from benchmarks.solve.figures import (
 from benchmarks.solve.instances import snapshots
 from benchmarks.solve.measure import Instances, Measured, Sample, measure
 from benchmarks.solve.rows import ROWS, Row
-from fourleaf.simulator.shape import Shape
+from fourleaf.simulator.fabric_shape import Shape
 
 SMALL = Instances(Shape.regular(32), 10)
 

@@ -18,10 +18,10 @@ import pytest
 from rich.console import Console
 
 from fourleaf.cli.demo import show
-from fourleaf.cli.demo.check import breaches
+from fourleaf.cli.demo.cluster import DemoGang, Twin
+from fourleaf.cli.demo.final_check import breaches
 from fourleaf.cli.demo.show import Show, play
 from fourleaf.cli.demo.story import Script
-from fourleaf.cli.demo.twin import DemoGang, Twin
 from fourleaf.cli.render.glyphs import UNICODE
 from fourleaf.k8s_bridge.cluster.memory.actors import target
 from fourleaf.k8s_bridge.cluster.protocol import Binding

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from fourleaf.cli.main import app
 from fourleaf.cli.render.decisions import decided
-from fourleaf.cli.render.raw import measured
+from fourleaf.cli.render.term_inputs import measured
 from fourleaf.model.gang import GangKey
 from fourleaf.model.scores.decision import DecidedBy, Decision
 from tests.cli.conftest import Run

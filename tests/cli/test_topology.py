@@ -23,7 +23,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.model.config.spec import Topology
 from fourleaf.model.problems import BadInput
 from fourleaf.model.topology import PRESETS
-from fourleaf.model.topology_import.known import KnownNode
+from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.labels import difference, preset_levels
 from tests.cli.conftest import Run
 from tests.model.topology_import.made import rails
@@ -127,7 +127,7 @@ def test_the_labels_are_those_that_the_scheduler_reads(
     carried: list[str], config: dict[str, Any], named: str | None, leaf: str
 ) -> None:
     """A name first, then the config, then what nodes carry, then the scheduler's own."""
-    nodes = [KnownNode("n", dict.fromkeys(carried, "x"))]
+    nodes = [ClusterNode("n", dict.fromkeys(carried, "x"))]
     assert target_levels(nodes, Topology.model_validate(config), named)[1].leaf == leaf
 
 
@@ -146,7 +146,7 @@ def test_labels_that_are_not_ours_or_not_told_are_refused(
     carried: list[str], config: dict[str, Any], said: str
 ) -> None:
     """With the advice to name a preset."""
-    nodes = [KnownNode("n", dict.fromkeys(carried, "x"))]
+    nodes = [ClusterNode("n", dict.fromkeys(carried, "x"))]
     with pytest.raises(BadInput, match=said) as caught:
         target_levels(nodes, Topology.model_validate(config), None)
     assert "--preset" in caught.value.problems[0].advice
@@ -194,9 +194,9 @@ async def labels(cluster: MemoryCluster) -> dict[str, dict[str, str]]:
     return {one["metadata"]["name"]: one["metadata"]["labels"] for one in found.items}
 
 
-async def known(cluster: MemoryCluster) -> list[KnownNode]:
+async def known(cluster: MemoryCluster) -> list[ClusterNode]:
     """The nodes as the verbs see them."""
-    return [KnownNode.of(body) for body in await read_objects(cluster, ClusterAccess())]
+    return [ClusterNode.of(body) for body in await read_objects(cluster, ClusterAccess())]
 
 
 async def test_only_nodes_that_change_are_written(cluster: MemoryCluster) -> None:

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from fourleaf.dashboard.serve import DashboardOptions
+from fourleaf.dashboard.sources.snapshot_files import FileSource
 from fourleaf.dashboard.web.access import Token
-from fourleaf.dashboard.world.files import FileWorld
 from fourleaf.model.readers import open_paths
 from tests.dashboard.served import Served
 from tests.dashboard.telling import many, scheduler
@@ -27,20 +27,20 @@ CYCLES = 256
 
 
 @pytest.fixture(scope="session")
-def examples() -> FileWorld:
+def examples() -> FileSource:
     """The 64 nodes that ship, with what runs and waits there."""
-    return FileWorld("examples", open_paths([EXAMPLES]), NOW)
+    return FileSource("examples", open_paths([EXAMPLES]), NOW)
 
 
 @pytest.fixture(scope="session")
-def served(examples: FileWorld) -> Iterator[Served]:
+def served(examples: FileSource) -> Iterator[Served]:
     """A dashboard of the examples."""
     with Served(examples) as dashboard:
         yield dashboard
 
 
 @pytest.fixture(scope="session")
-def locked(examples: FileWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def locked(examples: FileSource, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A dashboard of the examples that asks for `SECRET`, and whose scheduler tells of cycles."""
     file: Path = tmp_path_factory.mktemp("token") / "token"
     file.write_text(SECRET)

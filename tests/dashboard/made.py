@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fourleaf.dashboard.world.sight import Sight
+from fourleaf.dashboard.sources.source import ClusterMoment
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.node import Node
@@ -31,13 +31,13 @@ def runs(
     )
 
 
-def sight(
+def moment(
     leaves: Sequence[Leaf],
     running: Sequence[RunningPod] = (),
     gangs: Sequence[Gang] = (),
     version: int = 1,
     **fabric: Any,
-) -> Sight:
+) -> ClusterMoment:
     """A look at a cluster of which nobody stands."""
     snapshot = Snapshot(Fabric(tuple(leaves), **fabric), tuple(running), tuple(gangs), now=1000.0)
-    return Sight(version, snapshot, (), {}, lambda *_: ())
+    return ClusterMoment(version, snapshot, (), {}, lambda *_: ())

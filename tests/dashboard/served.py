@@ -13,8 +13,8 @@ from contextlib import AsyncExitStack
 from typing import Any, Self, TypeVar
 
 from fourleaf.dashboard.serve import DashboardOptions, serving
-from fourleaf.dashboard.world.live import LiveWorld
-from fourleaf.dashboard.world.sight import World
+from fourleaf.dashboard.sources.live_cluster import LiveSource
+from fourleaf.dashboard.sources.source import ClusterSource
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 
@@ -22,10 +22,12 @@ T = TypeVar("T")
 
 
 class Served:
-    """A running dashboard. With a `world` it shows that, else what is put into `cluster`."""
+    """A running dashboard. With a `source` it shows that, else what is put into `cluster`."""
 
-    def __init__(self, world: World | None = None, options: DashboardOptions | None = None) -> None:
-        self._world = world
+    def __init__(
+        self, source: ClusterSource | None = None, options: DashboardOptions | None = None
+    ) -> None:
+        self._source = source
         self._options = options or DashboardOptions(port=0)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -75,13 +77,13 @@ class Served:
 
     async def _open(self) -> None:
         clock = SystemClock()
-        world = self._world
-        if world is None:
-            live = LiveWorld("a cluster in memory", self.cluster, clock)
+        source = self._source
+        if source is None:
+            live = LiveSource("a cluster in memory", self.cluster, clock)
             await self._stack.enter_async_context(live)
             await live.synced()
-            world = live
-        server = await self._stack.enter_async_context(serving(world, clock, self._options))
+            source = live
+        server = await self._stack.enter_async_context(serving(source, clock, self._options))
         self.port = server.port
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from fourleaf.dashboard.world.files import FileWorld
+from fourleaf.dashboard.sources.snapshot_files import FileSource
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import actors
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
@@ -99,8 +99,8 @@ def test_the_switch_of_colours_lasts(page: Page, served: Served) -> None:
 
 def test_hostile_names_are_only_names(page: Page) -> None:
     """Tags and quotes in names of leaves, spines, gangs and reasons are text on every page."""
-    world = FileWorld("hostile", [Source("hostile", objects=hostile.objects())])
-    with Served(world) as served:
+    source = FileSource("hostile", [Source("hostile", objects=hostile.objects())])
+    with Served(source) as served:
         paths = ["/", "/queue", "/gangs"]
         page.goto(f"{served.url}/gangs")
         paths += [str(one.get_attribute("href")) for one in page.locator("tbody a").all()]

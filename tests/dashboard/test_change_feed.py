@@ -6,27 +6,27 @@ import asyncio
 import json
 from typing import Any
 
-from fourleaf.dashboard.change_feed import GATHER_SECONDS, Follower
+from fourleaf.dashboard.change_feed import GATHER_SECONDS, ChangeFeed
 from fourleaf.dashboard.event_stream import Hub
+from fourleaf.dashboard.sources.snapshot_files import FileSource
 from fourleaf.dashboard.views.fabric import FabricView, fabric_view
 from fourleaf.dashboard.views.marks import Marks
-from fourleaf.dashboard.world.files import FileWorld
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.model.fabric import Leaf
-from tests.dashboard.made import node, runs, sight
+from tests.dashboard.made import moment, node, runs
 from tests.twins.virtual_clock import VirtualClock
 
 
 class Stage:
     """A follower, one reader, and a map that the test changes."""
 
-    def __init__(self, world: FileWorld, *names: str) -> None:
+    def __init__(self, source: FileSource, *names: str) -> None:
         self.marks = Marks()
         self.names = names
         self.view = self.look(1)
         self.hub = Hub()
         draw = lambda leaf, key: f"{key}!{leaf.name}"  # noqa: E731
-        self.follower = Follower(world, self.hub, SystemClock(), lambda: self.view, draw)
+        self.follower = ChangeFeed(source, self.hub, SystemClock(), lambda: self.view, draw)
         self.greeting = self.follower.greeting()
         self.reader = self.hub.join()
 
@@ -34,7 +34,7 @@ class Stage:
         """A leaf of one node for each name, with a gang on those that are `busy`."""
         leaves = [Leaf(f"l-{name}", "s", (node(name),)) for name in self.names]
         running = [runs(f"p-{name}", name, 8, "g") for name in busy]
-        return fabric_view(sight(leaves, running, version=version), self.marks, "here")
+        return fabric_view(moment(leaves, running, version=version), self.marks, "here")
 
     def step(self) -> dict[str, Any]:
         """What is told of the map as it is now."""
@@ -46,7 +46,7 @@ class Stage:
         return dict(json.loads(data.removeprefix("data: ")))
 
 
-def test_only_what_looks_different_is_sent(examples: FileWorld) -> None:
+def test_only_what_looks_different_is_sent(examples: FileSource) -> None:
     """Of two leaves one gets a gang; then nothing changes; then it goes again."""
     stage = Stage(examples, "a", "b")
     assert stage.greeting == b'event: hello\ndata: {"version":1}\n\n'
@@ -61,7 +61,7 @@ def test_only_what_looks_different_is_sent(examples: FileWorld) -> None:
     assert list(stage.step()["leaves"]) == ["s/l-b"]
 
 
-def test_another_fabric_is_loaded_as_a_whole(examples: FileWorld) -> None:
+def test_another_fabric_is_loaded_as_a_whole(examples: FileSource) -> None:
     """A leaf has come: pages cannot patch that."""
     stage = Stage(examples, "a")
     stage.names = ("a", "b")
@@ -70,7 +70,7 @@ def test_another_fabric_is_loaded_as_a_whole(examples: FileWorld) -> None:
     assert (told["fabric"], told["leaves"]) == (True, {})
 
 
-def test_a_second_reader_builds_on_what_the_first_was_told(examples: FileWorld) -> None:
+def test_a_second_reader_builds_on_what_the_first_was_told(examples: FileSource) -> None:
     """It hears of the version that news build on, although the map has moved on since."""
     stage = Stage(examples, "a")
     stage.view = stage.look(2, "a")
@@ -79,7 +79,7 @@ def test_a_second_reader_builds_on_what_the_first_was_told(examples: FileWorld) 
     assert stage.follower.greeting() == b'event: hello\ndata: {"version":2}\n\n'
 
 
-def test_what_grows_old_by_itself_is_told(examples: FileWorld) -> None:
+def test_what_grows_old_by_itself_is_told(examples: FileSource) -> None:
     """Nothing changes, and pods are not heard of any more: pages load anew, once."""
     stage = Stage(examples, "a")
     stage.follower.step()
@@ -90,9 +90,9 @@ def test_what_grows_old_by_itself_is_told(examples: FileWorld) -> None:
     assert stage.reader.empty()
 
 
-async def test_one_bad_look_does_not_end_the_news(examples: FileWorld) -> None:
+async def test_one_bad_look_does_not_end_the_news(examples: FileSource) -> None:
     """The look after it is told as ever."""
-    world, hub = Changing(examples), Hub()
+    source, hub = Changing(examples), Hub()
     stage = Stage(examples, "a")
     looks: list[FabricView | None] = [stage.view, None, stage.look(2, "a")]
 
@@ -102,21 +102,21 @@ async def test_one_bad_look_does_not_end_the_news(examples: FileWorld) -> None:
             raise RuntimeError("no view today")
         return found
 
-    follower = Follower(world, hub, SystemClock(), look, lambda leaf, _: leaf.name)
+    follower = ChangeFeed(source, hub, SystemClock(), look, lambda leaf, _: leaf.name)
     follower.greeting()
     reader = hub.join()
     work = asyncio.create_task(follower.run())
-    world.now.set()
+    source.now.set()
     while len(looks) > 1:
         await asyncio.sleep(0.01)
-    world.now.set()
+    source.now.set()
     assert b"changed" in (await asyncio.wait_for(reader.get(), 10) or b"")
     work.cancel()
 
 
-async def test_whoever_comes_does_not_wait_for_all_that_has_changed(examples: FileWorld) -> None:
+async def test_whoever_comes_does_not_wait_for_all_that_has_changed(examples: FileSource) -> None:
     """Nobody reads: of two changes at once, one look is kept ready, and nothing is told."""
-    world, hub, looks = Changing(examples), Hub(), 0
+    source, hub, looks = Changing(examples), Hub(), 0
     stage = Stage(examples, "a")
 
     def look() -> FabricView:
@@ -124,27 +124,27 @@ async def test_whoever_comes_does_not_wait_for_all_that_has_changed(examples: Fi
         looks += 1
         return stage.view
 
-    follower = Follower(world, hub, SystemClock(), look, lambda leaf, _: leaf.name)
+    follower = ChangeFeed(source, hub, SystemClock(), look, lambda leaf, _: leaf.name)
     work = asyncio.create_task(follower.run())
     for _ in range(2):
-        world.now.set()
+        source.now.set()
         await asyncio.sleep(2 * GATHER_SECONDS)
     assert looks == 1
     work.cancel()
 
 
 async def test_the_first_change_is_told_at_once_and_those_after_it_together(
-    examples: FileWorld,
+    examples: FileSource,
 ) -> None:
     """A gang of three is bound pod by pod: its first pod is not held back, the others are one."""
-    world, clock = Changing(examples), VirtualClock()
+    source, clock = Changing(examples), VirtualClock()
     stage = Stage(examples, "a", "b", "c")
-    follower = Follower(world, stage.hub, clock, lambda: stage.view, lambda leaf, _: leaf.name)
+    follower = ChangeFeed(source, stage.hub, clock, lambda: stage.view, lambda leaf, _: leaf.name)
     follower.greeting()
     work = asyncio.create_task(follower.run())
     for version, busy in enumerate(("a", "ab", "abc"), 2):
         stage.view = stage.look(version, *busy)
-        world.now.set()
+        source.now.set()
         await clock.advance(GATHER_SECONDS / 4)
     assert stage.reader.qsize() == 1
     await clock.advance(GATHER_SECONDS)
@@ -155,12 +155,12 @@ async def test_the_first_change_is_told_at_once_and_those_after_it_together(
 class Changing:
     """A world of which somebody says when it has changed."""
 
-    def __init__(self, world: FileWorld) -> None:
-        self._world = world
+    def __init__(self, source: FileSource) -> None:
+        self._source = source
         self.now = asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._world, name)
+        return getattr(self._source, name)
 
     async def changed(self) -> None:
         """Wait for whoever says so."""

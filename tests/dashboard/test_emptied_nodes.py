@@ -12,7 +12,7 @@ from fourleaf.model.previews.drain import Drained
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
-from tests.dashboard.made import node, runs, sight
+from tests.dashboard.made import moment, node, runs
 
 EIGHT = Resources(gpus=8)
 
@@ -22,11 +22,11 @@ def gang(name: str, pods: tuple[str, ...], bound: tuple[tuple[str, str], ...] = 
     return Gang(GangKey("ml", name), (Role(pods, EIGHT, bound=bound),))
 
 
-def world() -> Snapshot:
+def source() -> Snapshot:
     """Two nodes: g and h run on a, g lacks a member that waits, w waits as well."""
     running = [runs("g-0", "a", 4, "g", (0, 1, 2, 3)), runs("h-0", "a", 4, "h")]
     gangs = (gang("g", ("g-1",), (("g-0", "a"),)), gang("w", ("w-0",)))
-    return sight([Leaf("l0", "s0", (node("a"), node("b")))], running, gangs).snapshot
+    return moment([Leaf("l0", "s0", (node("a"), node("b")))], running, gangs).snapshot
 
 
 def emptied(enabled: bool = True) -> Emptied:
@@ -49,7 +49,7 @@ def emptied(enabled: bool = True) -> Emptied:
 
 def test_who_moves_stands_elsewhere_and_who_starts_over_waits() -> None:
     """g-0 is on b, with devices that nobody knows yet; h waits, whole, beside g and w."""
-    after = afterwards(world(), emptied())
+    after = afterwards(source(), emptied())
     assert after.running == (runs("g-0", "b", 4, "g"),)
     assert after.gangs == (
         gang("g", ("g-1",), (("g-0", "b"),)),
@@ -60,11 +60,11 @@ def test_who_moves_stands_elsewhere_and_who_starts_over_waits() -> None:
 
 def test_where_repair_is_off_nobody_moves() -> None:
     """As the page says then."""
-    assert afterwards(world(), emptied(enabled=False)) == world()
+    assert afterwards(source(), emptied(enabled=False)) == source()
 
 
 def test_who_finds_no_place_keeps_what_it_holds() -> None:
     """Nobody moves and nobody starts over: all stays."""
     one = emptied()
     nobody = Emptied(replace(one.drained, moves={}), {})
-    assert afterwards(world(), nobody) == world()
+    assert afterwards(source(), nobody) == source()

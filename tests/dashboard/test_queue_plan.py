@@ -7,16 +7,16 @@ import asyncio
 import pytest
 
 from fourleaf.dashboard.queue_plan import QueuePlans
-from fourleaf.dashboard.solver_pool import Asker, BusyError
+from fourleaf.dashboard.solver_pool import BusyError, SolverPool
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.snapshot import Snapshot
-from tests.dashboard.made import node, sight
+from tests.dashboard.made import moment, node
 
 LEAVES = [Leaf("l0", "s0", (node("a"),))]
 
 
-class Counting(Asker):
+class Counting(SolverPool):
     """Counts the questions, and answers or fails when it is told to."""
 
     def __init__(self) -> None:
@@ -35,53 +35,53 @@ class Counting(Asker):
 
 async def test_two_pages_at_once_are_one_question() -> None:
     """Both get the same plan, and so does a third one after them; a change is asked anew."""
-    asker = Counting()
-    plans, first = QueuePlans(asker), sight(LEAVES, version=1)
+    pool = Counting()
+    plans, first = QueuePlans(pool), moment(LEAVES, version=1)
     both = [asyncio.create_task(plans.plan(first)) for _ in range(2)]
     await asyncio.sleep(0)
     assert plans.known(first) is None
-    asker.answer.set()
+    pool.answer.set()
     one, other = await asyncio.gather(*both)
     assert one is other is await plans.plan(first) is plans.known(first)
-    assert asker.asked == 1
-    second = sight(LEAVES, version=2)
+    assert pool.asked == 1
+    second = moment(LEAVES, version=2)
     assert plans.known(second) is None
     await plans.plan(second)
-    assert asker.asked == 2
+    assert pool.asked == 2
 
 
 async def test_who_goes_away_takes_nothing_from_the_others() -> None:
     """The first of two pages is closed before the answer."""
-    asker = Counting()
-    plans, look = QueuePlans(asker), sight(LEAVES)
+    pool = Counting()
+    plans, look = QueuePlans(pool), moment(LEAVES)
     gone, stays = (asyncio.create_task(plans.plan(look)) for _ in range(2))
     await asyncio.sleep(0)
     gone.cancel()
     await asyncio.sleep(0)
-    asker.answer.set()
+    pool.answer.set()
     assert (await stays).status is PlanStatus.OPTIMAL
-    assert asker.asked == 1
+    assert pool.asked == 1
 
 
 async def test_a_failure_is_not_kept() -> None:
     """All who waited hear of it; whoever comes next asks again."""
-    asker = Counting()
-    asker.trouble = BusyError("8 questions wait already")
-    asker.answer.set()
-    plans, look = QueuePlans(asker), sight(LEAVES)
+    pool = Counting()
+    pool.trouble = BusyError("8 questions wait already")
+    pool.answer.set()
+    plans, look = QueuePlans(pool), moment(LEAVES)
     for _ in range(2):
         with pytest.raises(BusyError):
             await plans.plan(look)
     assert plans.known(look) is None
-    asker.trouble = None
+    pool.trouble = None
     await plans.plan(look)
-    assert asker.asked == 3
+    assert pool.asked == 3
 
 
 async def test_closing_ends_what_is_under_way() -> None:
     """Nobody waits for the solver when the dashboard stops."""
     plans = QueuePlans(Counting())
-    waits = asyncio.create_task(plans.plan(sight(LEAVES)))
+    waits = asyncio.create_task(plans.plan(moment(LEAVES)))
     await asyncio.sleep(0)
     await plans.close()
     with pytest.raises(asyncio.CancelledError):

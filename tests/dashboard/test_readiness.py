@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 from fourleaf.dashboard.readiness import Readiness
-from fourleaf.dashboard.world.files import FileWorld
-from fourleaf.dashboard.world.sight import Sight
+from fourleaf.dashboard.sources.snapshot_files import FileSource
+from fourleaf.dashboard.sources.source import ClusterMoment
 from tests.controlplane.waiting import eventually
 from tests.dashboard.served import Served
 
@@ -15,28 +15,28 @@ from tests.dashboard.served import Served
 class Reading:
     """A world that is still read until somebody says that it is known."""
 
-    def __init__(self, world: FileWorld) -> None:
-        self._world = world
+    def __init__(self, source: FileSource) -> None:
+        self._source = source
         self.unsynced: tuple[str, ...] = ("pods",)
         self.known = asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._world, name)
+        return getattr(self._source, name)
 
     async def synced(self) -> None:
         """Wait for whoever says so."""
         await self.known.wait()
 
 
-async def test_it_is_ready_once_a_page_was_shown(examples: FileWorld) -> None:
+async def test_it_is_ready_once_a_page_was_shown(examples: FileSource) -> None:
     """Not while pods are read, not before the first page, and not while that is being drawn."""
-    world, drawn = Reading(examples), asyncio.Event()
-    readiness = Readiness(world)
+    source, drawn = Reading(examples), asyncio.Event()
+    readiness = Readiness(source)
     work = asyncio.create_task(readiness.run(drawn.wait))
     await asyncio.sleep(0)
     assert readiness.lacking == ("pods",)
-    world.unsynced = ()
-    world.known.set()
+    source.unsynced = ()
+    source.known.set()
     await asyncio.sleep(0)
     assert readiness.lacking == ("the first page",)
     drawn.set()
@@ -44,18 +44,18 @@ async def test_it_is_ready_once_a_page_was_shown(examples: FileWorld) -> None:
     assert readiness.lacking == ()
 
 
-async def test_what_is_not_up_to_date_later_is_said(examples: FileWorld) -> None:
+async def test_what_is_not_up_to_date_later_is_said(examples: FileSource) -> None:
     """Pods are not heard of any more: traffic goes to another replica."""
-    world = Reading(examples)
-    world.known.set()
-    world.unsynced = ()
-    readiness = Readiness(world)
+    source = Reading(examples)
+    source.known.set()
+    source.unsynced = ()
+    readiness = Readiness(source)
     await readiness.run(lambda: asyncio.sleep(0))
-    world.unsynced = ("pods",)
+    source.unsynced = ("pods",)
     assert readiness.lacking == ("pods",)
 
 
-async def test_a_page_that_cannot_be_drawn_keeps_nobody_out(examples: FileWorld) -> None:
+async def test_a_page_that_cannot_be_drawn_keeps_nobody_out(examples: FileSource) -> None:
     """The other pages are of use, and that one says itself what is wrong."""
 
     async def broken() -> None:
@@ -66,25 +66,25 @@ async def test_a_page_that_cannot_be_drawn_keeps_nobody_out(examples: FileWorld)
     assert readiness.lacking == ()
 
 
-def test_the_map_was_drawn_before_anybody_asked(examples: FileWorld) -> None:
+def test_the_map_was_drawn_before_anybody_asked(examples: FileSource) -> None:
     """Once it is ready, the cluster was looked at: the first page does not have to."""
-    world = Looked(examples)
-    with Served(world) as dashboard:
+    source = Looked(examples)
+    with Served(source) as dashboard:
         eventually(lambda: dashboard.get("/readyz")[0] == 200, "it is ready")
-        assert world.looks == 1
+        assert source.looks == 1
 
 
 class Looked:
     """A world that counts how often it is looked at."""
 
-    def __init__(self, world: FileWorld) -> None:
-        self._world = world
+    def __init__(self, source: FileSource) -> None:
+        self._source = source
         self.looks = 0
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._world, name)
+        return getattr(self._source, name)
 
-    def sight(self) -> Sight:
+    def moment(self) -> ClusterMoment:
         """One more look."""
         self.looks += 1
-        return self._world.sight()
+        return self._source.moment()

@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
-from fourleaf.dashboard.start_times import SEARCH_PAUSE_SECONDS, Expecting
+from fourleaf.dashboard.start_times import SEARCH_PAUSE_SECONDS, StartTimes
 from fourleaf.model.extensions import ExtensionError
 from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.start import Start
-from tests.dashboard.made import node, sight
+from tests.dashboard.made import moment, node
 from tests.twins.virtual_clock import VirtualClock
 
 KEY = GangKey("ml", "g")
@@ -22,7 +22,7 @@ LEAVES = [Leaf("l0", "s0", (node("a"),))]
 GANGS = [Gang(KEY, (Role(("g-0",), Resources(gpus=8)),))]
 
 
-class Searching(Expecting):
+class Searching(StartTimes):
     """Finds what it is told to, without a solver; `heard` counts what pages are told."""
 
     def __init__(self) -> None:
@@ -48,20 +48,20 @@ class Searching(Expecting):
 
 
 @pytest.fixture
-async def expecting() -> AsyncIterator[Searching]:
+async def start_times() -> AsyncIterator[Searching]:
     """A search that has rested."""
     made = Searching()
     yield made
     await made.close()
 
 
-async def test_what_was_found_is_kept_for_a_version(expecting: Searching) -> None:
+async def test_what_was_found_is_kept_for_a_version(start_times: Searching) -> None:
     """One look begins a search, pages hear of its end, and the next look has the answer."""
-    look = sight(LEAVES, gangs=GANGS)
-    assert expecting.starts(look) == {}
-    await expecting.done()
-    assert expecting.starts(look) == {KEY: Start(KEY, at=1000.0)}
-    assert (expecting.heard, expecting.searches) == (1, 1)
+    look = moment(LEAVES, gangs=GANGS)
+    assert start_times.starts(look) == {}
+    await start_times.done()
+    assert start_times.starts(look) == {KEY: Start(KEY, at=1000.0)}
+    assert (start_times.heard, start_times.searches) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -69,56 +69,56 @@ async def test_what_was_found_is_kept_for_a_version(expecting: Searching) -> Non
     [RuntimeError("the solver client is closed"), ExtensionError("term luck"), KeyError("gpu-7")],
 )
 async def test_a_search_that_fails_keeps_what_was_known(
-    expecting: Searching, trouble: Exception
+    start_times: Searching, trouble: Exception
 ) -> None:
     """Pages are told, and the next look at it searches again once it has rested."""
-    expecting.starts(sight(LEAVES, gangs=GANGS))
-    await expecting.done()
-    known = expecting.starts(sight(LEAVES, gangs=GANGS))
-    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
-    expecting.finds = trouble
-    second = sight(LEAVES, gangs=GANGS, version=2)
-    expecting.starts(second)
-    await expecting.done()
-    assert expecting.starts(second) == known
-    assert (expecting.heard, expecting.searches) == (2, 2)
-    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
-    expecting.finds = {}
-    expecting.starts(second)
-    await expecting.done()
-    assert expecting.starts(second) == {}
-    assert expecting.searches == 3
+    start_times.starts(moment(LEAVES, gangs=GANGS))
+    await start_times.done()
+    known = start_times.starts(moment(LEAVES, gangs=GANGS))
+    await start_times.clock.advance(SEARCH_PAUSE_SECONDS)
+    start_times.finds = trouble
+    second = moment(LEAVES, gangs=GANGS, version=2)
+    start_times.starts(second)
+    await start_times.done()
+    assert start_times.starts(second) == known
+    assert (start_times.heard, start_times.searches) == (2, 2)
+    await start_times.clock.advance(SEARCH_PAUSE_SECONDS)
+    start_times.finds = {}
+    start_times.starts(second)
+    await start_times.done()
+    assert start_times.starts(second) == {}
+    assert start_times.searches == 3
 
 
-async def test_what_stays_open_is_searched_for_ever_less_often(expecting: Searching) -> None:
+async def test_what_stays_open_is_searched_for_ever_less_often(start_times: Searching) -> None:
     """Rests of 10, 20, 40 s between searches of one version; a new one waits 10 s again."""
-    expecting.finds = {KEY: Start(KEY, proven=False)}
-    first, second = (sight(LEAVES, gangs=GANGS, version=version) for version in (1, 2))
+    start_times.finds = {KEY: Start(KEY, proven=False)}
+    first, second = (moment(LEAVES, gangs=GANGS, version=version) for version in (1, 2))
     for searches, rest in enumerate(
         (SEARCH_PAUSE_SECONDS, 2 * SEARCH_PAUSE_SECONDS, 4 * SEARCH_PAUSE_SECONDS), 1
     ):
-        expecting.starts(first)
-        await expecting.done()
-        assert expecting.searches == searches
-        await expecting.clock.advance(rest - 1)
-        expecting.starts(first)
-        assert not expecting.searching
-        await expecting.clock.advance(1)
-    expecting.starts(second)
-    await expecting.done()
-    expecting.finds = {KEY: Start(KEY, at=1000.0)}
-    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
-    expecting.starts(second)
-    await expecting.done()
-    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
-    assert expecting.starts(second) == {KEY: Start(KEY, at=1000.0)}
-    assert expecting.searches == 5
+        start_times.starts(first)
+        await start_times.done()
+        assert start_times.searches == searches
+        await start_times.clock.advance(rest - 1)
+        start_times.starts(first)
+        assert not start_times.searching
+        await start_times.clock.advance(1)
+    start_times.starts(second)
+    await start_times.done()
+    start_times.finds = {KEY: Start(KEY, at=1000.0)}
+    await start_times.clock.advance(SEARCH_PAUSE_SECONDS)
+    start_times.starts(second)
+    await start_times.done()
+    await start_times.clock.advance(SEARCH_PAUSE_SECONDS)
+    assert start_times.starts(second) == {KEY: Start(KEY, at=1000.0)}
+    assert start_times.searches == 5
 
 
-async def test_where_nobody_waits_nothing_is_searched(expecting: Searching) -> None:
+async def test_where_nobody_waits_nothing_is_searched(start_times: Searching) -> None:
     """What was known of gangs that have started is forgotten."""
-    expecting.starts(sight(LEAVES, gangs=GANGS))
-    await expecting.done()
-    await expecting.clock.advance(SEARCH_PAUSE_SECONDS)
-    assert expecting.starts(sight(LEAVES, version=2)) == {}
-    assert expecting.searches == 1
+    start_times.starts(moment(LEAVES, gangs=GANGS))
+    await start_times.done()
+    await start_times.clock.advance(SEARCH_PAUSE_SECONDS)
+    assert start_times.starts(moment(LEAVES, version=2)) == {}
+    assert start_times.searches == 1

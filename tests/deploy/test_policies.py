@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.ledger.names import LEADER, PREFIX, RECORD, gang_lease_
 from fourleaf.k8s_bridge.relocation.codec import relocation_name
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.crds.claim import CLAIM
-from fourleaf.model.devices.held import DEVICES as GRANTED
+from fourleaf.model.devices.held_devices import DEVICES as GRANTED
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 

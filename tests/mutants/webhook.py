@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
-SELF_SIGNED = "tests/webhook/tls/test_selfsigned.py"
+SELF_SIGNED = "tests/webhook/tls/test_self_signed.py"
 PODS = "tests/webhook/validate/test_pods.py"
 
 WEBHOOK = (
     Mutant(
         "webhook: trust before use",
         "a replica shows a certificate whose authority the API server has not heard of",
-        "webhook/tls/vault.py",
+        "webhook/tls/authority_state.py",
         "if not in_place or now - vault.since < lives.settle:",
         "if now - vault.since < lives.settle:",
         f"{SELF_SIGNED}::test_nobody_shows_what_was_announced_in_vain",
@@ -27,7 +27,7 @@ WEBHOOK = (
     Mutant(
         "webhook: overlap of authorities",
         "an authority is dropped while replicas still show what it issued",
-        "webhook/tls/vault.py",
+        "webhook/tls/authority_state.py",
         "if now - vault.since < lives.overlap:",
         "if now < vault.since:",
         f"{SELF_SIGNED}::test_trust_never_breaks",

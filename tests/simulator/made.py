@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fourleaf.model.fabric import Fabric
+from fourleaf.simulator.fabric_shape import Shape
 from fourleaf.simulator.options import ReplayOptions
-from fourleaf.simulator.shape import Shape
 from fourleaf.simulator.trace import Job, Trace, by_arrival
 
 

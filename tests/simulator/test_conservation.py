@@ -2,8 +2,8 @@
 
 import pytest
 
-from fourleaf.simulator.books import GpuSeconds
 from fourleaf.simulator.conservation import NotConserved, check
+from fourleaf.simulator.gpu_seconds import GpuSeconds
 from fourleaf.simulator.journal import Journal, Stretch
 
 CAPACITY = {"a": 8, "b": 8}

@@ -6,9 +6,9 @@ import orjson
 import pytest
 
 from fourleaf.simulator import replay as module
-from fourleaf.simulator.books import GpuSeconds
 from fourleaf.simulator.cluster import Overbooked
 from fourleaf.simulator.conservation import NotConserved
+from fourleaf.simulator.gpu_seconds import GpuSeconds
 from fourleaf.simulator.journal import Journal
 from fourleaf.simulator.measures.document import document
 from fourleaf.simulator.measures.summary import summarise

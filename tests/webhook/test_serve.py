@@ -23,7 +23,7 @@ from fourleaf.webhook.tls.pair import Pair
 from tests.controlplane.processes import free_ports
 from tests.webhook.http.server import GOOD, trusting
 from tests.webhook.tls.test_files import new, write
-from tests.webhook.tls.test_selfsigned import KINDS
+from tests.webhook.tls.test_self_signed import KINDS
 
 
 @asynccontextmanager

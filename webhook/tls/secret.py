@@ -6,16 +6,16 @@ import base64
 import binascii
 from typing import Any
 
+from fourleaf.webhook.tls.authority_state import AuthorityState
 from fourleaf.webhook.tls.issue import Authority
 from fourleaf.webhook.tls.pair import BrokenPair, Pair
-from fourleaf.webhook.tls.vault import Vault
 
 Body = dict[str, Any]
 
 _NEEDED = ("generation", "since", "ca.crt", "ca.key", "tls.crt", "tls.key")
 
 
-def to_secret(name: str, vault: Vault) -> Body:
+def to_secret(name: str, vault: AuthorityState) -> Body:
     """The Secret that holds `vault`."""
     content = {
         "generation": str(vault.generation).encode(),
@@ -33,7 +33,7 @@ def to_secret(name: str, vault: Vault) -> Body:
     return {"metadata": {"name": name}, "type": "Opaque", "data": data}
 
 
-def from_secret(body: Body) -> Vault:
+def from_secret(body: Body) -> AuthorityState:
     """The vault in a Secret. Raises `BrokenPair` where there is none."""
     data = body.get("data") or {}
     missing = [key for key in _NEEDED if not isinstance(data.get(key), str)]
@@ -47,7 +47,7 @@ def from_secret(body: Body) -> Vault:
     following = None
     if "next.crt" in content and "next.key" in content:
         following = Authority(content["next.crt"], content["next.key"])
-    return Vault(
+    return AuthorityState(
         generation,
         Authority(content["ca.crt"], content["ca.key"]),
         Pair(content["tls.crt"], content["tls.key"]),

@@ -7,7 +7,7 @@ from fourleaf.model.readers.gangs.holds import share_gpus
 from fourleaf.model.readers.objects.annotations import field_of
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_map, read_map
 from fourleaf.model.readers.pods.pods import Pod
-from fourleaf.webhook.validate.subject import PodSubject
+from fourleaf.webhook.validate.review_subject import PodSubject
 
 MOST_LINES = 4096
 """Lines of a device map; with each more the answer to everybody else comes later."""

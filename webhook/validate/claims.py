@@ -16,7 +16,7 @@ from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.readers.pods.gpu_claims import KIND, apply_claim
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.webhook.containers import spec_of
-from fourleaf.webhook.validate.subject import PodSubject
+from fourleaf.webhook.validate.review_subject import PodSubject
 
 Body = dict[str, Any]
 

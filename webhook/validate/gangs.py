@@ -14,7 +14,7 @@ from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.pods import Pod
-from fourleaf.webhook.validate.subject import PodSubject
+from fourleaf.webhook.validate.review_subject import PodSubject
 
 _STATED = {Dialect.OURS: GANG_SIZE, Dialect.KUEUE: KUEUE_TOTAL}
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.ledger.names import PREFIX
-from fourleaf.webhook.validate.subject import PodSubject
+from fourleaf.webhook.validate.review_subject import PodSubject
 
 
 def check_ownership(subject: PodSubject) -> None:

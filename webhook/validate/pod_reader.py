@@ -7,7 +7,7 @@ from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.owners import Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.pods import Pod, Requests, read_pod
-from fourleaf.webhook.validate.subject import PodSubject
+from fourleaf.webhook.validate.review_subject import PodSubject
 
 UNKNOWN_AT_MOST = 16
 """Unknown annotations of one pod that are looked at; for each a name is sought that is meant."""

@@ -9,7 +9,7 @@ from fourleaf.webhook.validate.gangs import check_gang
 from fourleaf.webhook.validate.ownership import check_ownership
 from fourleaf.webhook.validate.pod_reader import as_read
 from fourleaf.webhook.validate.privileges import check_privileges
-from fourleaf.webhook.validate.subject import PodSubject, is_watched
+from fourleaf.webhook.validate.review_subject import PodSubject, is_watched
 from fourleaf.webhook.validate.variables import check_variables
 
 

@@ -6,7 +6,7 @@ import posixpath
 import re
 
 from fourleaf.webhook.containers import listed, spec_of
-from fourleaf.webhook.validate.subject import PodSubject
+from fourleaf.webhook.validate.review_subject import PodSubject
 
 _DEVICES = re.compile(r"/dev(/(nvidia.*|kfd|dri(/.*)?))?", re.ASCII | re.DOTALL)
 """The files of both vendors, and the folder that holds them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourleaf.agent.readers.nvml.calls import Nvml
-from fourleaf.agent.readers.nvml.links import bus_id
+from fourleaf.agent.readers.nvml.nvlinks import bus_id
 
 
 @dataclass(frozen=True, slots=True)

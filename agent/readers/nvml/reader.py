@@ -11,9 +11,9 @@ from fourleaf.agent.cgroups import Pods
 from fourleaf.agent.node import placeholder
 from fourleaf.agent.readers.nvml.calls import Nvml, NvmlAnswer
 from fourleaf.agent.readers.nvml.devices import Identity, NvmlDevice, devices
-from fourleaf.agent.readers.nvml.fabric import fabric
 from fourleaf.agent.readers.nvml.health import complaints
-from fourleaf.agent.readers.nvml.links import links
+from fourleaf.agent.readers.nvml.nvlink_fabric import fabric
+from fourleaf.agent.readers.nvml.nvlinks import links
 from fourleaf.agent.readers.nvml.processes import processes
 from fourleaf.agent.readers.nvml.xids import Xids
 from fourleaf.agent.readings import Fault, Reading

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from fourleaf.model.config.spec import Spec
-from fourleaf.model.devices.held import DEVICES, devices_in
+from fourleaf.model.devices.held_devices import DEVICES, devices_in
 from fourleaf.model.node_constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
 from fourleaf.model.readers.dra.claims import ClaimAsk
 from fourleaf.model.readers.nodes.nodes import GPU_RESOURCE_LABEL

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from fourleaf.model.topology_import.description import Description, DescriptionFormat, ScalableUnit
 from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
 from fourleaf.model.topology_import.findings_text import advice, sentence
-from fourleaf.model.topology_import.ib.cut import cut_off
+from fourleaf.model.topology_import.ib.cabling import Wires, named_units, rail_units, wires_of
+from fourleaf.model.topology_import.ib.completeness import cut_off
 from fourleaf.model.topology_import.ib.lines import read_devices
 from fourleaf.model.topology_import.ib.links import link_findings
 from fourleaf.model.topology_import.ib.names import switch_names
-from fourleaf.model.topology_import.ib.wires import Wires, named_units, rail_units, wires_of
 from fourleaf.model.topology_import.layers import Layers
 from fourleaf.model.topology_import.text import Text
 

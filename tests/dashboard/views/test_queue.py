@@ -11,7 +11,7 @@ from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.start import Start
-from tests.dashboard.made import node, sight
+from tests.dashboard.made import moment, node
 
 KEY = GangKey("ml", "g")
 LEAVES = [Leaf("l0", "s0", (node("a"),))]
@@ -26,7 +26,7 @@ def gang(name: str, priority: int = 0, created: float = 0.0) -> Gang:
 def test_the_order_of_planning() -> None:
     """Priority first, then age; with how long each has waited at 1000 s."""
     gangs = [gang("young", created=900.0), gang("old", created=400.0), gang("high", 5, 950.0)]
-    view = queue_view(sight(LEAVES, gangs=gangs), {}, 0)
+    view = queue_view(moment(LEAVES, gangs=gangs), {}, 0)
     told = [(one.position, one.name, one.waited_seconds) for one in view.gangs]
     assert told == [(1, "high", 50), (2, "old", 600), (3, "young", 100)]
 
@@ -55,7 +55,7 @@ def test_the_order_of_planning() -> None:
 def test_what_is_said_of_a_start(start: Start | None, looked_at: int, said: StartView) -> None:
     """Nothing is promised that is not known."""
     starts = {} if start is None else {KEY: start}
-    (entry,) = queue_view(sight(LEAVES, gangs=[gang("g")]), starts, looked_at).gangs
+    (entry,) = queue_view(moment(LEAVES, gangs=[gang("g")]), starts, looked_at).gangs
     assert entry.start == said
 
 
@@ -68,8 +68,8 @@ def test_a_plan_speaks_where_nobody_has() -> None:
         (Placement(KEY, (("g-0", "a"),)),),
         (Waiting(GangKey("ml", "h"), reason),),
     )
-    first, second = queue_view(sight(LEAVES, gangs=gangs), {}, 0, plan).gangs
+    first, second = queue_view(moment(LEAVES, gangs=gangs), {}, 0, plan).gangs
     assert (first.reason, first.message) == ("", "planned now, it goes to l0")
     assert (second.reason, second.unblock) == ("NoFreeCapacity", ("wait",))
-    silent, _ = queue_view(sight(LEAVES, gangs=gangs), {}, 0).gangs
+    silent, _ = queue_view(moment(LEAVES, gangs=gangs), {}, 0).gangs
     assert silent.message == "no scheduler has said why yet"

@@ -11,10 +11,10 @@ import pytest
 
 from fourleaf.dashboard import event_stream as hubs
 from fourleaf.dashboard.serve import DashboardOptions
+from fourleaf.dashboard.sources.snapshot_files import FileSource
 from fourleaf.dashboard.web.access import COOKIE, Proxied, Token
 from fourleaf.dashboard.web.guard import MOST_BODY_BYTES
 from fourleaf.dashboard.web.login import own
-from fourleaf.dashboard.world.files import FileWorld
 from tests.dashboard.conftest import SECRET
 from tests.dashboard.served import Served
 
@@ -114,7 +114,7 @@ def test_the_login(locked: Served) -> None:
 
 
 def test_news_end_with_the_token_that_opened_them(
-    examples: FileWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    examples: FileSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The Secret is renewed while a page listens: its stream ends instead of going on for days."""
     monkeypatch.setattr(hubs, "BEAT_SECONDS", 0.02)
@@ -173,7 +173,7 @@ def test_cookies_of_others_hide_nothing(locked: Served) -> None:
     assert locked.get("/", Cookie=f'prefs={{"a":1}}; a=b c; {COOKIE}={session}')[0] == 200
 
 
-def test_a_proxy_on_this_machine_is_believed_for_its_site_alone(examples: FileWorld) -> None:
+def test_a_proxy_on_this_machine_is_believed_for_its_site_alone(examples: FileSource) -> None:
     """A page whose name somebody made to lead here cannot name a user itself."""
     access = Proxied("X-User", [ip_network("127.0.0.0/8")])
     options = DashboardOptions(port=0, access=access, names=("gpus.example",))

@@ -13,7 +13,7 @@ from fourleaf.model.fabric import Leaf
 from fourleaf.model.gang import Gang, GangKey, Hold, Role
 from fourleaf.model.resources import Resources
 from fourleaf.model.start import Start
-from tests.dashboard.made import node, sight
+from tests.dashboard.made import moment, node
 
 KEY = GangKey("ml", "g")
 OTHERS = tuple(GangKey("ml", name) for name in "abcde")
@@ -41,7 +41,7 @@ OTHERS = tuple(GangKey("ml", name) for name in "abcde")
 def test_the_words_of_a_start(start: Start | None, looked_at: int, told: str) -> None:
     """Each state has words of its own, and what is not proven is not said to be."""
     gang = Gang(KEY, (Role(("g-0",), Resources(gpus=8)),))
-    look = sight([Leaf("l0", "s0", (node("a"),))], gangs=[gang])
+    look = moment([Leaf("l0", "s0", (node("a"),))], gangs=[gang])
     view = queue_view(look, {} if start is None else {KEY: start}, looked_at)
     request = Request({"type": "http", "path": "/queue", "headers": [], "query_string": b""})
     page = Drawing("test", live=False).drawn("parts/queue.html", request, view=view)

@@ -24,7 +24,7 @@ from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Page
 from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
-from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source, read
 

@@ -18,7 +18,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 from fourleaf.k8s_bridge.cluster.memory.actors import nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
-from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.devices.held_devices import DEVICES
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 
 CLAIM = "gpu.scheduling/claim"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from fourleaf.model.device_maps.map_annotations import AnnotatedMap, annotated_maps
 from fourleaf.model.device_maps.nodes import MapNodes, ground_of
-from fourleaf.model.device_maps.stated import StatedMap, stated_maps
-from fourleaf.model.devices.held import DEVICES as GRANTED
+from fourleaf.model.devices.held_devices import DEVICES as GRANTED
 from fourleaf.model.readers import Source
 from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.report import Report
@@ -79,7 +79,7 @@ def ground(*bodies: Body) -> MapNodes:
     return ground_of(inventory(*bodies))
 
 
-def stated(body: Body) -> StatedMap:
+def stated(body: Body) -> AnnotatedMap:
     """The one map of `body`."""
-    (found,) = stated_maps(inventory(body))
+    (found,) = annotated_maps(inventory(body))
     return found

@@ -101,10 +101,10 @@ def test_lines_that_cannot_be_read_are_named() -> None:
 
 def test_pods_with_the_map_of_their_owner_do_not_count_again() -> None:
     """One StatefulSet with a pod is one map."""
-    from fourleaf.model.device_maps.stated import stated_maps
+    from fourleaf.model.device_maps.map_annotations import annotated_maps
 
     owner = stateful_set(DOCUMENTED, 1)
     pod = holder("web-0", f"{AKS}0", "0,1", lines=DOCUMENTED)
     reference = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web"}
     pod["metadata"]["ownerReferences"] = [{**reference, "controller": True}]
-    assert [one.manifest.kind for one in stated_maps(inventory(owner, pod))] == ["StatefulSet"]
+    assert [one.manifest.kind for one in annotated_maps(inventory(owner, pod))] == ["StatefulSet"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Phantom, Plan
 from fourleaf.model.resources import Resources
-from fourleaf.model.scores.company import Company
 from fourleaf.model.scores.decision import DecidedBy, Decision, decide
+from fourleaf.model.scores.other_places import OtherPlaces
 from fourleaf.model.scores.terms import TermScores
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.small import fabric, gang, plan, seats, snapshot
@@ -19,7 +19,7 @@ def between(world: Snapshot, one: Gang, places: tuple[str, str], made: Plan | No
     """What decides that `one` is on the first node and not on the second."""
     scorer = TermScores(world)
     here, there = (scorer.score(one, seats(one, [name])) for name in places)
-    return decide(here, there, None if made is None else Company(world, made))
+    return decide(here, there, None if made is None else OtherPlaces(world, made))
 
 
 def test_the_term_that_favours_it_most() -> None:
@@ -77,7 +77,7 @@ def test_an_uplink_that_others_fill() -> None:
     """Two gangs across `a` and `b` would ask 200 of an uplink of 100."""
     one, other = gang("g", 4, bandwidth=50), gang("h", 4, bandwidth=50)
     world = snapshot(fabric([[4, 4, 4, 4]], uplink=100), one, other)
-    company = Company(world, plan(world, {"h": ["a0", "a1", "b0", "b1"]}))
+    others = OtherPlaces(world, plan(world, {"h": ["a0", "a1", "b0", "b1"]}))
     there = seats(one, ["a2", "a3", "b2", "b3"])
-    assert company.takers(one, there) == (GangKey("ml", "h"),)
-    assert company.takers(one, seats(one, ["c0", "c1", "d0", "d1"])) == ()
+    assert others.takers(one, there) == (GangKey("ml", "h"),)
+    assert others.takers(one, seats(one, ["c0", "c1", "d0", "d1"])) == ()

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from fourleaf.model.topology import PRESETS
+from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.description import Position
 from fourleaf.model.topology_import.host_names import match_names
-from fourleaf.model.topology_import.known import KnownNode
 from fourleaf.model.topology_import.labels import (
     WRITABLE,
     difference,
@@ -94,10 +94,10 @@ def test_values_are_fit_for_labels_and_stay_apart(name: str) -> None:
 def test_only_nodes_that_differ_change() -> None:
     """One is right, one is wrong, one is not described and keeps what it has."""
     nodes = [
-        KnownNode("n1", {LEAF: "l1", SPINE: "s1", "other": "x"}),
-        KnownNode("n2", {LEAF: "l9"}),
-        KnownNode("n3", {LEAF: "l3"}),
-        KnownNode("n4", {}),
+        ClusterNode("n1", {LEAF: "l1", SPINE: "s1", "other": "x"}),
+        ClusterNode("n2", {LEAF: "l9"}),
+        ClusterNode("n3", {LEAF: "l3"}),
+        ClusterNode("n4", {}),
     ]
     diff = difference(nodes, wanted_labels(PLACES, PLAIN), PLAIN)
     assert [(one.node.name, dict(one.labels)) for one in diff.changes] == [
@@ -109,8 +109,8 @@ def test_only_nodes_that_differ_change() -> None:
 def test_prune_removes_labels_of_the_preset_and_no_others() -> None:
     """From nodes that the source does not name, and levels that it does not have."""
     nodes = [
-        KnownNode("n1", {LEAF: "l1", SPINE: "old", "other": "x"}),
-        KnownNode("n3", {LEAF: "l3", "fabric.topograph.run/tier-0": "keep"}),
+        ClusterNode("n1", {LEAF: "l1", SPINE: "old", "other": "x"}),
+        ClusterNode("n3", {LEAF: "l3", "fabric.topograph.run/tier-0": "keep"}),
     ]
     wanted = {"n1": {LEAF: "l1"}}
     assert difference(nodes, wanted, PLAIN).changes == ()

@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.ledger.formats.codec import gang_body, page_body
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE, page_name
 from fourleaf.k8s_bridge.ledger.pods import pod_seen
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
-from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.gang import GangKey
 from tests.simulation.jobs import TEAM, Job
 from tests.simulation.laws import rest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fourleaf.simulator.books import GpuSeconds
+from fourleaf.simulator.gpu_seconds import GpuSeconds
 from fourleaf.simulator.measures.quantiles import quantile
 from fourleaf.simulator.measures.summary import summarise
 from fourleaf.simulator.measures.tables import duration, tables

@@ -10,6 +10,7 @@ from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import Law, validate
+from fourleaf.simulator.fabric_shape import Shape
 from fourleaf.simulator.gangs import gang_of
 from fourleaf.simulator.plan_check import OF_SCORES
 from fourleaf.simulator.policies.buddy import Buddy
@@ -18,7 +19,6 @@ from fourleaf.simulator.policies.first_fit import FirstFitPolicy
 from fourleaf.simulator.policies.greedy import Greedy
 from fourleaf.simulator.policies.protocol import Policy
 from fourleaf.simulator.policies.spread import Spread
-from fourleaf.simulator.shape import Shape
 from tests.instances import random_snapshot
 from tests.simulator.made import job, leaves
 from tests.small import with_bound

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.solve.instances import snapshots
 from fourleaf.model.plan import PlanStatus
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.simulator.shape import Shape
+from fourleaf.simulator.fabric_shape import Shape
 from fourleaf.solver.batch.solve import solve
 from fourleaf.solver.cpsat import dominance
 from fourleaf.solver.cpsat.program import Program

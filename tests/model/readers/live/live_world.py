@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fourleaf.model.config.spec import SchedulerConfig
-from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.readers import InputReading, Source, read
 from fourleaf.model.readers.dra.holders import STANDS_IN
 from fourleaf.model.readers.live import LiveReader, LiveReading

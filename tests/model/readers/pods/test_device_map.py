@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.model.devices.held import DEVICES as GRANTED
+from fourleaf.model.devices.held_devices import DEVICES as GRANTED
 from fourleaf.model.readers import InputReading
 from fourleaf.model.readers.pods.device_map import Claimant, Pin, lines_of, map_text, parse_map
 from fourleaf.model.reasons.kinds import ReasonKind

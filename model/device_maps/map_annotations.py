@@ -22,7 +22,7 @@ TEMPLATE = "spec.template."
 
 
 @dataclass(frozen=True, slots=True)
-class StatedMap:
+class AnnotatedMap:
     """A map as it stands on an object.
 
     `prefix` is where the metadata stands, `metadata` or that of the pod template. `pods` is
@@ -42,7 +42,7 @@ class StatedMap:
         return self.prefix + field_of(DEVICE_MAP)
 
 
-def stated_maps(inventory: Inventory) -> list[StatedMap]:
+def annotated_maps(inventory: Inventory) -> list[AnnotatedMap]:
     """All maps of the input. Pods that have theirs from an owner in the input do not count."""
     owners = Owners(inventory)
     found = []
@@ -55,9 +55,9 @@ def stated_maps(inventory: Inventory) -> list[StatedMap]:
     return found
 
 
-def _stated(manifest: Manifest, prefix: str, text: str) -> StatedMap:
+def _stated(manifest: Manifest, prefix: str, text: str) -> AnnotatedMap:
     pins, bad = parse_map(text)
-    return StatedMap(manifest, prefix, text, pins, bad, _pods(manifest))
+    return AnnotatedMap(manifest, prefix, text, pins, bad, _pods(manifest))
 
 
 def _texts(manifest: Manifest) -> Iterator[tuple[str, str]]:

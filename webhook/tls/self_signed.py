@@ -12,11 +12,11 @@ from fourleaf.k8s_bridge.cluster.kinds import SECRETS
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.webhook.metrics import WebhookMetrics
+from fourleaf.webhook.tls.authority_state import AuthorityState, Lifetimes, advanced, begun
 from fourleaf.webhook.tls.bundles import Bundles, Overtaken
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.pair import BrokenPair
 from fourleaf.webhook.tls.secret import from_secret, to_secret
-from fourleaf.webhook.tls.vault import Lifetimes, Vault, advanced, begun
 
 LOOK_SECONDS = 15.0
 """Seconds between two looks at the Secret and the configurations."""
@@ -84,7 +84,7 @@ class SelfSigned:
             return
         raise Conflict("other replicas were faster every time", 409, "Conflict")
 
-    async def _agreed(self) -> Vault:
+    async def _agreed(self) -> AuthorityState:
         """The vault of the Secret, moved on where that is due. Raises `Conflict`."""
         target = Target(self._place.namespace, self._place.secret)
         now, hosts, lives = self._clock.wall(), self._place.hosts, self._lives
@@ -96,7 +96,7 @@ class SelfSigned:
             await self._cluster.create(SECRETS, self._place.namespace, made)
             _log.info("authority_made", generation=vault.generation)
             return vault
-        found: Vault | None = None
+        found: AuthorityState | None = None
         try:
             found = from_secret(body)
             in_place = await self._bundles.hold(found.bundle, found.generation)

@@ -8,7 +8,7 @@ from fourleaf.model.topology_import.description import Description, DescriptionF
 from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
 from fourleaf.model.topology_import.hostlist import BadHostlist, expand
 from fourleaf.model.topology_import.layers import Layers
-from fourleaf.model.topology_import.stands import Stands
+from fourleaf.model.topology_import.leaf_members import LeafMembers
 from fourleaf.model.topology_import.switch_groups import in_circle
 from fourleaf.model.topology_import.text import MAX_NODES, Text
 
@@ -71,7 +71,7 @@ class Tree:
             advice = "Give the file that lists the nodes of each leaf switch."
             self.text.error(0, "", None, "names no node", advice)
         self.text.stop_on_errors()
-        stands = Stands()
+        stands = LeafMembers()
         for switch, nodes in self.nodes.items():
             for node in nodes:
                 stands.add(node, self._named(switch))

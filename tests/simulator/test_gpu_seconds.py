@@ -2,7 +2,7 @@
 
 import pytest
 
-from fourleaf.simulator.books import GpuSeconds, GpuSecondsBooks
+from fourleaf.simulator.gpu_seconds import GpuSeconds, GpuSecondsBooks
 
 
 def test_every_gpu_second_is_in_one_book() -> None:

@@ -32,7 +32,7 @@ class Lifetimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Vault:
+class AuthorityState:
     """The authority that issues, what it issued, and the authorities before and after it.
 
     `generation` counts the changes of the bundle. `since` is when the last step was made, in
@@ -53,16 +53,16 @@ class Vault:
         return self.authority.certificate + more + self.former
 
 
-def begun(now: float, hosts: Sequence[str], lives: Lifetimes, generation: int) -> Vault:
+def begun(now: float, hosts: Sequence[str], lives: Lifetimes, generation: int) -> AuthorityState:
     """A vault with an authority that nobody trusts yet."""
     authority = new_authority(now, lives.authority)
     pair = issued(authority, hosts, now, lives.serving)
-    return Vault(generation, authority, pair, now)
+    return AuthorityState(generation, authority, pair, now)
 
 
 def advanced(
-    vault: Vault, now: float, hosts: Sequence[str], lives: Lifetimes, *, in_place: bool
-) -> Vault:
+    vault: AuthorityState, now: float, hosts: Sequence[str], lives: Lifetimes, *, in_place: bool
+) -> AuthorityState:
     """The vault as it should be at `now`; `in_place`: its bundle is what is trusted.
 
     Raises `BrokenPair` where what it holds cannot be read.
@@ -77,13 +77,13 @@ def advanced(
 
 
 def _stepped(
-    vault: Vault, now: float, hosts: Sequence[str], lives: Lifetimes, in_place: bool
-) -> Vault:
+    vault: AuthorityState, now: float, hosts: Sequence[str], lives: Lifetimes, in_place: bool
+) -> AuthorityState:
     issuing = Pair(vault.authority.certificate, b"")
     if vault.following is not None:
         if not in_place or now - vault.since < lives.settle:
             return vault
-        return Vault(
+        return AuthorityState(
             vault.generation,
             vault.following,
             issued(vault.following, hosts, now, lives.serving),
@@ -106,7 +106,7 @@ def _is_due(pair: Pair, now: float, lifetime: float) -> bool:
     return pair.not_after - now <= lifetime / 3
 
 
-def _hosts_served(vault: Vault, now: float) -> frozenset[str] | None:
+def _hosts_served(vault: AuthorityState, now: float) -> frozenset[str] | None:
     """The hosts of the serving certificate, None where it cannot serve."""
     try:
         context_of(vault.serving, now)

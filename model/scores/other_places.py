@@ -18,7 +18,7 @@ from fourleaf.model.validator.recompute import NOTHING
 from fourleaf.model.validator.seats import seat_breaches
 
 
-class Company:
+class OtherPlaces:
     """All gangs of a plan on their places."""
 
     def __init__(self, snapshot: Snapshot, plan: Plan, extensions: Extensions = NOTHING) -> None:

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Self
 
-from fourleaf.dashboard.world.records import events_of, records_of
-from fourleaf.dashboard.world.sight import History, Sight
+from fourleaf.dashboard.sources.lease_records import events_of, records_of
+from fourleaf.dashboard.sources.source import ClusterMoment, History
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
@@ -23,7 +23,7 @@ from fourleaf.model.readers.overlay import read_beside, without_idle_owners
 from fourleaf.model.snapshot import Snapshot
 
 
-class LiveWorld:
+class LiveSource:
     """What `cluster` holds, kept up with while the context is open.
 
     `namespace` holds the scheduler's Leases, `config_namespace` its ConfigMap.
@@ -74,10 +74,10 @@ class LiveWorld:
             kind.plural for kind, one in health.items() if not one.ready(now, STALE_SECONDS)
         )
 
-    def sight(self) -> Sight:
+    def moment(self) -> ClusterMoment:
         """The cluster as it is known now."""
         reading = self._cache.reading()
-        return Sight(
+        return ClusterMoment(
             self._version,
             reading.snapshot,
             reading.problems,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fourleaf.agent.readers.choice import AutoReader, SourceName, reader_for
 from fourleaf.agent.readers.from_file import FileReader
 from fourleaf.agent.readers.nvml import NvmlReader
+from fourleaf.agent.readers.select_reader import AutoReader, SourceName, reader_for
 from fourleaf.agent.readings import Reading
 from tests.agent.made import failure, reading
 

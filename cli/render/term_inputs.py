@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.model.scores.raw import ALIGNMENT, COMFORT, HISTORY, UTILIZATION, Raw
+from fourleaf.model.scores.term_inputs import ALIGNMENT, COMFORT, HISTORY, UTILIZATION, Raw
 from fourleaf.model.validator.recompute import BANDWIDTH
 
 PLAIN = {"cpu": "CPU", "memory": "memory", "pods": "pod slots"}

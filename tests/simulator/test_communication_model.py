@@ -1,7 +1,7 @@
 """The communication model, worked out by hand."""
 
 from fourleaf.model.gang import GangKey
-from fourleaf.simulator.ring import RingNetwork, hops, slowdown
+from fourleaf.simulator.communication_model import RingNetwork, hops, slowdown
 from tests.simulator.made import leaves
 
 A, B = GangKey("trace", "a"), GangKey("trace", "b")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fourleaf.agent.memory import carried_over
+from fourleaf.agent.last_known_devices import carried_over
 from fourleaf.model.crds.node_status import Gpu
 from tests.agent.made import failure, gpus, reading
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from fourleaf.webhook.tls.authority_state import AuthorityState, Lifetimes, advanced, begun
 from fourleaf.webhook.tls.issue import hosts_of, is_issued_by
 from fourleaf.webhook.tls.pair import BrokenPair
 from fourleaf.webhook.tls.secret import from_secret, to_secret
-from fourleaf.webhook.tls.vault import Lifetimes, Vault, advanced, begun
 from tests.webhook.tls.made import DAY, HOSTS, START
 
 LIVES = Lifetimes(authority=30 * DAY, serving=3 * DAY, settle=60, overlap=3600)
 
 
-def at(vault: Vault, now: float, *, in_place: bool = True) -> Vault:
+def at(vault: AuthorityState, now: float, *, in_place: bool = True) -> AuthorityState:
     """The vault as it should be so many seconds after its start."""
     return advanced(vault, START + now, HOSTS, LIVES, in_place=in_place)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fourleaf.agent.pci import address
 from fourleaf.agent.readers.nvml.calls import Nvml
-from fourleaf.agent.readers.nvml.rates import rate
+from fourleaf.agent.readers.nvml.nvlink_rates import rate
 from fourleaf.model.crds.node_status import Link
 
 

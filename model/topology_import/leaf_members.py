@@ -5,7 +5,7 @@ from __future__ import annotations
 from fourleaf.model.topology_import.findings import Finding, FindingKind, finding
 
 
-class Stands:
+class LeafMembers:
     """Nodes by leaf. A node under two leaves has no place; one named twice counts once."""
 
     def __init__(self) -> None:

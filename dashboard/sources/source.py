@@ -17,7 +17,7 @@ Stands = Callable[[Container[str], bool], Sequence[StandingGang]]
 
 
 @dataclass(frozen=True)
-class Sight:
+class ClusterMoment:
     """What there is. `version` grows with every look that may differ from the one before.
 
     `pods` are the objects by namespace and name. `stands` answers `standing`. `unsynced` names
@@ -48,7 +48,7 @@ class LeaseRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class RecordedEvent:
     """An event about a pod of a gang. `at` as the API wrote it; `count` in its series."""
 
     at: str
@@ -64,11 +64,11 @@ class History:
     """What is recorded of a gang. `unknown` says what could not be read, and why."""
 
     records: tuple[LeaseRecord, ...] = ()
-    happenings: tuple[Happening, ...] = ()
+    happenings: tuple[RecordedEvent, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
-class World(Protocol):
+class ClusterSource(Protocol):
     """Whoever shows a cluster. Nothing here changes one."""
 
     @property
@@ -83,7 +83,7 @@ class World(Protocol):
     def unsynced(self) -> tuple[str, ...]:
         """Kinds that are not completely known."""
 
-    def sight(self) -> Sight:
+    def moment(self) -> ClusterMoment:
         """The cluster as it is known now."""
 
     async def synced(self) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import orjson
 
-from fourleaf.cli.demo.twin import GPUS, LEAF_SIZE, Twin, ended
+from fourleaf.cli.demo.cluster import GPUS, LEAF_SIZE, Twin, ended
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.names import CONTENT, GANG, PAGE, RECORD
-from fourleaf.model.devices.held import DEVICES
+from fourleaf.model.devices.held_devices import DEVICES
 
 
 def breaches(twin: Twin) -> list[str]:

@@ -1,6 +1,6 @@
 """Sizes of leaves, and the fabric made of them."""
 
-from fourleaf.simulator.shape import Shape, tiled
+from fourleaf.simulator.fabric_shape import Shape, tiled
 
 
 def test_tiles_end_at_the_node() -> None:

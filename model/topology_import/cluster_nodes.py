@@ -10,7 +10,7 @@ _GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 @dataclass(frozen=True)
-class KnownNode:
+class ClusterNode:
     """A node: its name, labels, identity, and whether it offers GPUs."""
 
     name: str
@@ -19,7 +19,7 @@ class KnownNode:
     has_gpus: bool = True
 
     @classmethod
-    def of(cls, body: Mapping[str, Any]) -> KnownNode:
+    def of(cls, body: Mapping[str, Any]) -> ClusterNode:
         """The node of a manifest or an answer; labels that are no text are left out."""
         metadata = _mapping(body.get("metadata"))
         status = _mapping(body.get("status"))

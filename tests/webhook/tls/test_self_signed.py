@@ -19,12 +19,12 @@ from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.names import NAME
 from fourleaf.webhook.names import SECRET as KEPT
 from fourleaf.webhook.serve import STALE_SECONDS
+from fourleaf.webhook.tls.authority_state import Lifetimes
 from fourleaf.webhook.tls.bundles import GENERATION
 from fourleaf.webhook.tls.certificate import Certificate
 from fourleaf.webhook.tls.issue import is_issued_by
 from fourleaf.webhook.tls.pair import Pair
-from fourleaf.webhook.tls.selfsigned import SecretPlace, SelfSigned
-from fourleaf.webhook.tls.vault import Lifetimes
+from fourleaf.webhook.tls.self_signed import SecretPlace, SelfSigned
 from tests.webhook.tls.made import DAY, HOSTS, SetClock
 
 KINDS = {one.name: one for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)}

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from fourleaf.agent import check
-from fourleaf.agent.check import Beat, Seen, line_of, metrics_of, seen_in
+from fourleaf.agent import check_service
+from fourleaf.agent.check_service import Beat, Seen, line_of, metrics_of, seen_in
 from tests.controlplane.processes import free_ports
 from tests.controlplane.waiting import eventually
 
@@ -68,7 +68,7 @@ def test_metrics_escape_what_stands_in_labels() -> None:
 
 def test_it_needs_the_standard_library_alone() -> None:
     """Its image holds this one file."""
-    tree = ast.parse(Path(check.__file__).read_text())
+    tree = ast.parse(Path(check_service.__file__).read_text())
     named = [
         name
         for node in ast.walk(tree)
@@ -96,7 +96,7 @@ def test_the_program_runs_alone_and_ends_when_told(tmp_path: Path) -> None:
     log = tmp_path / "check.log"
     with log.open("w") as out:
         # -I: neither this folder nor installed packages are at hand.
-        command = [sys.executable, "-I", "-S", check.__file__]
+        command = [sys.executable, "-I", "-S", check_service.__file__]
         process = subprocess.Popen(command, env=said, stdout=out)
         try:
             eventually(lambda: _get(port, "/healthz") == (200, "ok\n"), "it is healthy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fourleaf.dashboard.world.sight import Body, Happening, LeaseRecord
+from fourleaf.dashboard.sources.source import Body, LeaseRecord, RecordedEvent
 from fourleaf.k8s_bridge.ledger.formats.codec import BadRecord, read_gang, read_page
 from fourleaf.k8s_bridge.ledger.names import GANG, PAGE, RECORD
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -50,7 +50,9 @@ def _nodes(members: Sequence[Member]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(member.node for member in members))
 
 
-def events_of(gang: GangKey, pods: Sequence[str], events: Iterable[Body]) -> tuple[Happening, ...]:
+def events_of(
+    gang: GangKey, pods: Sequence[str], events: Iterable[Body]
+) -> tuple[RecordedEvent, ...]:
     """What happened to `pods` of `gang`, the newest first."""
     names = frozenset(pods)
     found = [
@@ -63,7 +65,7 @@ def events_of(gang: GangKey, pods: Sequence[str], events: Iterable[Body]) -> tup
     return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MOST_EVENTS])
 
 
-def _happening(body: Body) -> Happening:
+def _happening(body: Body) -> RecordedEvent:
     series = body.get("series") or {}
     about = body.get("regarding") or body.get("involvedObject") or {}
     moments = (
@@ -72,7 +74,7 @@ def _happening(body: Body) -> Happening:
         body.get("eventTime"),
         body["metadata"].get("creationTimestamp"),
     )
-    return Happening(
+    return RecordedEvent(
         at=str(next((one for one in moments if one), "")),
         reason=str(body.get("reason") or ""),
         note=str(body.get("note") or body.get("message") or ""),

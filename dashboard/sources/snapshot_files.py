@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from fourleaf.dashboard.world.records import events_of, records_of
-from fourleaf.dashboard.world.sight import Body, History, Sight
+from fourleaf.dashboard.sources.lease_records import events_of, records_of
+from fourleaf.dashboard.sources.source import Body, ClusterMoment, History
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import BadInput, Problem, Severity
 from fourleaf.model.readers import Source, read
@@ -17,7 +17,7 @@ from fourleaf.model.readers.text.sources import documents
 from fourleaf.model.snapshot import Snapshot
 
 
-class FileWorld:
+class FileSource:
     """What `sources` hold; it never changes. Raises `BadInput` where that is no cluster."""
 
     live = False
@@ -30,11 +30,13 @@ class FileWorld:
             advice = "Name a file that `fourleaf snapshot` wrote, or one with nodes in it."
             raise BadInput([Problem(Severity.ERROR, name, "Node", "", "", "holds no node", advice)])
         self._objects = tuple(_objects(sources))
-        self._sight = Sight(1, reading.snapshot, reading.problems, reading.pods, reading.standing)
+        self._moment = ClusterMoment(
+            1, reading.snapshot, reading.problems, reading.pods, reading.standing
+        )
 
-    def sight(self) -> Sight:
+    def moment(self) -> ClusterMoment:
         """What the files hold."""
-        return self._sight
+        return self._moment
 
     async def synced(self) -> None:
         """Return at once: nothing more will ever be known."""
@@ -46,7 +48,7 @@ class FileWorld:
     def beside(self, given: Sequence[Source]) -> Snapshot:
         """What there would be to plan with `given` on top. Raises `BadInput`."""
         return read_beside(
-            self.name, [dict(one) for one in self._objects], given, self._sight.snapshot.now
+            self.name, [dict(one) for one in self._objects], given, self._moment.snapshot.now
         ).snapshot
 
     async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
