@@ -24,7 +24,7 @@ def conditions(
 ) -> list[Condition]:
     """`Ready`: the inventory can be relied on. `DevicesMatch`: what runs is what was granted.
 
-    None for `mismatches` means that nobody could compare. `before` are the conditions that stand;
+    None for `mismatches`: comparing was not possible. `before` are the conditions that stand;
     one whose status stays keeps its time. `now` in seconds since the epoch.
     """
     made = [_ready(reading, faults), _match(mismatches)]

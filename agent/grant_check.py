@@ -23,7 +23,7 @@ class Mismatch:
 
     def __str__(self) -> str:
         who = f"pod {self.pod}" if self.pod else f"a pod that is gone (UID {self.uid})"
-        whose = f"pod {' and '.join(self.granted_to)}" if self.granted_to else "nobody"
+        whose = f"pod {' and '.join(self.granted_to)}" if self.granted_to else "no pod"
         return f"device {self.gpu}: {who} runs on it, and it is granted to {whose}"
 
 

@@ -22,7 +22,7 @@ _ENDED = ("Succeeded", "Failed")
 
 @dataclass(frozen=True, slots=True)
 class PodOnNode:
-    """A pod of the node. `picked`: somebody else than the scheduler may pick its devices."""
+    """A pod of the node. `picked`: not only the scheduler may pick its devices."""
 
     target: Target
     devices: frozenset[int] = frozenset()

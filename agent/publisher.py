@@ -33,7 +33,7 @@ class Publisher:
 
     Processes come and go, so a change of them alone is written at most once in a while; what
     memory they use counts for nothing, and is as of the last write. What stands is read at the
-    start and now and then, since somebody else may have changed or deleted it.
+    start and now and then, since it may have been changed or deleted.
     """
 
     def __init__(

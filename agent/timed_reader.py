@@ -65,7 +65,7 @@ class PatientReader:
 
         def work() -> None:
             reading = self._attempt()
-            # The process may be ending, and nobody waits for this any more.
+            # The process may be ending, and this is not waited for any more.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, reading)
 

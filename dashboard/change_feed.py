@@ -30,8 +30,8 @@ Draw = Callable[[LeafCell, str], str]
 class ChangeFeed:
     """Looks at the map anew as the cluster changes, and sends the leaves that look different.
 
-    The first change after a pause is looked at without delay. Where nobody reads, there is a look
-    from time to time, so that whoever comes does not have to wait for all that has changed.
+    The first change after a pause is looked at without delay. Without readers there is a look
+    from time to time, so that a new reader does not have to wait for all that has changed.
 
     News: `fabric` says that leaves came or went, or that something else is not up to date, and the
     whole map is to be loaded; else `leaves` are those that look different, drawn.

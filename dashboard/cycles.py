@@ -85,7 +85,7 @@ class CyclesView(View):
     unknown: tuple[str, ...]
 
 
-NOBODY = CyclesView(
+NO_CYCLES = CyclesView(
     source="",
     leader=False,
     cycles=(),
@@ -99,14 +99,14 @@ class SchedulerCycles:
     def __init__(self, servers: Sequence[str], clock: Clock) -> None:
         self._servers = tuple(servers)
         self._clock = clock
-        self._known = NOBODY
+        self._known = NO_CYCLES
         self._at = float("-inf")
         self._lock = asyncio.Lock()
 
     async def look(self) -> CyclesView:
-        """What the leader tells; where none leads, whoever has cycles to tell of."""
+        """What the leader tells; where none leads, a replica that has cycles to tell of."""
         if not self._servers:
-            return NOBODY
+            return NO_CYCLES
         async with self._lock:
             if self._clock.monotonic() - self._at >= FRESH_SECONDS:
                 self._known = await self._asked()

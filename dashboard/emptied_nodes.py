@@ -30,7 +30,7 @@ async def emptying(moment: ClusterMoment, pool: SolverPool, nodes: Sequence[str]
 
 
 def afterwards(snapshot: Snapshot, gone: Emptied) -> Snapshot:
-    """`snapshot` once whoever finds another place stands there, and who starts over waits.
+    """`snapshot` once gangs with another place stand there, and those that start over wait.
 
     Gangs without another place stay in it where they are, and so do all where repair is off. Which
     devices a pod gets on its new node is not known.

@@ -12,7 +12,7 @@ MOST_BEHIND = 64
 RESYNC = b"event: resync\ndata: {}\n\n"
 BEAT = b": beat\n\n"
 BEAT_SECONDS = 15.0
-"""Seconds after which a reader to whom nothing was sent gets a beat, so that proxies stay."""
+"""Seconds after which an idle reader is sent a beat, so that proxies stay."""
 
 
 def _always() -> bool:
@@ -51,11 +51,11 @@ class Hub:
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody more may read."""
+        """Whether no more readers are let in."""
         return len(self._readers) >= MOST_READERS
 
     def need_room(self) -> None:
-        """Raise `FullError` where nobody more may read."""
+        """Raise `FullError` where no more readers are let in."""
         if self.is_full:
             raise FullError(f"{MOST_READERS} pages are open already")
 
@@ -74,7 +74,7 @@ class Hub:
         """`greeting`, then whatever is sent, until the hub closes or the reader goes.
 
         `still` says before each message whether the reader may read on. The place is taken with
-        the first step: whoever goes before that has none to give back.
+        the first step: a reader that leaves before that has none to give back.
         """
         if self.is_full:
             return

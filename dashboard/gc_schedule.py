@@ -1,4 +1,4 @@
-"""When garbage that refers to itself is searched for: while nobody looks.
+"""When garbage that refers to itself is searched for: while no page is open.
 
 A search through all objects of a large cluster takes a fifth of a second in which no page is
 answered. Python would begin one whenever there are a quarter more objects than after the last.
@@ -19,14 +19,14 @@ NEVER = 2**31 - 1
 SHORTEST_PAUSE_SECONDS = 300.0
 """Seconds between two searches."""
 LONGEST_PAUSE_SECONDS = 3600.0
-"""Seconds after which one comes although somebody looks: garbage is bounded too."""
+"""Seconds after which one comes although pages are open: garbage is bounded too."""
 POLL_SECONDS = 5.0
-"""Seconds between two questions whether somebody looks."""
+"""Seconds between two questions whether pages are open."""
 
 
 @asynccontextmanager
 async def collecting_while(idle: Callable[[], bool], clock: Clock) -> AsyncIterator[None]:
-    """While open, search through all objects only where `idle` says that nobody looks."""
+    """While open, search through all objects only where `idle` says that no page is open."""
     usual = gc.get_threshold()
     gc.set_threshold(usual[0], usual[1], NEVER)
     work = asyncio.create_task(_collect(idle, clock))

@@ -10,7 +10,7 @@ from fourleaf.model.plan import Plan
 
 
 class QueuePlans:
-    """Plans each version of the cluster once; whoever asks meanwhile waits for the same answer."""
+    """Plans each version of the cluster once; requests meanwhile wait for the same answer."""
 
     def __init__(self, pool: SolverPool) -> None:
         self._pool = pool
@@ -29,7 +29,7 @@ class QueuePlans:
             task = self._task = asyncio.create_task(self._pool.plan(moment.snapshot))
             task.add_done_callback(_heard)
             self._version = moment.version
-        # Whoever goes away does not take the answer from the others.
+        # A caller that goes away does not take the answer from the others.
         return await asyncio.shield(task)
 
     async def close(self) -> None:
@@ -48,6 +48,6 @@ class QueuePlans:
 
 
 def _heard(task: asyncio.Task[Plan]) -> None:
-    """Take note of a failure of which nobody waits to hear any more."""
+    """Log a failure that is not waited for any more."""
     if not task.cancelled():
         task.exception()

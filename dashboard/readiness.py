@@ -28,10 +28,10 @@ class Readiness:
         return unsynced if unsynced or self._shown else ("the first page",)
 
     async def run(self, show: Callable[[], Awaitable[None]]) -> None:
-        """Once everything is known, `show` pages to nobody."""
+        """Once everything is known, draw pages with `show` and throw them away."""
         try:
             await self._source.synced()
             await show()
-        except Exception:  # noqa: BLE001 - whoever asks for a page hears what is wrong with it
+        except Exception:  # noqa: BLE001 - a request for the page hears what is wrong with it
             _log.exception("first_page_failed")
         self._shown = True

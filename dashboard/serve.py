@@ -20,7 +20,7 @@ from fourleaf.dashboard.solver_pool import SolverPool
 from fourleaf.dashboard.sources.live_cluster import LiveSource
 from fourleaf.dashboard.sources.source import ClusterSource
 from fourleaf.dashboard.start_times import StartTimes
-from fourleaf.dashboard.web.access import Access, Anybody
+from fourleaf.dashboard.web.access import Access, NoSecret
 from fourleaf.dashboard.web.app import application
 from fourleaf.dashboard.web.guard import LOOPBACK
 from fourleaf.dashboard.web.server import DashboardServer
@@ -30,7 +30,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 QUEUE = b"event: queue\ndata: {}\n\n"
 """Told when the expected starts are known."""
 FIRST = ("/", "/static/main.js")
-"""What is shown to nobody before the dashboard is ready."""
+"""What is not shown before the dashboard is ready."""
 
 _log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ class DashboardOptions:
 
     host: str = "127.0.0.1"
     port: int = 8090
-    access: Access = field(default_factory=Anybody)
+    access: Access = field(default_factory=NoSecret)
     servers: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
@@ -52,10 +52,10 @@ class DashboardOptions:
     def answers_to(self) -> frozenset[str] | None:
         """The names by which it may be asked for, None where any will do.
 
-        Where no secret is asked for, or whoever comes from this machine is believed, a page of
-        somebody else whose name was made to lead here could read everything.
+        Where no secret is asked for, or requests from this machine are believed, a page of
+        another site whose name was made to lead here could read everything.
         """
-        if isinstance(self.access, Anybody) or self.access.believes_this_machine:
+        if isinstance(self.access, NoSecret) or self.access.believes_this_machine:
             return frozenset({*LOOPBACK, self.host.lower(), *self.names})
         return frozenset({*LOOPBACK, *self.names}) if self.names else None
 

@@ -34,7 +34,7 @@ _log = structlog.get_logger(__name__)
 
 
 class StartTimes:
-    """Searches when somebody looks, and calls `found` when done.
+    """Searches while pages are open, and calls `found` when done.
 
     What was found and proven is not searched for again. Where a search failed or its time ran
     out, which a busy machine does to it, the next look at the same begins another, each after

@@ -121,7 +121,7 @@ async def tried(
 
 
 def without(snapshot: Snapshot, nodes: tuple[str, ...]) -> Snapshot:
-    """`snapshot`, in which nobody new may come to `nodes`; what runs there stays."""
+    """`snapshot`, in which no new pod may come to `nodes`; what runs there stays."""
     if not nodes:
         return snapshot
     shut = frozenset(nodes)
@@ -152,7 +152,7 @@ def weighted(snapshot: Snapshot, weights: Mapping[str, Decimal]) -> Snapshot:
 
 
 def need_terms(weights: Mapping[str, Decimal], extensions: Extensions) -> None:
-    """Raise `BadInput` for weights of terms that nobody brings."""
+    """Raise `BadInput` for weights of unknown terms."""
     advice = f"Use {', '.join(BUILT_IN_TERMS)}."
     message = "is a weight for a term that does not exist"
     problems = [

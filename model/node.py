@@ -23,9 +23,9 @@ class Node:
     """One host under a leaf switch.
 
     `allocatable` is what pods may take when the node is empty. `bandwidth` is the
-    node's network bandwidth in Mbit/s, `None` where nobody stated it.
+    node's network bandwidth in Mbit/s, `None` where it is not stated.
     `failure_permille` is the decayed failure rate of the node in thousandths. `held_back` says
-    why nobody may come here although the node is ready: its devices are not known for sure.
+    why no pod may come here although the node is ready: its devices are not known for sure.
     `device_names` are those that drivers give its devices, in the order of their numbers, where
     devices are claimed.
     """

@@ -99,7 +99,7 @@ class Plan:
     def gap(self) -> float | None:
         """The largest relative gap of all stages, rounded up to millionths; 0 is proven.
 
-        `None` for a greedy plan: nobody has looked for better ones.
+        `None` for a greedy plan: no better one was looked for.
         """
         if self.status is PlanStatus.GREEDY:
             return None

@@ -59,7 +59,7 @@ class Victim:
 
 @dataclass(frozen=True, slots=True)
 class PreemptionPlan(RelocationPlan):
-    """Whom to evict so that one gang may start, and where it then stands.
+    """Victims: what to evict so that one gang may start, and where it then stands.
 
     `placement` is `None`, and `reason` says why, where the gang would not fit even without
     all gangs that it may evict, or where nothing was found in time.

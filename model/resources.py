@@ -23,7 +23,7 @@ class Resources:
     except host ports, of which every node has one each.
 
     `wants` is what a pod demands of its GPUs beyond their number. `devices` are those of a node
-    that are free; None where all are that it has, or where nobody demands anything of them.
+    that are free; None where all are that it has, or where no pod demands anything of them.
     """
 
     gpus: int = 0
@@ -82,7 +82,7 @@ def free_devices(offer: Resources) -> FreeDevices:
 
 
 def given_back(free: Resources, request: Resources) -> Resources:
-    """`free` once somebody has given back `request`."""
+    """`free` once `request` has been given back."""
     return minus(free, _negative(request))
 
 

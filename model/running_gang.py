@@ -14,7 +14,7 @@ class RepairPolicy(StrEnum):
     `patch`: the lost members are placed anew, all others stay. `shift`: others may move too,
     within the spines where the gang stands. `move`: to any legal place. `wait`: nothing, until
     the nodes return. `restart`: what is left of the gang is evicted and starts over in the
-    queue. Where neither gang nor config says anything else, pods without an owner, which nobody
+    queue. Where neither gang nor config says anything else, pods without an owner, which nothing
     makes anew, are patched.
     """
 

@@ -19,11 +19,11 @@ DEFAULTS = SchedulerConfig()
 
 @dataclass(frozen=True, slots=True)
 class RunningPod:
-    """A pod that holds room on a node, ours or anybody's.
+    """A pod that holds room on a node, ours or not.
 
     `gang` is set where it belongs to one. `bandwidth` in Mbit/s is what its gang asked
     for on each node. `ends` is when it is expected to end, in seconds since the epoch, `None`
-    where nobody says. `devices` are the numbers of its devices, none where they are not known;
+    where not stated. `devices` are the numbers of its devices, none where they are not known;
     `claim` is the GpuClaim that it names, `resource_claims` the ResourceClaims that hold its
     devices.
     """
@@ -49,7 +49,7 @@ class RunningPod:
 class Snapshot:
     """Fabric, what runs, what waits, and the config. `now` in seconds since the epoch.
 
-    `standing` are the gangs of which members run, where somebody asks whether they may be
+    `standing` are the gangs of which members run, where it is asked whether they may be
     moved, repaired or evicted. Their live members are among `running`.
     """
 
@@ -78,9 +78,9 @@ class Snapshot:
 
     @cached_property
     def free(self) -> Mapping[str, Resources]:
-        """Node name -> what is left; an unschedulable node keeps what it has but takes nobody.
+        """Node name -> what is left; an unschedulable node keeps what it has but takes no pods.
 
-        Which devices are left stands there only where somebody has demands of them.
+        Which devices are left stands there only where a gang has demands of them.
         """
         used = self.used
         left: dict[str, Resources] = {}
@@ -122,7 +122,7 @@ class Snapshot:
         free = free_devices(self.fabric.nodes[name].allocatable)
         held = self.held.get(name, ())
         if name in self.used and self.used[name].gpus > len(held):
-            # Some pods there hold devices of which nobody knows the numbers.
+            # Some pods there hold devices of unknown numbers.
             return FreeDevices(free.layout, 0)
         return free.without(held)
 

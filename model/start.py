@@ -1,4 +1,4 @@
-"""When gangs that wait may be expected to start, if nobody new came."""
+"""When gangs that wait may be expected to start if no new gang came."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Start:
     """The earliest moment at which a waiting gang could start (docs/model.md, section 9).
 
     `at` is in seconds since the epoch, and `placement` the best place at that moment; both are
-    `None` where nobody can say. Then `hold` is what keeps the gang from being planned at all,
+    `None` where that is unknown. Then `hold` is what keeps the gang from being planned at all,
     or `waits_for` the fewest gangs without a known end that would have to go; none where even
     that would not do. `proven` is false where the time ran out before all was known.
     """

@@ -55,7 +55,7 @@ class SimulatedCluster:
         now: int,
         kept: Iterable[RunningPod] = (),
     ) -> Snapshot:
-        """Everything that a policy may know at `now`, `kept` seats as if somebody sat there."""
+        """Everything that a policy may know at `now`, `kept` seats as if they were taken."""
         running = (*self._pods.values(), *kept)
         return Snapshot(self.fabric, running, tuple(gangs), config, float(now))
 

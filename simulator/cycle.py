@@ -35,7 +35,7 @@ def cycle(world: ReplayState, policy: Policy) -> None:
 def _batch(world: ReplayState) -> list[Gang]:
     """The gangs worth asking about: all where room was freed, else those that are new.
 
-    Whoever was left waiting would be left again with no more room than before.
+    A gang that was left waiting would be left again with no more room than before.
     """
     if world.grew:
         return [entry.gang for entry in world.waiting.values()]

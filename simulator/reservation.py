@@ -1,6 +1,6 @@
 """Room kept for the first gang that has waited for long, as the scheduler keeps it.
 
-The place is the one where the gang can start first if nobody new comes. Nobody new comes there
+The place is the one where the gang can start first if no new gang comes. None comes there
 but gangs that end before; once it is free, the gang starts on it.
 """
 

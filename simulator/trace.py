@@ -57,7 +57,7 @@ class Job:
 class ResidentJob:
     """A job that runs when the replay begins: `seats` are (pod, node) in rank order.
 
-    Its duration is what is left of it; `FOREVER` where nobody knows.
+    Its duration is what is left of it; `FOREVER` where that is unknown.
     """
 
     job: Job
@@ -68,7 +68,7 @@ class ResidentJob:
 class Trace:
     """Jobs by arrival, and those that run before the first arrives.
 
-    `source` says in a line whose data it is and what was done to it. Where everybody arrives at
+    `source` says in a line whose data it is and what was done to it. Where all jobs arrive at
     once, `horizon` is for how many seconds figures are taken.
     """
 

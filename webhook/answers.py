@@ -12,7 +12,7 @@ from fourleaf.model.problems import PRINTED, Problem
 from fourleaf.webhook.review import API_VERSION, KIND
 
 MOST_WARNINGS = 8
-"""Warnings in one answer; what is beyond helps nobody."""
+"""Warnings in one answer; more would not help."""
 WARNING_WIDTH = 240
 
 Body = dict[str, Any]

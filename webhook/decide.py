@@ -1,4 +1,4 @@
-"""From a review to its answer: pure, and the same for everybody who asks again."""
+"""From a review to its answer: pure, and the same each time."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ Body = dict[str, Any]
 DEFAULTS = Spec()
 
 SCHEDULER_USER = "system:serviceaccount:kube-system:fourleaf-scheduler"
-"""Whom pods see as the scheduler where it is deployed as it ships."""
+"""The scheduler's account where it is deployed as it ships."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def address(listen: str, option: str = "--listen") -> tuple[str, int]:
 
 
 def taken(error: OSError, where: str, option: str = "--listen") -> BadInput:
-    """What to raise where nobody can listen at `where`."""
+    """What to raise where `where` cannot be listened at."""
     from fourleaf.model.problems import BadInput, Problem, Severity
 
     advice = f"Choose another address with {option} HOST:PORT."

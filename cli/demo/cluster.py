@@ -19,7 +19,7 @@ PRODUCTION = "production"
 
 @dataclass(frozen=True, slots=True)
 class DemoGang:
-    """A gang that somebody submits: `pods` pods of `gpus` GPUs each.
+    """A gang that is submitted: `pods` pods of `gpus` GPUs each.
 
     `leaf` ties it to one leaf; `late` of its pods are not there at first.
     """

@@ -1,4 +1,4 @@
-"""Puts the demo on: scheduler, cluster and story together, and somebody who looks at it."""
+"""Puts the demo on: scheduler, cluster and story together, and the screen that shows them."""
 
 from __future__ import annotations
 

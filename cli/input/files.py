@@ -62,7 +62,7 @@ def reading_of(
 
 
 def need_terms(config: SchedulerConfig, source: str, extensions: Extensions) -> None:
-    """Raise `BadInput` where `scoringWeights` names a term that nobody brings."""
+    """Raise `BadInput` where `scoringWeights` names an unknown term."""
     from fourleaf.model.config.spec import BUILT_IN_TERMS
     from fourleaf.model.extensions import unknown_weights
     from fourleaf.model.problems import BadInput, Problem, Severity

@@ -106,6 +106,6 @@ def planned(client: SolverClient, snapshot: Snapshot) -> Plan:
     """The plan for `snapshot`, with a word on the terminal where it takes long."""
     with Progress("loading the solver, then solving") as progress:
         # The time limit is for solving: on a busy machine, loading must not use it up. A child
-        # that hangs on loading must not keep anybody waiting either: then the limit runs.
+        # that hangs on loading must not keep the caller waiting either: then the limit runs.
         client.wait_until_ready(LOADING_SECONDS)
         return client.plan(snapshot, on_stage=progress.stage)

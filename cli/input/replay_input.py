@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fourleaf.simulator.trace import Sizes, Trace
 
 FABRIC_OF = {"kalos": "lingjun", "philly": "regular:1000", "openb": "openb"}
-"""Where a trace is replayed if nobody says."""
+"""The fabric of a replay that names none."""
 
 
 def need_one_of(given: Sequence[str], known: Sequence[str], option: str) -> None:

@@ -143,7 +143,7 @@ def _yaml(document: object) -> str:
     import yaml
 
     class MapDumper(yaml.SafeDumper):
-        """A dumper of its own, so that nobody else's changes."""
+        """A dumper of its own, so that no other changes."""
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
         style = "|" if "\n" in value else None

@@ -188,7 +188,7 @@ def _named(kind: Kind, body: Body) -> Body:
 
 
 async def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None:
-    """Write `text` where `stated` stands, only if nobody changed the object. Raises `BadInput`."""
+    """Write `text` where `stated` stands, only if the object has not changed. Raises `BadInput`."""
     from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import PODS
     from fourleaf.k8s_bridge.cluster.protocol import Target

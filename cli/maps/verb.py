@@ -217,7 +217,7 @@ def _after(scene: MapInput, stated: AnnotatedMap, fixed: Fixed) -> list[Problem]
 
 
 def _need_changeable(scene: MapInput, stated: AnnotatedMap) -> None:
-    """Raise `BadInput` for a Job: nobody may change the template of its pods."""
+    """Raise `BadInput` for a Job: the template of its pods cannot be changed."""
     from fourleaf.model.device_maps.map_annotations import TEMPLATE
     from fourleaf.model.problems import BadInput, Problem, Severity
 

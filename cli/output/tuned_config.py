@@ -15,7 +15,7 @@ KEY = "config.yaml"
 
 
 def config_map(verdict: StudyVerdict, settings: Settings, study: str) -> str:
-    """The manifest as YAML, read back by our own reader before anybody else sees it.
+    """The manifest as YAML, read back by our own reader before it is written.
 
     Raises `BadInput` where that reader would refuse it.
     """

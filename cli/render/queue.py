@@ -72,7 +72,7 @@ def start_text(start: Mapping[str, Any]) -> str:
 
 
 def _why_unknown(start: Mapping[str, Any]) -> str:
-    """What the start of a gang depends on that nobody can foresee; "" where it is known."""
+    """What the start of a gang depends on that cannot be foreseen; "" where it is known."""
     if start["seconds"] is not None or start["held"]:
         return ""
     names = start["waitsFor"]

@@ -50,7 +50,7 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
             yield from _section(title, f"{_count(len(keys), 'gang')} that {fate}")
             yield from (_indented(Text(str(key))) for key in keys)
     if answer.unowned:
-        facts = f"{_count(len(answer.unowned), 'pod')} without a controller: nobody makes them anew"
+        facts = f"{_count(len(answer.unowned), 'pod')} without a controller: they are not made anew"
         yield from _section("evicted for good", facts)
         yield _indented(Text(", ".join(answer.unowned)))
     if answer.others:
@@ -62,7 +62,7 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
     if not (answer.moves or plan.lost or plan.waits or plan.restarts):
         yield Text("no gang stands there")
     if not answer.enabled:
-        yield Text("repair.enabled is false in the config: the scheduler moves nobody", "yellow")
+        yield Text("repair.enabled is false in the config: the scheduler moves no gang", "yellow")
     yield Text()
     yield relocation_line(plan, answer.count, "proven fewest")
 

@@ -44,7 +44,7 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
 def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
     """What a scheduler says of itself."""
     holder = document["holder"]
-    role = "leads" if document["leader"] else f"stands by; {holder or 'nobody'} leads"
+    role = "leads" if document["leader"] else f"stands by; {holder or 'none'} leads"
     yield _line("scheduler", f"{document['identity']}, version {document['version']}: {role}")
     yield _line("epoch", str(document["epoch"]))
     ready = document["ready"]
@@ -84,7 +84,7 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
 
 def _leader(leader: Mapping[str, Any], now: float) -> tuple[str, str]:
     if not leader["holder"]:
-        return "nobody", "red"
+        return "none", "red"
     ago = now - datetime.fromisoformat(leader["renewed"]).timestamp()
     text = f"{leader['holder']}, epoch {leader['epoch']}, renewed {age(ago)} ago"
     return (text, "green") if leader["valid"] else (f"{text}: no longer valid", "red")

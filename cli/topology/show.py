@@ -124,7 +124,7 @@ def match_lines(match: Match) -> Iterator[RenderableType]:
             more = len(names) - MOST_NAMES_SHOWN
             tail = f" and {more} more" if more > 0 else ""
             yield Text(
-                f"{len(names)} {what} match nobody: {', '.join(names[:MOST_NAMES_SHOWN])}{tail}"
+                f"{len(names)} {what} have no match: {', '.join(names[:MOST_NAMES_SHOWN])}{tail}"
             )
 
 

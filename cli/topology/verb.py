@@ -190,7 +190,7 @@ def apply(
 
 
 def _confirm(many: int, yes: bool) -> None:
-    """Go on where somebody says yes; end with 2 where nobody can."""
+    """Go on after a yes; end with 2 where none can be given."""
     if yes:
         return
     if not sys.stdin.isatty():

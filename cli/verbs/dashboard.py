@@ -60,7 +60,7 @@ def dashboard(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Believe whom a trusted proxy names in this header, such as X-Forwarded-User.",
+            help="Believe the user in this header of a trusted proxy, such as X-Forwarded-User.",
         ),
     ] = None,
     trusted_proxy: Annotated[
@@ -91,10 +91,10 @@ def dashboard(
     access = _access(token_file, auth_header, trusted_proxy or ())
     from fourleaf.cli.cluster.connection import own_namespace
     from fourleaf.dashboard.serve import DashboardOptions, is_loopback
-    from fourleaf.dashboard.web.access import Anybody
+    from fourleaf.dashboard.web.access import NoSecret
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
 
-    if isinstance(access, Anybody) and not is_loopback(host):
+    if isinstance(access, NoSecret) and not is_loopback(host):
         raise typer.BadParameter(
             f"'{host}' can be reached from elsewhere: give --token-file or --auth-header too",
             param_hint="--listen",
@@ -112,7 +112,7 @@ def dashboard(
 
 
 def _access(token_file: Path | None, header: str | None, proxies: list[str] | tuple[()]) -> Access:
-    from fourleaf.dashboard.web.access import SHORTEST_TOKEN, Anybody, Proxied, Token
+    from fourleaf.dashboard.web.access import SHORTEST_TOKEN, NoSecret, Proxied, Token
 
     if token_file and header:
         raise typer.BadParameter("give one of the two", param_hint="--token-file or --auth-header")
@@ -127,7 +127,7 @@ def _access(token_file: Path | None, header: str | None, proxies: list[str] | tu
             )
         return Token(token_file)
     if not header:
-        return Anybody()
+        return NoSecret()
     try:
         networks = [ip_network(one) for one in proxies or TRUSTED]
     except ValueError as error:
@@ -173,7 +173,7 @@ async def _until_stopped(source: ClusterSource, options: DashboardOptions) -> No
 
 
 def _say(url: str) -> None:
-    """Print where pages are served, at once: whoever reads a pipe waits for it."""
+    """Print where pages are served, at once: the reader of a pipe waits for it."""
     from fourleaf.cli.output.console import write
 
     write(url)

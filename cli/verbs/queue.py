@@ -48,7 +48,7 @@ def queue(
     server: Server = None,
     output: Answer = OutputFormat.TABLE,
     start: Annotated[
-        bool, typer.Option("--start", help="Say when each could start, if nobody new came.")
+        bool, typer.Option("--start", help="Say when each could start if no new gang came.")
     ] = False,
     now: Now = None,
     watch: Watch = False,

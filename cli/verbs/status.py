@@ -129,7 +129,7 @@ async def _lease(cluster: Cluster, namespace: str) -> LeaderLease | None:
 
 
 async def _is_valid(cluster: Cluster, namespace: str, lease: LeaderLease) -> bool:
-    """Whether somebody holds the Lease.
+    """Whether the Lease is held.
 
     Where its times say no, the clocks of two machines may differ: then it is watched for as
     long as it holds, as candidates do, and is valid if it is renewed.

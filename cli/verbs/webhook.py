@@ -61,7 +61,7 @@ def webhook(
         list[str] | None,
         typer.Option(
             metavar="USER",
-            help="Whom the API server sees as the scheduler. Repeatable; without it, its "
+            help="The scheduler's user, as the API server sees it. Repeatable; without it, its "
             "ServiceAccount in kube-system.",
         ),
     ] = None,

@@ -69,7 +69,7 @@ class History:
 
 
 class ClusterSource(Protocol):
-    """Whoever shows a cluster. Nothing here changes one."""
+    """Shows a cluster, and never changes it."""
 
     @property
     def name(self) -> str:

@@ -21,7 +21,7 @@ MOST_BAR_PARTS = 16
 
 
 class Block(View):
-    """GPUs of a node side by side that one gang, another pod, or nobody holds."""
+    """GPUs of a node side by side that one gang holds, or another pod, or that are free."""
 
     gang: str
     gpus: int

@@ -155,7 +155,7 @@ def lifted(moment: ClusterMoment, key: GangKey) -> tuple[Snapshot, Gang] | None:
 
 
 def closed(snapshot: Snapshot, leaves: frozenset[str]) -> Snapshot:
-    """`snapshot`, of which nobody may use `leaves`."""
+    """`snapshot`, with `leaves` closed to all."""
     fabric = snapshot.fabric
     shut = tuple(
         replace(leaf, nodes=tuple(replace(node, cordoned=True) for node in leaf.nodes))

@@ -9,7 +9,7 @@ from fourleaf.model.node import Node
 from fourleaf.model.snapshot import RunningPod
 
 Holder = GangKey | str | None
-"""Who holds a GPU: a gang of ours, any other pod, or nobody."""
+"""Who holds a GPU: a gang of ours, any other pod, or none."""
 
 
 def held_by(node: Node, pods: Sequence[RunningPod]) -> list[Holder]:

@@ -13,7 +13,7 @@ MOST_PODS = 500
 
 
 class DeviceView(View):
-    """A device. `memory` in MiB, 0 where nobody says; `holder` is "" where it is free."""
+    """A device. `memory` in MiB, 0 where unknown; `holder` is "" where it is free."""
 
     number: int
     product: str

@@ -16,10 +16,10 @@ from fourleaf.solver.instance.gang_classes import gang_order
 
 
 class StartView(View):
-    """When a gang could start if nobody new came.
+    """When a gang could start if no new one came.
 
     `state`: `expected` (then `seconds` from now, `proven` or not), `waits` (for `waitsFor`,
-    whose end nobody knows), `held` (not planned at all), `unknown` (looked for in vain),
+    whose end is unknown), `held` (not planned at all), `unknown` (looked for in vain),
     `searching`, or `later` (too far back in the queue to be looked at).
     """
 
@@ -30,7 +30,7 @@ class StartView(View):
 
 
 class QueueEntry(View):
-    """A gang that waits. `since` in seconds since the epoch; `reason` is "" where nobody said."""
+    """A gang that waits. `since` in seconds since the epoch; `reason` is "" where there is none."""
 
     position: int
     namespace: str

@@ -1,4 +1,4 @@
-"""Who may look: everybody on this machine, who knows the token, or whom a proxy vouches for."""
+"""Who may look: users of this machine, holders of the token, or users that a proxy vouches for."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ class Access(Protocol):
 
     @property
     def believes_this_machine(self) -> bool:
-        """Whether whoever comes from this machine may look without a secret."""
+        """Whether requests from this machine may look without a secret."""
 
     def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:
-        """Name whoever asks, "" where nobody says; None for those who may not look."""
+        """Name the user who asks, "" where unknown; None for those who may not look."""
 
 
-class Anybody:
-    """Lets everybody look; for addresses that only this machine can reach."""
+class NoSecret:
+    """Lets all requests through; for addresses that only this machine can reach."""
 
     asks = False
     believes_this_machine = True
 
     def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:  # noqa: ARG002
-        """Nobody in particular."""
+        """No name: all are alike."""
         return ""
 
 
 class Proxied:
-    """Believes `header` of the proxies in `networks`, and nobody else."""
+    """Believes `header` of the proxies in `networks`, and of no others."""
 
     asks = False
 
@@ -65,7 +65,7 @@ class Proxied:
         return any(network.is_loopback for network in self._networks)
 
     def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:  # noqa: ARG002
-        """Whom the proxy names."""
+        """The user that the proxy names."""
         try:
             address = ip_address(peer)
         except ValueError:
@@ -88,7 +88,7 @@ class Token:
         self._file = file
 
     def user(self, peer: str, headers: Headers, cookie: str, now: float) -> str | None:  # noqa: ARG002
-        """Whoever has the token or a session."""
+        """A user with the token or a session."""
         token = self._token()
         if token is None:
             return None

@@ -20,7 +20,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 MOST_BODY_BYTES = 1024 * 1024
 """Bytes of a request's body."""
 OPEN = ("/healthz", "/readyz", "/login", "/static/")
-"""What may be asked for by anybody."""
+"""What may be asked for without a secret."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _HEADERS = {
@@ -177,7 +177,7 @@ def _is_own(headers: Mapping[str, str]) -> bool:
 def _is_embedded(headers: Mapping[str, str]) -> bool:
     """Whether a page of another site asks: for a picture, a script, a frame, by fetch.
 
-    A link that somebody follows to us is none of these.
+    A link that a user follows to us is none of these.
     """
     if headers.get("sec-fetch-site") not in ("cross-site", "same-site"):
         return False

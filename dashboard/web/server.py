@@ -1,4 +1,4 @@
-"""The HTTP server, whose signals are somebody else's."""
+"""The HTTP server, which leaves signals to the program around it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class DashboardServer(uvicorn.Server):
 
     @property
     def idle(self) -> bool:
-        """Whether nobody holds a connection, as every page does that follows the cluster."""
+        """Whether no connection is open, as every page holds one that follows the cluster."""
         return not self.server_state.connections
 
     async def __aenter__(self) -> Self:

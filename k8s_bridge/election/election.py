@@ -152,7 +152,7 @@ class Election:
             return
         if self.leader != self.identity:
             self._gate.shut()
-            raise NotLeader(f"{self.leader or 'nobody'} holds the leader's lease")
+            raise NotLeader(f"{self.leader or 'none'} holds the leader's lease")
 
     def _extend(self, sent: float) -> None:
         self._gate.open_until(sent + self._timing.hold - self._timing.margin)

@@ -18,7 +18,7 @@ class PodSeen:
     """A pod as it was last seen. `node` is "" while it is unbound; `fence` a commit's name.
 
     `devices` are those that its binding named, `commit` is the commit that bound it, "" where
-    nobody says.
+    not stated.
     """
 
     pod: Target

@@ -51,7 +51,7 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
 def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:
     """Why the plan no longer holds, "" where it does."""
     if view.now >= one.until:
-        return "nobody has come for the places that were kept"
+        return "no pod has come for the places that were kept"
     for seat in one.seats:
         if not view.cache.usable(seat.node):
             return f"node {seat.node} can no longer be used"

@@ -34,7 +34,7 @@ class Preemption(Section):
 class Defragmentation(Section):
     """Moves of running gangs that make room: how often they are looked for, and how many.
 
-    `everySeconds` of 0 leaves it to whoever asks. A gang moves `minimumRuntimeSeconds` after
+    `everySeconds` of 0: only when asked. A gang moves `minimumRuntimeSeconds` after
     it started at the earliest, and at most `perGangPerDay` times a day.
     """
 

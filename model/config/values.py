@@ -56,7 +56,7 @@ def _countable(text: str) -> str:
 Weight = Annotated[Decimal, Field(ge=0, le=1000, allow_inf_nan=False)]
 DeviceClassName = Annotated[str, Field(pattern=_CLASS)]
 Bandwidth = Annotated[str, Field(pattern=_BANDWIDTH), AfterValidator(_countable)]
-"""A bandwidth that `mbits` can read, so that nobody who reads it later can fail."""
+"""A bandwidth that `mbits` can read, so that no later reader can fail."""
 ResourceName = Annotated[str, Field(pattern=_RESOURCE)]
 """An extended resource, never one that Kubernetes itself counts, such as `cpu`."""
 SchedulerName = Annotated[str, Field(pattern=QUALIFIED)]

@@ -47,7 +47,7 @@ class ClaimDevices(ApiPart):
         description="Whether the numbers of the devices follow each other.",
     )
     exclusivity: Literal["Exclusive"] = Field(
-        default="Exclusive", description="Devices are given whole; nobody shares them."
+        default="Exclusive", description="Devices are given whole, never shared."
     )
 
 

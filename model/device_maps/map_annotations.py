@@ -26,7 +26,7 @@ class AnnotatedMap:
     """A map as it stands on an object.
 
     `prefix` is where the metadata stands, `metadata` or that of the pod template. `pods` is
-    how many pods the map is for, and None where nobody says so.
+    how many pods the map is for, and None where that is not stated.
     """
 
     manifest: Manifest

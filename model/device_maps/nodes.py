@@ -63,9 +63,9 @@ class MapNode:
         return next((one.pod for one in others if device in one.devices), "")
 
     def free(self, lines: str) -> frozenset[int]:
-        """The devices that nobody holds but pods of the map `lines`.
+        """The devices that no pods hold but those of the map `lines`.
 
-        None of them where somebody holds GPUs whose numbers nobody knows.
+        None of them where GPUs of unknown numbers are held.
         """
         others = [one for one in self.holders if not lines or one.map != lines]
         if any(one.count for one in others):

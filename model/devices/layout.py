@@ -12,7 +12,7 @@ Link = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One device by its number. `memory` in MiB, 0 where nobody says.
+    """One device by its number. `memory` in MiB, 0 where unknown.
 
     `classes` are the DeviceClasses that it belongs to, where devices are claimed.
     """
@@ -86,7 +86,7 @@ def layout_of(devices: Sequence[Device], links: Sequence[Link] = ()) -> DeviceLa
 
 
 def unknown_layout(count: int) -> DeviceLayout:
-    """Devices 0 to `count` - 1 of which nobody says anything."""
+    """Devices 0 to `count` - 1 of which nothing is known."""
     return layout_of([Device(number) for number in range(count)])
 
 

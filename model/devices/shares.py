@@ -23,7 +23,7 @@ class Shares:
 def shares(seats: Sequence[Seat], free: Mapping[str, FreeDevices]) -> Shares:
     """Devices for all `seats` out of what is `free` by node.
 
-    A pod gets none where nobody knows which are free, unless it demands some: then the node is
+    A pod gets none where it is not known which are free, unless it demands some: then the node is
     short of them.
     """
     on_node: dict[str, list[int]] = {}

@@ -32,7 +32,7 @@ class Timings:
 def to_document(snapshot: Snapshot, plan: Plan, timings: Timings | None = None) -> Document:
     """`plan` as a document. Without `timings` all measurements are 0, so equal plans are equal.
 
-    Bound and gap are null for a greedy plan: nobody has looked for better ones.
+    Bound and gap are null for a greedy plan: no better one was looked for.
     """
     measured = timings is not None
     greedy = plan.status is PlanStatus.GREEDY

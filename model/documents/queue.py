@@ -39,7 +39,7 @@ def queue_entry(gang: Gang, pods: Mapping[tuple[str, str], Mapping[str, Any]]) -
 
 
 def start_document(start: Start, now: float) -> Document:
-    """When a gang could start and on which nodes; else for whom it waits."""
+    """When a gang could start and on which nodes; else what it waits for."""
     at = None if start.at is None else datetime.fromtimestamp(start.at, UTC)
     return {
         "at": None if at is None else at.strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -1,1 +1,1 @@
-"""What would come of emptying nodes, or of moving gangs together, before anybody does it."""
+"""What would come of emptying nodes, or of moving gangs together, before it is done."""

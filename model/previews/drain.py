@@ -14,7 +14,7 @@ from fourleaf.model.snapshot import Snapshot
 
 
 class GangSource(Protocol):
-    """A cluster at one moment, of which somebody can say how its gangs stand."""
+    """A cluster at one moment, that can say how its gangs stand."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -34,7 +34,7 @@ class Drained:
 
     `tied` are gangs without a place of which only lost members may move, or only within their
     spines. `unowned` are pods that move and that no controller makes anew. `others` are pods of
-    other schedulers on these nodes, which stay. Nobody moves anything where `enabled` is false.
+    other schedulers on these nodes, which stay. Nothing is moved where `enabled` is false.
     """
 
     nodes: tuple[str, ...]
@@ -52,7 +52,7 @@ class Drained:
 
 
 def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
-    """The snapshot in which all of ours on `nodes` is lost, and nobody may go there."""
+    """The snapshot in which all of ours on `nodes` is lost, and no pod may go there."""
     leaving = frozenset(nodes)
     snapshot = reading.snapshot
     at = {(pod.namespace, pod.name): pod.node for pod in snapshot.running}

@@ -33,7 +33,7 @@ def read_beside(
     `objects` are what the cluster `name` held at `now`, seconds since the epoch. Raises `BadInput`
     for errors in `given` alone: a tenant's broken object must not keep others from an answer.
     Owners without pods are expanded only where they are given. `config` counts in
-    place of what anybody says, `usual` unless `given` has another.
+    place of what manifests say, `usual` unless `given` has another.
     """
     replaced = _identities(given)
     configured = any(kind in KINDS or one == CONFIG_MAP for _, kind, _, one in replaced)

@@ -21,7 +21,7 @@ class ConditionReason:
 
 
 def said(pods: Iterable[Mapping[str, Any]]) -> ConditionReason | None:
-    """What the conditions of a gang's pods say, None where nobody has said anything."""
+    """What the conditions of a gang's pods say, None where they say nothing."""
     for pod in pods:
         for condition in (pod.get("status") or {}).get("conditions") or ():
             if condition.get("type") == "PodScheduled" and condition.get("status") == "False":

@@ -27,7 +27,7 @@ class PlannedSnapshot:
 class ChangeKind(StrEnum):
     """What becomes of a gang in the second plan.
 
-    `Shuffled`: it stands elsewhere, but neither config tells the two places apart, and nobody took
+    `Shuffled`: it stands elsewhere, but neither config tells the two places apart, and no gang took
     the first who was not shuffled too: the first place would have done as well.
     """
 

@@ -33,7 +33,7 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
         CUT_OFF_ADVICE,
     ),
     FindingKind.HOSTS_UNNAMED: (
-        "adapters name no host, so nobody knows whose they are",
+        "adapters name no host, so it is not known whose they are",
         "Start rdma-ndd on those hosts, which sets the description to HOST DEVICE.",
     ),
     FindingKind.NODE_IN_TWO_LEAVES: (
@@ -96,7 +96,7 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
     ),
     FindingKind.SWITCH_WITHOUT_UPLINK: (
         "leaf switches have no uplink",
-        "Cable them to the spines: their nodes reach nobody else.",
+        "Cable them to the spines: their nodes reach no others.",
     ),
     FindingKind.UPLINKS_UNEQUAL: (
         "leaf switches have fewer uplinks than the usual {usual}",

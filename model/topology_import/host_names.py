@@ -24,7 +24,7 @@ class Match:
 def match_names(hosts: Iterable[str], nodes: Iterable[str]) -> Match:
     """Match by the same name, then without regard to case, then by the name before the domain.
 
-    A name that would fit several on either side matches none of them: nobody is guessed at.
+    A name that would fit several on either side matches none of them: there is no guessing.
     """
     found: dict[str, str] = {}
     hosts_left, nodes_left = dict.fromkeys(hosts), dict.fromkeys(nodes)

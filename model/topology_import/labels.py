@@ -90,7 +90,7 @@ class LabelChange:
 
 @dataclass(frozen=True)
 class Diff:
-    """Nodes that change, in natural order, and nodes that keep labels nobody asked for."""
+    """Nodes that change, in natural order, and nodes that keep labels that were not asked for."""
 
     changes: tuple[LabelChange, ...]
     stale: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A tree of switches as Slurm and topograph write it: who is under whom, with lines."""
+"""A tree of switches as Slurm and topograph write it: what is under which switch, with lines."""
 
 from __future__ import annotations
 

@@ -29,13 +29,13 @@ class Law(StrEnum):
     OBJECTIVE = "objective"  # 7.3: the sum of all points and phantom values
     MOVE = "move"  # 8: a move starts where the pod runs, and its gang may move
     POLICY = "policy"  # 8: what the repair policy of a gang allows
-    VICTIM = "victim"  # 8: whom a gang may evict
+    VICTIM = "victim"  # 8: which pods a gang may evict
     BUDGET = "budget"  # 8: what a defragmentation may move
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """One breach: the law, the gang (None where no single gang is at fault), whom it is about.
+    """One breach: the law, the gang (None where no single gang is at fault), what it is about.
 
     `subject` names a pod, node, leaf, namespace or term; `detail` says what is wrong, with
     its numbers.

@@ -105,4 +105,4 @@ def _accounting(plan: Plan, gangs: dict[GangKey, Gang]) -> Iterator[Breach]:
         yield Breach(Law.KNOWN, key, "", "is no gang of the snapshot")
     for move in plan.moves:
         subject = f"{move.namespace}/{move.pod}"
-        yield Breach(Law.RUNNING, None, subject, "is moved, but a batch moves nobody")
+        yield Breach(Law.RUNNING, None, subject, "is moved, but a batch moves no pods")

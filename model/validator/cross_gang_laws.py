@@ -28,7 +28,7 @@ def taken_by(placed: list[Placed]) -> dict[str, Resources]:
 def room_breaches(snapshot: Snapshot, taken: Mapping[str, Resources]) -> Iterator[Breach]:
     """Law 3: on each node, what the plan puts there fits into what is free.
 
-    A resource that nobody placed there asks for is not checked: the node may be overcommitted.
+    A resource that no pod placed there asks for is not checked: the node may be overcommitted.
     """
     for node, asked in taken.items():
         for name, want, have in over(snapshot.free[node], asked):

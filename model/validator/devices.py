@@ -60,7 +60,7 @@ def _speeds(node: Node) -> dict[frozenset[int], int]:
 
 
 def _free(snapshot: Snapshot, node: Node) -> frozenset[int]:
-    """Healthy devices that nobody holds; none where it is not known who holds which."""
+    """Healthy devices that are not held; none where it is not known who holds which."""
     offered = node.allocatable.devices
     healthy = (
         set(range(node.allocatable.gpus)) if offered is None else set(numbers_in(offered.mask))

@@ -12,7 +12,7 @@ from fourleaf.model.validator.static_keys import Counts
 
 
 class Paths:
-    """The adjacency of one fabric: who touches whom, and where aligned windows may lie."""
+    """The adjacency of one fabric: which leaves touch, and where aligned windows may lie."""
 
     def __init__(self, fabric: Fabric) -> None:
         self.kind = fabric.adjacency

@@ -179,11 +179,11 @@ class LegalLocations:
 
     def _fills_spines(self, numbers: Mapping[int, Counts], path: list[int]) -> bool:
         left = self.kind.sizes
-        nobody = (0,) * len(left)
+        no_pods = (0,) * len(left)
         for spine in path[:-1]:
             for leaf in self.paths.spines[spine]:
                 taken = self.room.fill(leaf, left).taken
-                if taken != numbers.get(leaf, nobody):
+                if taken != numbers.get(leaf, no_pods):
                     return False
                 left = less(left, taken)
         rest = {

@@ -39,9 +39,9 @@ def preemption_breaches(
     if wrong:
         return (*found, *wrong)
     gone = {(victim.gang.namespace, pod) for victim in plan.victims for pod, _ in victim.pods}
-    nobody = Moved({})
-    after = nobody.after(snapshot, gone)
-    breaches, placed = place_breaches(after, nobody, [(gang, placement)], extensions)
+    unmoved = Moved({})
+    after = unmoved.after(snapshot, gone)
+    breaches, placed = place_breaches(after, unmoved, [(gang, placement)], extensions)
     found += breaches
     found += quota_breaches(after, placed)
     earned = points(after, placed[0], weights_of(snapshot.config.spec, gang), extensions)

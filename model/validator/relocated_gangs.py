@@ -34,7 +34,7 @@ class Moved:
         self.targets.setdefault(gang, {})[pod] = node
 
     def after(self, snapshot: Snapshot, gone: Iterable[PodKey] = ()) -> Snapshot:
-        """The snapshot once all that move and those `gone` have left, nobody placed yet."""
+        """The snapshot once all that move and those `gone` have left, none of them placed yet."""
         away = self.leaving | set(gone)
         running = tuple(pod for pod in snapshot.running if (pod.namespace, pod.name) not in away)
         return replace(snapshot, running=running)

@@ -30,7 +30,7 @@ def repair_breaches(
 ) -> tuple[Breach, ...]:
     """Every breach of `docs/model.md`, section 8, in a repair plan; empty where it is legal.
 
-    Room is counted once everybody who moves has left, and before anybody arrives.
+    Room is counted once all that move have left, and before any arrives.
     """
     standing = standing_of(snapshot)
     found = list(_accounting(plan, standing))
@@ -57,7 +57,7 @@ def repair_breaches(
 
 def _hindrance(one: StandingGang, placed: bool) -> str:
     if not one.hit:
-        return "" if one.movable else "its gang lost nobody and may not be moved"
+        return "" if one.movable else "its gang lost no members and may not be moved"
     if one.policy not in (RepairPolicy.SHIFT, RepairPolicy.MOVE):
         return f"its gang has the policy {one.policy.value}"
     return "" if placed else "its gang stays as it is"

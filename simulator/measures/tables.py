@@ -21,7 +21,7 @@ class Table:
 
 
 def tables(runs: Sequence[tuple[str, ReplayRecord, Summary]]) -> tuple[Table, ...]:
-    """What everybody asks first, the waits by size, and what failures cost where there were any."""
+    """What is asked first, the waits by size, and what failures cost where there were any."""
     found = [_overview(runs), _waits(runs)]
     if any(record.counts.failures for _, record, _ in runs):
         found.append(_failures(runs))

@@ -11,7 +11,7 @@ NAMES = ("cpsat", "greedy", "buddy", "first-fit", "spread")
 def policy(name: str, seed: int) -> Policy:
     """A policy for one replay; `seed` decides what it leaves to chance.
 
-    Raises `ValueError` for a name that nobody has.
+    Raises `ValueError` for an unknown name.
     """
     if name == "cpsat":
         from fourleaf.simulator.policies.cpsat import CpSatPolicy

@@ -53,5 +53,5 @@ def _unchecked(_: Snapshot, __: Plan, ___: Extensions) -> tuple[Breach, ...]:
 
 
 def _unexplained(_: Snapshot, plan: Plan, *__: object) -> Plan:
-    """Nobody reads why a gang waits."""
+    """Reasons are not asked for: a replay never reads them."""
     return plan

@@ -28,5 +28,5 @@ class Alone:
         self,
         snapshot: Snapshot,  # noqa: ARG002 - protocol
     ) -> tuple[tuple[GangKey, ...], bool]:
-        """Nobody is evicted for anybody."""
+        """No gang is evicted for another."""
         return (), False

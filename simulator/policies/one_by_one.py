@@ -34,7 +34,7 @@ def arrival(_: Snapshot, gang: Gang) -> tuple[int, float, str]:
 
 
 class OneByOne:
-    """Places gang after gang; whoever finds no place is passed over and waits."""
+    """Places gang after gang; one that finds no place is passed over and waits."""
 
     scored = False
 

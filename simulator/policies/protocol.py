@@ -23,12 +23,12 @@ class Policy(Protocol):
     def decide(self, snapshot: Snapshot) -> Plan:
         """Place what can be placed of the gangs that wait; the others are `waiting`.
 
-        Whoever is left waiting would not be placed either if it were asked again with nothing
+        A gang that is left waiting would not be placed either if it were asked again with nothing
         freed in between, unless the batch was full.
         """
 
     def start(self, snapshot: Snapshot, gang: Gang) -> Start:
-        """When and where this policy could start one gang, if nobody new came."""
+        """When and where this policy could start one gang if no new one came."""
 
     def close(self) -> None:
         """Give back what the policy holds. May be called again."""

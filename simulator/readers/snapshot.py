@@ -36,9 +36,9 @@ def trace_of(snapshot: Snapshot, duration: int) -> Trace:
 
 def _horizon(jobs: Sequence[Job], residents: Sequence[ResidentJob], gpus: int) -> int:
     """The least seconds in which all could be done: the longest, or all work on all GPUs."""
-    everybody = [*jobs, *(one.job for one in residents)]
-    longest = max((job.duration for job in everybody), default=0)
-    work = sum(job.size * job.duration for job in everybody)
+    all_jobs = [*jobs, *(one.job for one in residents)]
+    longest = max((job.duration for job in all_jobs), default=0)
+    work = sum(job.size * job.duration for job in all_jobs)
     return max(longest, -(-work // gpus) if gpus else 0)
 
 

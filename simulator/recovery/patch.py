@@ -12,7 +12,7 @@ from fourleaf.simulator.recovery.protocol import Rescue
 
 
 class Patch:
-    """Gang after gang, in the order and to the taste of `decide`; proves nothing, moves nobody."""
+    """Gang after gang, in the order and to the taste of `decide`; proves nothing, moves none."""
 
     def __init__(self, decide: Callable[[Snapshot], Plan]) -> None:
         self._decide = decide

@@ -15,7 +15,7 @@ from fourleaf.model.validator import Breach
 class Rescue:
     """Gangs that go on: by pod, the new nodes of their members that come or move.
 
-    `moves` counts, by gang, its live members that go elsewhere; a gang that lost nobody may be
+    `moves` counts, by gang, its live members that go elsewhere; a gang that lost no members may be
     among them. `breaches` are what the validator finds in it.
     """
 

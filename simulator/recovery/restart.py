@@ -1,4 +1,4 @@
-"""Whole restart: nobody who lost a member goes on."""
+"""Whole restart: no gang that lost a member goes on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Restart:
     """Evicts what is left of every gang that was hit."""
 
     def rescue(self, snapshot: Snapshot) -> Rescue:  # noqa: ARG002 - nothing depends on it
-        """Nobody."""
+        """No gang."""
         return Rescue()
 
     def close(self) -> None:

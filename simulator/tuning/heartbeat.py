@@ -1,6 +1,6 @@
 """Signs of life of who runs a trial, so that a trial whose worker died is not waited for.
 
-A worker counts up in its trial while it runs. Nobody compares clocks: a trial is silent for as
+A worker counts up in its trial while it runs. No clocks are compared: a trial is silent for as
 long as the one who looks has seen the same count. Optuna's own heartbeat knows databases alone,
 and studies also live in journals.
 """
@@ -101,6 +101,6 @@ def _ended(worker: str) -> bool:
     except ProcessLookupError:
         return True
     except PermissionError:
-        # It runs, as somebody else.
+        # It runs, under another user.
         pass
     return False

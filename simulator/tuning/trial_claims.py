@@ -29,7 +29,7 @@ def claim(study: Study, task: TuningTask, trials: int) -> Trial | None:
     trial = None
     try:
         with whole():
-            # A trial that runs has to say who runs it, or nobody could tell that he died.
+            # A trial that runs has to say who runs it, or a dead worker would go unnoticed.
             trial = study.ask()
             trial.set_user_attr(WORKER, name_of(os.getpid()))
         surplus = _taken(study, trial.number) >= trials
@@ -63,7 +63,7 @@ def fail(study: Study, task: TuningTask, number: int) -> None:
     try:
         told = study.tell(number, state=TrialState.FAIL)
     except (ValueError, UpdateFinishedTrialError):
-        # Somebody else was first.
+        # Another worker was first.
         return
     if is_default(told):
         enqueue_default(study, task)

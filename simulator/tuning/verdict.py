@@ -103,7 +103,7 @@ def sentence(verdict: StudyVerdict) -> str:
 
 
 def _look(study: Study, name: str, settings: Settings, judge: Judge) -> Evaluation:
-    """What settings come to on held-out, kept in the study so that nobody looks twice."""
+    """What settings come to on held-out, kept in the study, computed once."""
     known = dict(study.user_attrs.get(LOOKS, {}))
     if name not in known:
         known[name] = asdict(judge(settings, True))

@@ -92,7 +92,7 @@ class _Asked:
 
 
 def _is_sure(plan: Plan) -> bool:
-    """Whether a plan that places nobody says that nobody can be placed."""
+    """Whether a plan that places no gang says that none can be placed."""
     return plan.status is not PlanStatus.GREEDY and _proven(plan, "who")
 
 

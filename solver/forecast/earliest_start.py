@@ -40,7 +40,7 @@ class Solves(Protocol):
 def starts_in_order(snapshot: Snapshot, solves: Solves) -> dict[GangKey, Start]:
     """The expected start of every waiting gang, in the order of planning.
 
-    Each leaves the gangs before it the places that they are expected to have. One that nobody
+    Each leaves the gangs before it the places that they are expected to have. One that nothing
     can say the start of takes no place.
     """
     timeline = Timeline(snapshot)

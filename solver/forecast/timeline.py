@@ -1,4 +1,4 @@
-"""What runs at a later moment, if nobody new comes but the gangs whose start is known."""
+"""What runs at a later moment, if no new gang comes but those whose start is known."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Timeline:
     def in_the_end(self, gang: Gang) -> Snapshot:
         """The cluster once all ends have passed: what still stands may be asked to go for `gang`.
 
-        Whoever stands is worth the same: they differ in nothing but their pods.
+        Running gangs are worth the same: they differ in nothing but their pods.
         """
         last = self.moments[-1]
         snapshot = self.at(last, gang, self.beside(last, None))

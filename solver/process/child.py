@@ -30,7 +30,7 @@ NICENESS = 19
 """What Linux takes for the lowest priority."""
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-"""Threads that nobody uses would reserve address space, which is what is limited."""
+"""Unused threads would reserve address space, which is what is limited."""
 
 
 class WorkerFault(Exception):
@@ -46,7 +46,7 @@ class Late(WorkerFault):
 
 
 class Child:
-    """A running worker. Whoever talks to it holds `talking`.
+    """A running worker. A thread that talks to it holds `talking`.
 
     `fabric` is the one that it holds under `fabric_id`. `started_at` is in monotonic seconds.
     `killed` is set once it has been told to die. It is `niceness` nicer than its parent.

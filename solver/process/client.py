@@ -92,7 +92,7 @@ class SolverClient:
         extensions_enabled: bool = True,
         on_stage: OnStage | None = None,
     ) -> Plan:
-        """Make the best legal plan to be had for the waiting gangs; nobody who stands moves."""
+        """Make the best legal plan to be had for the waiting gangs; no running gang moves."""
         question = batch_call(self._steps, snapshot)
         return self._answered(question, extensions_enabled, on_stage)
 
@@ -105,7 +105,7 @@ class SolverClient:
         """Keep alive what can live of `snapshot.standing`, with the fewest moves.
 
         Where the solver fails, lost members are placed anew where that is possible without
-        moving anybody.
+        moving any other.
         """
         return self._answered(repair_call(snapshot), extensions_enabled, on_stage)
 
@@ -116,7 +116,7 @@ class SolverClient:
         extensions_enabled: bool = True,
         on_stage: OnStage | None = None,
     ) -> PreemptionPlan:
-        """Find the least that has to go for the waiting gang `gang`; nobody where that is unknown.
+        """Find the fewest victims for the waiting gang `gang`; none where that is unknown.
 
         Raises `KeyError` where no such gang waits.
         """

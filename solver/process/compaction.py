@@ -40,7 +40,7 @@ def compacted(
 
 
 def _last(group: list[RunningPod]) -> float | None:
-    """When the last of them ends, which nobody knows where it is not known of each."""
+    """When the last of them ends, unknown where it is unknown of one."""
     ends = [pod.ends for pod in group if pod.ends is not None]
     return max(ends) if len(ends) == len(group) else None
 

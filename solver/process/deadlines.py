@@ -70,14 +70,14 @@ class OverdueError(Exception):
 
 
 class TaskDropped(BaseException):
-    """Raised inside a background task that nobody waits for any more."""
+    """Raised inside a background task that is not waited for any more."""
 
 
 class BackgroundTask(Generic[T]):
     """Runs `work` at once. `work` must be pure Python without locks of its own.
 
     A dropped background task is stopped by an exception raised inside it, so that it neither takes
-    processor time from what follows nor piles up from call to call. Nobody traces it: that
+    processor time from what follows nor piles up from call to call. It is not traced: that
     exception would leave the locks of coverage or of a debugger held for ever.
     """
 
@@ -129,7 +129,7 @@ class BackgroundTask(Generic[T]):
                 self._stoppable = True
             try:
                 self._value = self._work()
-            except Exception as error:  # noqa: BLE001 - handed to whoever asks for the result
+            except Exception as error:  # noqa: BLE001 - raised again by `result`
                 self._error = error
             with self._lock:
                 self._stoppable = False

@@ -131,7 +131,7 @@ def own_steps() -> Fallback:
 
 
 def nothing_placed(snapshot: Snapshot) -> Plan:
-    """Make the plan that places nobody, which is legal whatever else is wrong."""
+    """Make the plan that places no gang, which is legal whatever else is wrong."""
     waiting = tuple(Waiting(gang.key, _placeholder(gang)) for gang in snapshot.gangs)
     return Plan(PlanStatus.GREEDY, (), waiting)
 

@@ -39,18 +39,18 @@ def repair_call(snapshot: Snapshot) -> GuardedCall[RepairPlan]:
 
 
 def preemption_call(snapshot: Snapshot, gang: GangKey) -> GuardedCall[PreemptionPlan]:
-    """Whom to evict for `gang`; by ourselves nobody. Raises `KeyError` for no waiting gang."""
+    """Victims for `gang`; without the process none. Raises `KeyError` for no waiting gang."""
     waiting_gang(snapshot, gang)
 
-    def nobody() -> PreemptionPlan:
+    def no_victims() -> PreemptionPlan:
         return PreemptionPlan(PlanStatus.GREEDY, gang, reason=Reason(ReasonKind.NOT_PROVEN))
 
     return GuardedCall(
         PreemptionTask(gang),
         snapshot,
         PreemptionPlan,
-        own=lambda _, __: nobody(),
-        nothing=nobody,
+        own=lambda _, __: no_victims(),
+        nothing=no_victims,
         breaches=lambda plan, extensions: preemption_breaches(snapshot, plan, extensions),
         worse=lambda _, __: False,
         explain=lambda plan, extensions, _: explain_preemption(snapshot, plan, extensions),
@@ -105,7 +105,7 @@ def _repaired(snapshot: Snapshot, placements: tuple[Placement, ...]) -> RepairPl
 
 
 def _legal_patches(snapshot: Snapshot, extensions: Extensions, until: float) -> RepairPlan:
-    """Lost members placed greedily, nobody moved; nothing where that turns out illegal."""
+    """Lost members placed greedily, no other moved; nothing where that turns out illegal."""
     gone = [one for one in snapshot.standing if one.hit and one.policy is RepairPolicy.RESTART]
     world = replace(
         snapshot,

@@ -68,7 +68,7 @@ def tie_to_parent(parent: int) -> None:
 
 
 def _mapped_beyond_resident() -> int:
-    """Tell the bytes of address space mapped but not in memory; 0 where nobody knows."""
+    """Tell the bytes of address space mapped but not in memory; 0 where unknown."""
     with suppress(OSError, ValueError):
         size, resident = Path("/proc/self/statm").read_text(encoding="ascii").split()[:2]
         return (int(size) - int(resident)) * os.sysconf("SC_PAGE_SIZE")
@@ -105,7 +105,7 @@ def peak_memory_mib() -> int:
 
 
 def _read_requests(requests: queue.SimpleQueue[Request]) -> None:
-    """Feed `requests` from stdin, and end the process with it: nobody would read the answer."""
+    """Feed `requests` from stdin, and end the process with it: the answer would not be read."""
     try:
         while True:
             requests.put(decode_request(read_frame(sys.stdin.fileno())))

@@ -55,7 +55,7 @@ def defragment(
 ) -> DefragPlan | None:
     """The moves that win most within `budget`; `None` where the time ran out.
 
-    Only movable gangs that have lost nobody move. Gangs that wait do not carry their reasons
+    Only movable gangs that are whole move. Gangs that wait do not carry their reasons
     yet.
     """
     deadline = Deadline(snapshot.config.spec.solver.time_limit_seconds)

@@ -2,7 +2,7 @@
 
 A leaf is *plain* when its nodes are slots: to everyone who may use it a node is good for one
 pod or for none, and no two pods fit on one node. Within a plain leaf nothing is won by moving
-from node to node, and whoever has as many pods there as before keeps them all.
+from node to node, and a gang with as many pods there as before keeps them all.
 """
 
 from __future__ import annotations

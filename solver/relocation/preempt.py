@@ -1,4 +1,4 @@
-"""Preemption: whom to evict so that one gang may start.
+"""Preemption: which victims to evict so that one gang may start.
 
 Fewest victims of the highest priority, then of the next, and so on; then the lowest price;
 then the best place for the gang. Runs in the worker process, which alone loads OR-tools.

@@ -34,10 +34,10 @@ def test_on_the_device_of_another() -> None:
     assert found == ["device 1: pod ml/a runs on it, and it is granted to pod ml/b"]
 
 
-def test_on_the_device_of_nobody() -> None:
+def test_on_a_device_that_was_not_granted() -> None:
     """Pod a runs on a device that nobody was granted."""
     assert told([A], process(3, "u-a")) == [
-        "device 3: pod ml/a runs on it, and it is granted to nobody"
+        "device 3: pod ml/a runs on it, and it is granted to no pod"
     ]
 
 
@@ -45,7 +45,7 @@ def test_a_pod_that_was_granted_nothing() -> None:
     """It may run on nothing, unless a device plugin picks for it: then on what is free."""
     plain, picked = body("plain"), body("picked", limits={"nvidia.com/gpu": "1"})
     assert told([plain], process(0, "u-plain")) == [
-        "device 0: pod ml/plain runs on it, and it is granted to nobody"
+        "device 0: pod ml/plain runs on it, and it is granted to no pod"
     ]
     assert told([picked], process(0, "u-picked")) == []
     assert told([picked, A], process(0, "u-picked")) == [
@@ -71,7 +71,7 @@ def test_a_pod_that_ended_holds_nothing() -> None:
     assert found == []
     found, _ = mismatches([process(0, "u-a")], grants, unknown)
     assert [str(one) for one in found] == [
-        "device 0: a pod that is gone (UID u-a) runs on it, and it is granted to nobody"
+        "device 0: a pod that is gone (UID u-a) runs on it, and it is granted to no pod"
     ]
 
 

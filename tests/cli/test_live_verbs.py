@@ -146,7 +146,7 @@ def test_status_without_a_leader(stage: Stage, run: Run) -> None:
     words = ("--kubeconfig", stage.kubeconfig, "--namespace", stage.namespace)
     told = run("status", *words)
     assert told.exit_code == 3
-    assert "nobody" in told.stdout
+    assert "leader      none" in told.stdout
 
 
 def test_a_lapsed_lease_is_not_valid(stage: Stage, run: Run) -> None:

@@ -135,7 +135,7 @@ def test_status_without_a_leader(told: Told, run: Run) -> None:
     told.documents = [document(holder="")]
     shown = run("status", "--server", told.url)
     assert shown.exit_code == 3
-    assert "stands by; nobody leads" in shown.stdout
+    assert "stands by; none leads" in shown.stdout
     assert "kind: Status" in run("status", "--server", told.url, "-o", "yaml").stdout
 
 

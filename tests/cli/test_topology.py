@@ -108,7 +108,7 @@ def test_hosts_are_matched_with_nodes(run: Run, write: Write) -> None:
     assert whole["unmatched"] == {"hosts": ["n8"], "nodes": ["new"]}
     assert [one["node"] for one in whole["nodes"]] == [f"n{n}.hpc.local" for n in range(1, 8)]
     shown = run("topology", "import", write("t", CONF), "--nodes", nodes).stdout
-    assert "1 hosts match nobody: n8" in shown
+    assert "1 hosts have no match: n8" in shown
 
 
 @pytest.mark.parametrize(

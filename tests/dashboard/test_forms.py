@@ -23,7 +23,7 @@ def test_from_the_login_to_the_cycles(page: Page, locked: Served, scheme: str) -
     assert reads_well(page)
     page.fill("#token", SECRET[::-1])
     page.locator("button.main").click()
-    expect(page.locator("#wrong")).to_contain_text("Advice: ask whoever")
+    expect(page.locator("#wrong")).to_contain_text("Advice: ask the operator")
     assert reads_well(page)
     page.fill("#token", SECRET)
     page.locator("button.main").click()

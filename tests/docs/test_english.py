@@ -21,3 +21,13 @@ def test_no_page_says_somebody(page: Path) -> None:
     """Outside of commands and of what other programs print."""
     prose = SPAN.sub("", FENCE.sub("", FROM_TESTS.sub("", page.read_text("utf-8"))))
     assert [one for one in prose.splitlines() if VAGUE.search(one)] == []
+
+
+def test_no_room_says_somebody() -> None:
+    """Nor what the product prints, its pages, docstrings and comments."""
+    rooms = (ROOT / "fourleaf").iterdir()
+    files = [
+        path for room in rooms for path in room.rglob("*.*") if path.suffix in (".py", ".html")
+    ]
+    assert len(files) > 700
+    assert [str(path) for path in files if VAGUE.search(path.read_text("utf-8"))] == []

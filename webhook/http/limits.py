@@ -1,4 +1,4 @@
-"""How much and how long anybody may talk to the server."""
+"""Limits: how much and how long a client may talk to the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A uvicorn server with bounds, whose signals are somebody else's."""
+"""A uvicorn server with bounds, which leaves signals to the program around it."""
 
 from __future__ import annotations
 

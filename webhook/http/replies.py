@@ -32,5 +32,5 @@ def bare(application: FastAPI) -> FastAPI:
 
 
 def new_application() -> FastAPI:
-    """An application without documentation pages, for nobody would read them."""
+    """An application without documentation pages, which no client reads."""
     return bare(FastAPI(openapi_url=None, docs_url=None, redoc_url=None))

@@ -54,7 +54,7 @@ class AuthorityState:
 
 
 def begun(now: float, hosts: Sequence[str], lives: Lifetimes, generation: int) -> AuthorityState:
-    """A vault with an authority that nobody trusts yet."""
+    """A vault with an authority that is not trusted yet."""
     authority = new_authority(now, lives.authority)
     pair = issued(authority, hosts, now, lives.serving)
     return AuthorityState(generation, authority, pair, now)

@@ -1,4 +1,4 @@
-"""The caBundle of the webhook configurations: whom the API server trusts when it calls us."""
+"""The caBundle of the webhook configurations: the authorities that the API server trusts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bundles:
-    """Both configurations called `name`; one that does not exist trusts nobody, which is fine."""
+    """Both configurations called `name`; one that does not exist trusts none, which is fine."""
 
     cluster: Cluster
     name: str

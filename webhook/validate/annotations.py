@@ -10,7 +10,7 @@ from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.webhook.validate.review_subject import PodSubject
 
 MOST_LINES = 4096
-"""Lines of a device map; with each more the answer to everybody else comes later."""
+"""Lines of a device map; with each more the answer to all others comes later."""
 
 
 def check_annotations(subject: PodSubject, pod: Pod) -> None:

@@ -7,7 +7,7 @@ from fourleaf.webhook.validate.review_subject import PodSubject
 
 
 def check_ownership(subject: PodSubject) -> None:
-    """Refuse every annotation and label of the scheduler that somebody else changes."""
+    """Refuse every annotation and label of the scheduler that another account changes."""
     if subject.by_scheduler:
         return
     for kind in ("annotations", "labels"):

@@ -26,7 +26,7 @@ def is_watched(key: str) -> bool:
 
 @dataclass(frozen=True)
 class PodSubject:
-    """A pod that somebody creates, or updates where `before` is given.
+    """A pod that is created, or updated where `before` is given.
 
     Checks report what is wrong to its `manifest`. What has been let in before is not looked at
     again: an update is judged by what it changes.

@@ -64,7 +64,7 @@ class Xids:
                 self._seen[str(uuid.or_else(ALL))].add(number)
 
     def of(self, uuid: str) -> list[int]:
-        """The XIDs of a device, those of nobody in particular included, in order."""
+        """The XIDs of a device, those of no device in particular included, in order."""
         return sorted(self._seen.get(uuid, set()) | self._seen.get(ALL, set()))
 
     def close(self) -> None:

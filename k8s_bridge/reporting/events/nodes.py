@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.runtime.api_text import clipped
 _ACTION = "Watching"
 _CAUSES = {
     Cause.DELETED: "it was deleted",
-    Cause.OUT_OF_SERVICE: "somebody has taken it out of service",
+    Cause.OUT_OF_SERVICE: "it was taken out of service",
     Cause.CONDITION: "its condition {detail} says so",
     Cause.UNREACHABLE: "its kubelet is silent, and the node controller does not reach it either",
     Cause.SILENT: "its kubelet is silent, and its host does not answer",

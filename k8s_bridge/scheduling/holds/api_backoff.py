@@ -15,7 +15,7 @@ FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 """A gang that was not refused for as long after its last wait starts afresh."""
 
-_STEP = "Let whoever refuses it allow it; it is tried again within a minute."
+_STEP = "Allow it where it is refused; it is tried again within a minute."
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ def allocated(claim: Body) -> Iterator[DeviceName]:
 
 
 def is_allocated(claim: Body) -> bool:
-    """Whether somebody has given a claim its devices."""
+    """Whether a claim has been given its devices."""
     return bool(_mapping(claim.get("status")).get("allocation"))
 
 

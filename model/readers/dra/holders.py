@@ -26,7 +26,7 @@ class Places:
         }
 
     def of(self, names: Iterable[DeviceName]) -> dict[str, list[int]]:
-        """Node -> the numbers of `names` there; devices that nobody lists are left out."""
+        """Node -> the numbers of `names` there; devices that no driver lists are left out."""
         found: dict[str, list[int]] = {}
         for name in names:
             if name in self._at:
@@ -40,7 +40,7 @@ def holders(
 ) -> Iterator[RunningPod]:
     """A stand-in for each claim that holds devices where no pod of ours counts with them.
 
-    Whoever made it, and whether or not its pod has started or ended: its devices are taken for
+    Whatever made it, and whether or not its pod has started or ended: its devices are taken for
     as long as it says so.
     """
     counted = {(pod.namespace, claim, pod.node) for pod in running for claim in pod.resource_claims}

@@ -112,7 +112,7 @@ class Gangs:
     ) -> list[StandingGang]:
         """What stands of one gang if all on the nodes `dead` is lost; `members` by rank.
 
-        A gang that misses members is left out: nobody knows yet who will come in their place.
+        A gang that misses members is left out: it is not known yet which will come in their place.
         """
         namespace, dialect, name = identity
         live = [pod for pod in members if not pod.finished and not pod.terminating]
@@ -146,7 +146,7 @@ class Gangs:
         draft = self._draft(key, identity, lost, bound, need, None)
         first = (lost or bound)[0]
         wishes = first.wishes
-        # Nobody makes up for a pod without an owner: what is evicted of it never comes back.
+        # Nothing makes up for a pod without an owner: what is evicted of it never comes back.
         usual = self._spec.repair.policy if first.owners.refs else RepairPolicy.PATCH
         return StandingGang(
             gang=draft.gang,

@@ -29,7 +29,7 @@ def deadline_of(pod: Pod) -> float | None:
 
 
 def ends_of(pod: Pod, ours: bool) -> float | None:
-    """When a running pod is expected to end, in seconds since the epoch, None where nobody says.
+    """When a running pod is expected to end, in seconds since the epoch, None where not stated.
 
     Counts from when the kubelet took it, else from when it was created. Nothing is expected
     of a pod that is bound and that no kubelet has taken yet. What strangers have written into

@@ -116,7 +116,7 @@ class Expansion:
             yield replace(first, name=name, labels=merged)
 
     def _has_forgotten_us(self, pod: Pod, chain: Chain) -> bool:
-        """Whether nobody chose the default scheduler, though the pods ask for GPUs or for us."""
+        """Whether the default scheduler was not chosen, though the pods ask for GPUs or for us."""
         if pod.scheduler != DEFAULT_SCHEDULER:
             return False
         if _names_us(chain):

@@ -35,7 +35,7 @@ _BY_ANNOTATION = f"Say by {POLICY} and {PREFERRED_DOMAIN} what the members wish.
 class Need:
     """What a gang needs.
 
-    `minimum` members must be there, None where nobody says so: then all that are. With
+    `minimum` members must be there, None where not stated: then all that are. With
     `exact`, more are refused. `basic` marks a group whose pods start one by one.
     `holder` is the object that says so, `whole` how many that makes before any has ended,
     where that is another number.
@@ -51,7 +51,7 @@ class Need:
 
     @property
     def sizes(self) -> frozenset[int]:
-        """The sizes that may be said of the gang, none where nobody knows."""
+        """The sizes that may be said of the gang, none where they are unknown."""
         return frozenset(one for one in (self.minimum, self.whole) if one is not None)
 
 

@@ -23,7 +23,7 @@ class GangNames:
 
     Of gangs in one namespace that share a name, the one whose dialect is looked for first
     has it, the others `name@dialect`. So has a name with "@" or "+" in it: no name that is
-    made from another can be equal to it. The name of a gang depends on nobody but those
+    made from another can be equal to it. The name of a gang depends on no pods but those
     that share it.
     """
 

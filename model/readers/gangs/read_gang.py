@@ -97,7 +97,7 @@ def stand_of(
 ) -> list[StandingGang]:
     """What stands of one gang, whose pods `read_gang` has read, if all on `dead` nodes is lost.
 
-    Nobody hears of what is wrong with the pods for that alone.
+    What is wrong with the pods is not reported for that alone.
     """
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     report = Report()

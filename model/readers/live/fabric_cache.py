@@ -199,7 +199,7 @@ class FabricCache:
             self._name_devices(name, one.device_names)
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
-        """Let nobody use the nodes `withheld`, whatever they say; whether that says anything new.
+        """Close the nodes `withheld` to all, whatever they say; whether that says anything new.
 
         `failures` are thousandths by node, and count where a node says less of itself.
         """
@@ -236,7 +236,7 @@ class FabricCache:
             if not one.read.manifest.broken
         ]
         fabric = read_fabric(report, sound, in_force(self._config))
-        # Whoever solves knows the fabric by its identity.
+        # The solver knows the fabric by its identity.
         if fabric != self.fabric:
             self.fabric = fabric
         self.mixed = mixed_gpu_names(sound)
@@ -267,7 +267,7 @@ def same_but_for_use(one: Node, other: Node) -> bool:
 def used_like(fabric: Fabric, nodes: Sequence[Node]) -> Fabric:
     """`fabric` with its nodes as usable as those of the same name in `nodes` say.
 
-    Whoever is not in it is left out, and it stays the same object where nothing is different.
+    A node that is not in it is left out, and it stays the same object where nothing is different.
     """
     different: dict[int, dict[str, Node]] = {}
     for node in nodes:

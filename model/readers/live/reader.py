@@ -52,7 +52,7 @@ class LiveReader:
     """A changing cluster, always as if all of it had been read at once.
 
     Objects are given by API group and kind; those that no plan depends on are left out, and so
-    is an object without a name. Bodies are kept, not copied: nobody may change one. Nothing is
+    is an object without a name. Bodies are kept, not copied: none may be changed. Nothing is
     kept of objects that are gone. What is wrong with an object is a problem of the readings
     for as long as it is, and never an exception.
     """
@@ -131,7 +131,7 @@ class LiveReader:
         return self._ground.lacks(node, names)
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
-        """Let nobody use the nodes `withheld`; whether that says anything new.
+        """Close the nodes `withheld` to all pods; whether that says anything new.
 
         `failures` are the decayed failure rates of nodes, in thousandths.
         """

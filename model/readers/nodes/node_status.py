@@ -1,7 +1,7 @@
 """`GpuNodeStatus` objects: the devices of nodes, and why one that cannot be trusted is held back.
 
 An inventory is believed as a whole or not at all: a node whose devices are not known for sure
-takes nobody, since whoever came there could be given devices that are not there, or twice.
+takes no pods, since a pod that came there could be given devices that are not there, or twice.
 """
 
 from __future__ import annotations

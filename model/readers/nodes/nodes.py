@@ -104,7 +104,7 @@ def _with_claimable(manifest: Manifest, node: Node, claimable: Claimable) -> Nod
     if claimable.fault:
         devices.free, devices.fault = None, claimable.fault
         advice = "See what the driver on the node publishes; it may be about to do so anew."
-        manifest.warn("metadata.name", None, f"takes nobody: {claimable.fault}", advice)
+        manifest.warn("metadata.name", None, f"takes no pods: {claimable.fault}", advice)
     offered = replace(node.allocatable, gpus=len(claimable.names))
     node = replace(node, allocatable=offered, device_names=claimable.names)
     return NodeRead(manifest, node, "", devices)

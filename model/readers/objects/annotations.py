@@ -25,7 +25,7 @@ MOVE_COST = PREFIX + "move-cost"
 REPAIR_POLICY = PREFIX + "repair-policy"
 DURATION = PREFIX + "expected-duration"
 MOST_UNKNOWN = 16
-"""After so many annotations that nobody knows, the rest of a pod's is not looked at."""
+"""After so many unknown annotations, the rest of a pod's is not looked at."""
 KNOWN = frozenset(
     {
         GPU_COUNT,

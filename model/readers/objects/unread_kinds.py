@@ -67,7 +67,7 @@ def warn_of(
     known: Collection[tuple[str, OwnerRef]],
     report: Report,
 ) -> None:
-    """Say which of `strangers` name one of `schedulers`, though nobody plans their pods.
+    """Say which of `strangers` name one of `schedulers`, though their pods are never planned.
 
     `known` are the namespaces and owners of the pods that are there: those are planned.
     """

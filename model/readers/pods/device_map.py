@@ -37,7 +37,7 @@ class Pin:
 class Claimant:
     """A pod that wants a line of a map: its own index, if any, and what it has already.
 
-    `node` is "" while it waits; `devices` are those that it was given, None where nobody
+    `node` is "" while it waits; `devices` are those that it was given, None where nothing
     knows.
     """
 
@@ -125,7 +125,7 @@ def lines_of(pins: Mapping[int, Pin], members: Sequence[Claimant]) -> dict[str, 
 
 
 def apply_map(pod: Pod, chooses: bool) -> None:
-    """Pin a pod that shares its map with nobody; see `apply_maps`."""
+    """Pin a pod that has its map for itself; see `apply_maps`."""
     apply_maps([pod], chooses)
 
 

@@ -29,8 +29,8 @@ class NamedObjects(Protocol):
 class Claimed:
     """What a claim gives each pod: how many devices, which of them do, on which nodes.
 
-    Whoever names a claim is told the numbers of its devices, so even a demand that any devices
-    meet keeps pods off nodes where nobody knows which are free.
+    A pod that names a claim is told the numbers of its devices, so even a demand that any devices
+    meet keeps pods off nodes where it is not known which are free.
     """
 
     count: int

@@ -44,7 +44,7 @@ class Pod:
     has; `claimed` the labels that its claim demands of the node. `resource_claims` are the
     ResourceClaims whose devices it asks for, `unsupported` names what of them cannot be honoured,
     "" where there is nothing. A `stale` pod is to be read
-    anew before it counts again: something that is wrong with it was found when nobody listened.
+    anew before it counts again: something that is wrong with it was found before anything listened.
     """
 
     manifest: Manifest
@@ -96,7 +96,7 @@ class Pod:
 
     @property
     def running(self) -> bool:
-        """Whether the pod holds room on a node, whoever put it there."""
+        """Whether the pod holds room on a node, no matter what put it there."""
         return bool(self.node) and not self.finished
 
     @property

@@ -1,4 +1,4 @@
-"""Who is cabled to whom: hosts, their adapters, leaf switches, and what is above."""
+"""What is cabled to what: hosts, their adapters, leaf switches, and what is above."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ so every packing obeys the rows; where sizes divide each other they are also suf
 Where they do not, the sum of GPUs is added, which makes the rows of one node exact for any
 request.
 
-Pods that stand may stay although the node is overcommitted; nobody new comes there before
+Pods that stand may stay although the node is overcommitted; no new pod comes there before
 it no longer is.
 """
 
@@ -140,7 +140,7 @@ def _add_sum(program: Program, demands: list[Demand], amounts: list[int], free: 
 def _add_overcommitted(
     program: Program, demands: list[Demand], amounts: list[int], free: int, stands: int
 ) -> None:
-    """What stands exceeds what there is: all of it may stay, or somebody new comes and it fits."""
+    """What stands exceeds what there is: all of it may stay, or new pods come and it fits."""
     some = program.variable(1)
     every: Terms = [(stands - free, some)]
     new: Terms = [(-max(0, free), some)]

@@ -52,7 +52,7 @@ def add_uplinks(model: Model, scorer: Scorer) -> None:
 
 
 def _limit(program: Program, new: Terms, standing: Terms, left: int) -> None:
-    """What stands may stay although it is more than is left; then nobody new comes."""
+    """What stands may stay although it is more than is left; then no new pods come."""
     stands = sum([demand * program.high[variable] for demand, variable in standing])
     if stands <= left:
         program.at_most([*new, *standing], left)

@@ -101,7 +101,7 @@ def test_the_login(locked: Served) -> None:
     form = {"content_type": "application/x-www-form-urlencoded"}
     code, headers, text = locked.post("/login", b"token=wrong&next=/queue", **form)
     assert (code, "set-cookie" in headers) == (403, False)
-    assert "Advice: ask whoever" in text
+    assert "Advice: ask the operator" in text
     code, headers, _ = locked.post("/login", f"token={SECRET}&next=/queue".encode(), **form)
     assert (code, headers["location"]) == (303, "/queue")
     cookie = headers["set-cookie"]

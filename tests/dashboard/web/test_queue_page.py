@@ -25,11 +25,11 @@ OTHERS = tuple(GangKey("ml", name) for name in "abcde")
         (Start(KEY, at=1000.0), 1, "now"),
         (Start(KEY, at=1060.0), 1, "in 1 min"),
         (Start(KEY, at=1060.0, proven=False), 1, "in 1 min (perhaps sooner)"),
-        (Start(KEY, waits_for=OTHERS[:1]), 1, "unknown: nobody says when ml/a ends"),
+        (Start(KEY, waits_for=OTHERS[:1]), 1, "unknown: it is not stated when ml/a ends"),
         (
             Start(KEY, waits_for=OTHERS),
             1,
-            "unknown: nobody says when ml/a, ml/b, ml/c and 2 more end",
+            "unknown: it is not stated when ml/a, ml/b, ml/c and 2 more end",
         ),
         (Start(KEY, hold=Hold("Gated", "is gated")), 1, "not before it is whole"),
         (Start(KEY), 1, "no place, even if all others ended"),
