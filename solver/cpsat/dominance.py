@@ -15,7 +15,7 @@ its least, a place is dropped only where it is below at its most, so the cut is 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from fourleaf.solver.cpsat.open_candidates import OpenCandidates
 from fourleaf.solver.instance.cycle_state import CycleState
@@ -27,16 +27,19 @@ QUIET_PLACES_PER_RIVAL = 1
 """So many times more quiet places than rivals, or none would go."""
 
 
-class Option(NamedTuple):
-    """A place on nodes of one score class."""
+@dataclass(slots=True)
+class _Options:
+    """Places of a class of candidates, without the points of the gang class; column by column.
 
-    leaf: int
-    score_class: int
-    least: int
-    """Points at least, without those of the gang class."""
-    most: int
-    blocking: int
-    """The pods that it takes to block it."""
+    There are thousands of them, so that a record for each would cost a percent of a cycle.
+    """
+
+    key: list[tuple[int, int]] = field(default_factory=list)
+    """(leaf, score class of the nodes); -1 for the whole leaf."""
+    least: list[int] = field(default_factory=list)
+    most: list[int] = field(default_factory=list)
+    blocking: list[int] = field(default_factory=list)
+    """The pods that it takes to block the place."""
 
 
 def prune(
@@ -96,7 +99,14 @@ def _prune_group(
     options = [_options(state, scorer, group, opened) for opened in classes]
     quiet = [
         sorted(
-            [one.least for one in some if one.leaf not in contested for _ in range(one.blocking)],
+            [
+                least
+                for (leaf, _), least, blocking in zip(
+                    some.key, some.least, some.blocking, strict=True
+                )
+                if leaf not in contested
+                for _ in range(blocking)
+            ],
             reverse=True,
         )
         for some in options
@@ -108,17 +118,12 @@ def _prune_group(
     for opened, some in zip(classes, options, strict=True):
         below = [floors[gang_class] - points for gang_class, points in opened.worth.items()]
         floor = min(below)
-        needed.update([(one.leaf, one.score_class) for one in some if one.most >= floor])
+        needed.update([key for key, most in zip(some.key, some.most, strict=True) if most >= floor])
     leaves = {leaf for leaf, _ in needed}
     for opened in classes:
         opened.places = [entry for entry in opened.places if entry[0].takes[0][0] in leaves]
     classes[:] = [opened for opened in classes if opened.places]
-    return {
-        (one.leaf, one.score_class)
-        for some in options
-        for one in some
-        if one.leaf in leaves and (one.leaf, one.score_class) not in needed
-    }
+    return {key for some in options for key in some.key if key[0] in leaves and key not in needed}
 
 
 def _floor(
@@ -139,7 +144,7 @@ def _floor(
 
 def _options(
     state: CycleState, scorer: Scorer, group: GangGroup, opened: OpenCandidates
-) -> list[Option]:
+) -> _Options:
     """One option per place and score class for gangs of one pod, else one for the whole leaf."""
     table = scorer.node_points(group, 0)
     score_classes = state.open_comforts(group.kind)
@@ -147,7 +152,7 @@ def _options(
     weight = scorer.new_weight(group)
     base_of = scorer.leaf_points(group, counts, False)
     room, in_leaf = state.room(group.kind).by_node[0], state.fabric.in_leaf
-    options: list[Option] = []
+    options = _Options()
     for place, _ in opened.places:
         leaf = place.takes[0][0]
         base = base_of[leaf]
@@ -155,11 +160,18 @@ def _options(
         if counts == (1,):
             for score_class, nodes in here.items():
                 points = base + weight * table[score_class]
-                options.append(Option(leaf, score_class, points, points, nodes))
+                options.key.append((leaf, score_class))
+                options.least.append(points)
+                options.blocking.append(nodes)
             continue
         values = [weight * table[score_class] for score_class in here]
         blockers = 1
         if max(room[in_leaf[leaf].start : in_leaf[leaf].stop]) == 1:
             blockers = sum(here.values()) - counts[0] + 1
-        options.append(Option(leaf, -1, base + min(values), base + max(values), blockers))
+        options.key.append((leaf, -1))
+        options.least.append(base + min(values))
+        options.most.append(base + max(values))
+        options.blocking.append(blockers)
+    if counts == (1,):
+        options.most = options.least
     return options
