@@ -14,7 +14,6 @@ import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
-from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     COSCHEDULING_POD_GROUPS,
@@ -43,7 +42,7 @@ from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
 from fourleaf.k8s_bridge.informers import Change, Informers, ReflectorState, Selection
 from fourleaf.k8s_bridge.leader import CyclePace, Leader
-from fourleaf.k8s_bridge.ledger.dry_run import DryRun, admission_covers_bindings
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse, ledger_use
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
@@ -239,7 +238,7 @@ class Scheduler:
             solve=self._solve,
             observer=self.reporter,
             clock=self.clock,
-            dry_run=await self._dry_run(),
+            dry_run=self._dry_run(),
             heartbeats=self.heartbeats.heartbeats,
             prober=self._prober,
             formats=Formats(self.options.formats, lambda: self.cache.config.spec.ledger.format),
@@ -251,15 +250,9 @@ class Scheduler:
         self.leading, self._term = True, leader
         await leader.lead(epoch)
 
-    async def _dry_run(self) -> DryRun:
-        if self.options.dry_run != "auto":
-            return DryRun(self.gated, self.options.dry_run == "always")
-        try:
-            needed = await admission_covers_bindings(self.cluster)
-        except ClusterError as error:
-            self._log.warning("admission_unknown", why=str(error), dry_run="always")
-            needed = True
-        return DryRun(self.gated, needed)
+    def _dry_run(self) -> DryRun:
+        mode = self.options.dry_run
+        return DryRun(self.gated, self.clock, needed=mode == "always", auto=mode == "auto")
 
     def _selections(self) -> list[Kind | Selection]:
         config = Selection(CONFIG_MAPS, namespace=self.options.config_namespace)

@@ -47,10 +47,11 @@ class Observer(CycleObserver, RelocationObserver, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What becomes of commits: for the cache, for the back-off, and for the observer."""
+    """What becomes of commits: for the cache, for what may be tried next, and for the observer."""
 
     cache: ClusterCache
     backoff: ApiBackoff
+    dry_run: DryRun
     observer: Observer
     took: Callable[[Body], None]
     took_claim: Callable[[Body], None]
@@ -63,6 +64,7 @@ class Outcomes:
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back; what made it impossible may do so again."""
         self.backoff.note(commit.gang, why)
+        self.dry_run.rolled_back()
         self.observer.rolled_back(commit, why)
 
 
@@ -115,7 +117,7 @@ class Wiring:
             Binder(cluster, cache, clock, cache),
             clock,
             epoch,
-            Outcomes(cache, backoff, self.observer, cache.took, cache.took_claim),
+            Outcomes(cache, backoff, self.dry_run, self.observer, cache.took, cache.took_claim),
             tasks.create_task,
         )
         committer = Committer(records, ledger, cache, epoch, self.dry_run, reconciler.forward)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+RETRY_AFTER_LIMIT_SECONDS = 30.0
+"""What a server or a proxy may ask for at most: a record that is not written stops every gang."""
+
 
 class ClusterError(Exception):
     """A request that failed. `status` is the HTTP status, 0 where there was no answer.
 
-    `retry_after` is what the server asks for, in seconds, None where it asks for nothing.
+    `retry_after` is what the server asks for, in seconds, at most `RETRY_AFTER_LIMIT_SECONDS`;
+    None where it asks for nothing.
     """
 
     def __init__(
@@ -15,7 +19,7 @@ class ClusterError(Exception):
         super().__init__(message)
         self.status = status
         self.reason = reason
-        self.retry_after = retry_after
+        self.retry_after = retry_after and min(retry_after, RETRY_AFTER_LIMIT_SECONDS)
 
 
 class NotFound(ClusterError):

@@ -78,3 +78,9 @@ VALIDATING_WEBHOOKS = Kind(
 MUTATING_WEBHOOKS = Kind(
     _ADMISSION, "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", False
 )
+VALIDATING_POLICIES = Kind(
+    _ADMISSION, "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", False
+)
+MUTATING_POLICIES = Kind(
+    _ADMISSION, "v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy", False
+)

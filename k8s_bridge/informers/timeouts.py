@@ -23,8 +23,8 @@ class Timeouts:
     `absent_again`, one that is forbidden after `refused_first`, doubling up to `refused_again`,
     for a server that has just started forbids everything until it has read who may do what;
     all of these give or take a quarter. After failures come waits of at most `first_retry`,
-    doubling up to `longest_retry`, at random; a server that asks for more gets it, up to
-    `longest_asked`. A watch that lasted `steady_after` is no failure, however it ended.
+    doubling up to `longest_retry`, at random; a server that asks for more gets it. A watch that
+    lasted `steady_after` is no failure, however it ended.
     """
 
     stall_after: float = 120.0
@@ -34,7 +34,6 @@ class Timeouts:
     refused_again: float = 60.0
     first_retry: float = 0.1
     longest_retry: float = 30.0
-    longest_asked: float = 300.0
     steady_after: float = 2.0
 
 
@@ -60,8 +59,7 @@ class WatchContext:
         if self.pulse.failed(error):
             log = structlog.get_logger(__name__)
             log.info("request_repeated", kind=self.selection.kind.plural, why=str(error))
-        retry_after = getattr(error, "retry_after", None) or 0.0
-        await self.backoff.wait(min(retry_after, self.timeouts.longest_asked))
+        await self.backoff.wait(getattr(error, "retry_after", None))
 
     async def pause(self, seconds: float) -> None:
         """Wait about that long."""

@@ -137,6 +137,7 @@ class Binder:
 
     async def _read(self, pod: Target, backoff: Backoff) -> PodSeen | None:
         """The pod by a quorum read, None where it is gone, another, or ended."""
+        refusing = PermanentRefusals(self.clock)
         while True:
             try:
                 seen = pod_seen(await self.cluster.get(PODS, pod))
@@ -144,6 +145,10 @@ class Binder:
                 return None
             except (Ambiguous, Throttled) as error:
                 await backoff.wait(error.retry_after)
+            except Refused as error:
+                if refusing.for_good(error):
+                    raise
+                await backoff.wait()
             else:
                 return seen if seen.pod.uid == pod.uid and not seen.finished else None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.ledger.compaction import tidied
-from fourleaf.k8s_bridge.ledger.dry_run import DryRun
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
 from fourleaf.k8s_bridge.ledger.formats.codec import entry_size, room_on
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import gang_lease_name
@@ -121,9 +121,13 @@ class Committer:
         return drafts
 
     async def _try_out(self, draft: _Draft) -> None:
-        refusal = await self.dry_run.refusal(draft.request.members)
-        if refusal:
-            draft.fail(refusal)
+        try:
+            refusal = await self.dry_run.refusal(draft.request.members)
+        except Unanswered as error:
+            draft.fail(str(error), conflict=True)
+        else:
+            if refusal:
+                draft.fail(refusal)
 
     async def _prepare(self, draft: _Draft) -> None:
         """Write the gang lease, which says the whole plan and decides nothing yet."""

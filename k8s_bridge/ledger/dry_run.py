@@ -2,54 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-from fourleaf.k8s_bridge.cluster.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
-from fourleaf.k8s_bridge.cluster.protocol import Cluster
+import structlog
+
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, NotFound, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import (
+    MUTATING_POLICIES,
+    MUTATING_WEBHOOKS,
+    VALIDATING_POLICIES,
+    VALIDATING_WEBHOOKS,
+)
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.ledger.binding import binding
 from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
+
+ADMISSION_SECONDS = 60.0
+"""Seconds for which it is known whether admission covers bindings."""
+
+DRY_RUN_ATTEMPTS = 8
+"""A dry run that is not answered is sent again so often: ten seconds, if the API asks for none."""
 
 _RESOURCES = ("pods/binding", "pods/*", "*/*", "*/binding", "bindings", "*")
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """Asks the API whether it would bind, before anything is decided, where that is `wanted`."""
+class Unanswered(Exception):
+    """The API did not say whether it would bind: it had too much to do, or was not reached."""
 
-    cluster: Cluster
-    needed: bool
+
+class DryRun:
+    """Asks the API whether it would bind, before anything is decided, where that is `needed`.
+
+    With `auto` it is needed where admission covers bindings, which is looked up once in
+    `ADMISSION_SECONDS`, and once a commit has been rolled back.
+    """
+
+    def __init__(
+        self, cluster: Cluster, clock: Clock, needed: bool = False, auto: bool = False
+    ) -> None:
+        self._cluster = cluster
+        self._clock = clock
+        self._auto = auto
+        self._known_until = 0.0
+        self.needed = needed
 
     async def refusal(self, members: Sequence[Member]) -> str:
-        """Why the members cannot be bound, "" where they can or the API is not asked."""
+        """Why the members cannot be bound, "" where they can or the API is not asked.
+
+        Raises `Unanswered`.
+        """
+        if self._auto and not self.needed and self._clock.monotonic() >= self._known_until:
+            self.needed = await admission_covers_bindings(self._cluster)
+            self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
         if not self.needed:
             return ""
         answers = await together(self._try_out(member) for member in members)
         return next(filter(None, answers), "")
 
+    def rolled_back(self) -> None:
+        """A commit was rolled back: what refused its members may refuse others."""
+        self.needed = self.needed or self._auto
+
     async def _try_out(self, member: Member) -> str:
-        try:
-            await self.cluster.bind(binding("dry-run", member, member.pod), dry_run=True)
-        except ClusterError as error:
-            return f"{member.pod} would not be bound to {member.node}: {error}"
-        return ""
+        backoff = Backoff(self._clock)
+        for _ in range(DRY_RUN_ATTEMPTS):
+            try:
+                await self._cluster.bind(binding("dry-run", member, member.pod), dry_run=True)
+            except (Throttled, Ambiguous) as error:
+                last = str(error)
+                await backoff.wait(error.retry_after)
+            except ClusterError as error:
+                return f"{member.pod} would not be bound to {member.node}: {error}"
+            else:
+                return ""
+        raise Unanswered(f"{member.pod}: a dry run of its binding was not answered: {last}")
 
 
 async def admission_covers_bindings(cluster: Cluster) -> bool:
-    """Whether any webhook has a rule for bindings of pods."""
-    for kind in (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS):
+    """Whether a webhook or an admission policy has a rule for bindings of pods.
+
+    True as well where that cannot be found out.
+    """
+    for kind in (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, VALIDATING_POLICIES, MUTATING_POLICIES):
         try:
             listing = await cluster.list(kind)
         except NotFound:
             continue
-        for body in listing.items:
-            for hook in body.get("webhooks") or ():
-                if any(_matches(rule) for rule in hook.get("rules") or ()):
-                    return True
+        except ClusterError as error:
+            structlog.get_logger(__name__).warning("admission_unknown", why=str(error))
+            return True
+        if any(_matches(rule) for body in listing.items for rule in _rules(body)):
+            return True
     return False
+
+
+def _rules(body: Body) -> Iterator[dict[str, Any]]:
+    """The rules of the webhooks of a configuration, or of a policy."""
+    for hook in body.get("webhooks") or ():
+        yield from hook.get("rules") or ()
+    spec = body.get("spec") or {}
+    yield from (spec.get("matchConstraints") or {}).get("resourceRules") or ()
 
 
 def _matches(rule: dict[str, Any]) -> bool:

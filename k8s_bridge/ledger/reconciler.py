@@ -23,14 +23,18 @@ from fourleaf.k8s_bridge.ledger.pods import PodLister
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from fourleaf.k8s_bridge.ledger.records import GangLease, Member, Page, Phase
 from fourleaf.k8s_bridge.ledger.reread import reread_lease, reread_page, stands
-from fourleaf.k8s_bridge.ledger.rollback import Rollback
+from fourleaf.k8s_bridge.ledger.rollback import EVICTION_RETRY_SECONDS, Rollback
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.ledger.takeover import find
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 
 CONVERT_BATCH_RECORDS = 50
 """Pages that are written in another format in one go: commits wait meanwhile."""
+
+ROLLBACK_WAIT_LIMIT_SECONDS = 60.0
+"""Seconds, at most, until the members of a commit are let go again where that has failed."""
 
 
 class CommitObserver(Protocol):
@@ -49,6 +53,14 @@ class CommitObserver(Protocol):
         """The commit can go forward no more."""
 
 
+@dataclass(slots=True)
+class _Retry:
+    """When a rollback that could not let all members go goes on, on the monotonic clock."""
+
+    backoff: Backoff
+    due: float = 0.0
+
+
 @dataclass(slots=True, eq=False)
 class Reconciler:
     """Works on every open commit. `start` runs a binding task beside the caller."""
@@ -63,7 +75,7 @@ class Reconciler:
     observer: CommitObserver
     start: Callable[..., asyncio.Task[None]]
     _binding: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _forbidden: dict[str, float] = field(default_factory=dict)
+    _rollbacks: dict[str, _Retry] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def forward(self, name: str) -> None:
@@ -88,7 +100,7 @@ class Reconciler:
         over: list[str] = []
         commits = self.ledger.open_commits()
         names = {commit.name for commit in commits}
-        self._forbidden = {name: at for name, at in self._forbidden.items() if name in names}
+        self._rollbacks = {name: one for name, one in self._rollbacks.items() if name in names}
         for commit in commits:
             if commit.name in self._binding:
                 continue
@@ -224,7 +236,8 @@ class Reconciler:
         self.observer.rolled_back(commit, why)
 
     async def _back(self, commit: Commit, members: tuple[Member, ...]) -> None:
-        if self.clock.monotonic() < self._forbidden.get(commit.name, 0.0):
+        retry = self._rollbacks.get(commit.name)
+        if retry is not None and self.clock.monotonic() < retry.due:
             return
         observer = self.observer
         going = Rollback(
@@ -232,7 +245,11 @@ class Reconciler:
         )
         waits = await together(going.let_go(commit.name, member) for member in members)
         if any(waits):
-            self._forbidden[commit.name] = self.clock.monotonic() + max(waits)
+            if retry is None:
+                retry = self._rollbacks[commit.name] = _Retry(
+                    Backoff(self.clock, EVICTION_RETRY_SECONDS, ROLLBACK_WAIT_LIMIT_SECONDS)
+                )
+            retry.due = self.clock.monotonic() + retry.backoff.next(max(waits))
 
     async def _delete(self, name: str) -> None:
         """Delete the gang lease of a commit, if that is still what is to be done for it."""

@@ -7,11 +7,11 @@ conflicts, and reading shows whether the record is the one that was written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Throttled
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, NotFound, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.formats.codec import (
@@ -23,11 +23,13 @@ from fourleaf.k8s_bridge.ledger.formats.codec import (
 )
 from fourleaf.k8s_bridge.ledger.formats.envelope import OLDEST
 from fourleaf.k8s_bridge.ledger.names import page_name
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.records import GangLease, Page
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 
 Record = TypeVar("Record", Page, GangLease)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,23 +109,30 @@ class Records:
 
     async def read(self, name: str) -> Body | None:
         """The Lease of that name by a quorum read, None where there is none."""
-        backoff = Backoff(self._clock)
-        while True:
-            try:
-                return await self._cluster.get(LEASES, Target(self._namespace, name))
-            except NotFound:
-                return None
-            except (Ambiguous, Throttled) as error:
-                await backoff.wait(error.retry_after)
+        try:
+            return await self._answer(
+                lambda: self._cluster.get(LEASES, Target(self._namespace, name))
+            )
+        except NotFound:
+            return None
 
     async def list(self, labels: str) -> list[Body]:
         """All Leases with these labels, by a quorum read."""
-        backoff = Backoff(self._clock)
+        listing = await self._answer(lambda: self._cluster.list(LEASES, self._namespace, labels))
+        return listing.items
+
+    async def _answer(self, read: Callable[[], Awaitable[Answer]]) -> Answer:
+        """What `read` returns, once the API answers; a 403 may pass (`PermanentRefusals`)."""
+        backoff, refusing = Backoff(self._clock), PermanentRefusals(self._clock)
         while True:
             try:
-                return (await self._cluster.list(LEASES, self._namespace, labels)).items
+                return await read()
             except (Ambiguous, Throttled) as error:
                 await backoff.wait(error.retry_after)
+            except Refused as error:
+                if refusing.for_good(error):
+                    raise
+                await backoff.wait()
 
     async def _write(self, name: str, version: str, body: Body) -> Body:
         backoff = Backoff(self._clock)

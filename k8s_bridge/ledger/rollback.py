@@ -19,7 +19,7 @@ CLAIMED = "/claims"
 """Ends the fence of a pod whose claims have yet to be freed."""
 
 EVICTION_RETRY_SECONDS = 2.0
-"""Seconds after which a disruption budget that forbade an eviction is asked again, at least."""
+"""Seconds after which an eviction that failed is asked for again, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Rollback:
     async def let_go(self, commit: str, member: Member) -> float:
         """Let go one member; may be repeated.
 
-        Seconds after which to ask again, 0 where nothing forbids it.
+        Seconds after which to ask again at the earliest, 0 where it is let go.
         """
         try:
             if is_bound(self.pods, member):
@@ -51,6 +51,7 @@ class Rollback:
             return 0.0
         except ClusterError as error:
             self._log.warning("not_let_go", pod=str(member.pod), why=str(error))
+            return EVICTION_RETRY_SECONDS
         return 0.0
 
     async def _release(self, commit: str, member: Member) -> bool:

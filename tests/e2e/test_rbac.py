@@ -63,6 +63,8 @@ DOES: dict[str, Rights] = {
             "resource.k8s.io/deviceclasses": READS,
             "admissionregistration.k8s.io/mutatingwebhookconfigurations": "list",
             "admissionregistration.k8s.io/validatingwebhookconfigurations": "list",
+            "admissionregistration.k8s.io/mutatingadmissionpolicies": "list",
+            "admissionregistration.k8s.io/validatingadmissionpolicies": "list",
             "events.k8s.io/events": "create patch",
         },
         "kube-system": {

@@ -10,6 +10,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     DEVICE_CLASSES,
     EVENTS,
     LEASES,
+    MUTATING_POLICIES,
     MUTATING_WEBHOOKS,
     NODES,
     PODS,
@@ -18,6 +19,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     SECRETS,
+    VALIDATING_POLICIES,
     VALIDATING_WEBHOOKS,
     Kind,
 )
@@ -34,11 +36,13 @@ _WITHOUT_STATUS = frozenset(
         DEVICE_CLASSES,
         EVENTS,
         LEASES,
+        MUTATING_POLICIES,
         MUTATING_WEBHOOKS,
         PRIORITY_CLASSES,
         RESOURCE_CLAIM_TEMPLATES,
         RESOURCE_SLICES,
         SECRETS,
+        VALIDATING_POLICIES,
         VALIDATING_WEBHOOKS,
     }
 )

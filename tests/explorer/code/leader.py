@@ -196,7 +196,7 @@ class Leader:
             self.ledger,
             self.view,
             self.epoch,
-            DryRun(self.cluster, needed=False),
+            DryRun(self.cluster, self.clock),
             self.keeping.forward,
             self._new_name,
         )

@@ -238,7 +238,7 @@ class Leader:
         await Takeover(self.records, self.ledger, self.epoch).fence(found)
         pods = self.world.true_pods
         binder = Binder(self.cluster, pods, self.world.clock)
-        dry = DryRun(self.cluster, needed=False)
+        dry = DryRun(self.cluster, self.world.clock)
         self.committer = Committer(self.records, self.ledger, pods, self.epoch, dry, self._decided)
         self.keeping = Reconciler(
             self.cluster,

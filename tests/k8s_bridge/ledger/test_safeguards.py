@@ -150,7 +150,7 @@ async def test_who_refuses_in_the_dry_run_is_heard_before_anything_is_written(
     leader = Leader(world, "a")
     leader.cluster.interceptors.append(refuses)
     await leader.take_over()
-    leader.committer.dry_run = DryRun(leader.cluster, needed=True)
+    leader.committer.dry_run = DryRun(leader.cluster, world.clock, needed=True)
     wide, narrow = await world.gang("wide", on(0, 1)), await world.gang("narrow", on(2))
     refuses.writes = 0
     outcome = await leader.commit(wide, narrow)

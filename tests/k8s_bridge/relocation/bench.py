@@ -9,13 +9,14 @@ from fourleaf.k8s_bridge.cluster.errors import AlreadyExists
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOBS, LEASES, NODES, PODS, PRIORITY_CLASSES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, nodes
+from fourleaf.k8s_bridge.cluster.memory.requests import Interceptor
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
-from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
+from fourleaf.k8s_bridge.scheduler import DryRunMode, Scheduler, SchedulerOptions
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
@@ -103,8 +104,17 @@ class Bench:
             for work in (self.kubelets.run(), self.jobs.run(), self.heartbeats.run())
         ]
 
-    async def start(self, name: str = "a", formats: tuple[int, ...] = KNOWN) -> Scheduler:
-        """Start a scheduler that knows these formats of records; the first one leads."""
+    async def start(
+        self,
+        name: str = "a",
+        formats: tuple[int, ...] = KNOWN,
+        dry_run: DryRunMode = "never",
+        answers: Interceptor | None = None,
+    ) -> Scheduler:
+        """Start a scheduler that knows these formats of records; the first one leads.
+
+        What the API says to it goes through `answers`.
+        """
         for body in self.fabric:
             try:
                 await self.cluster.create(NODES, "", body)
@@ -112,10 +122,10 @@ class Bench:
                 break
         self.metrics = metrics = SchedulerMetrics()
         scheduler = Scheduler(
-            self.cluster.client(name),
+            self.cluster.client(name, *filter(None, [answers])),
             self.clock,
             self.solved.plan,
-            SchedulerOptions(identity=name, dry_run="never", formats=formats),
+            SchedulerOptions(identity=name, dry_run=dry_run, formats=formats),
             lambda one: Reporter(one, metrics),
             planner=self.solved,
             prober=self.heartbeats,

@@ -10,6 +10,7 @@ from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.ledger.names import FENCE
+from fourleaf.k8s_bridge.ledger.reconciler import ROLLBACK_WAIT_LIMIT_SECONDS
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
@@ -63,7 +64,7 @@ async def test_a_gang_is_not_planned_around_members_that_go_back() -> None:
     (waiting,) = scheduler.reporter.status().queue
     assert "still being taken back" in waiting.reason.detail
     network.loses = False
-    await bench.clock.advance(5)
+    await bench.clock.advance(ROLLBACK_WAIT_LIMIT_SECONDS)
     places = await bench.places()
     assert set(places) == {f"g-{i}" for i in range(4)}
     assert len({place.rsplit("-", 1)[0] for place in places.values()}) == 1
