@@ -124,6 +124,7 @@ class Wiring:
         nodes = relocation = None
         if self.planner is not None:
             nodes = NodeMonitor(
+                cluster,
                 cache,
                 self.heartbeats,
                 self.prober,

@@ -38,14 +38,16 @@ class Cause(StrEnum):
 class Signs:
     """What is known of a node now.
 
-    `there`: its object exists. `ready` is the status of its condition `Ready`. `silence` is in
+    `there`: its object exists. `deleted`: it is gone for good, and the API server
+    has said so itself. `ready` is the status of its condition `Ready`. `silence` is in
     seconds, None where its kubelet has never been heard. `answers` is what the probe found,
-    None where it was not asked, or asked in vain of hosts that are surely well.
+    None where it was not asked often enough, or hosts that are surely well do not answer either.
     `out_of_service`: it is tainted as shut down. `broken` names a condition that is
     true and that the config counts as a failure. `leaf_dead`: another node of its leaf is dead.
     """
 
     there: bool = True
+    deleted: bool = False
     ready: str = "True"
     silence: float | None = 0.0
     answers: bool | None = None
@@ -120,7 +122,7 @@ def is_suspect(signs: Signs) -> bool:
 
 def _cause(signs: Signs, limits: SilenceLimits) -> Cause | None:
     if not signs.there:
-        return Cause.DELETED
+        return Cause.DELETED if signs.deleted else None
     if signs.out_of_service:
         return Cause.OUT_OF_SERVICE
     if signs.broken:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import NODES
-from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.node_health.failure_rates import FailureRates
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
@@ -23,7 +24,7 @@ from fourleaf.k8s_bridge.node_health.judge import (
     is_suspect,
     judge,
 )
-from fourleaf.k8s_bridge.node_health.probe import Prober, kubelet_address
+from fourleaf.k8s_bridge.node_health.probe import KubeletAddress, Prober, kubelet_address
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.fabric import Fabric
@@ -32,6 +33,13 @@ JUDGE_SECONDS = 1.0
 """Seconds between two looks."""
 FAILURES_LEASE = "fourleaf-node-failures"
 """The Lease that keeps the failures."""
+KNOCKS = 3
+"""A host that does not answer so many probes in a row, a look apart, does not answer."""
+PROBES_AT_ONCE = 256
+"""Each takes a file, and time of the event loop."""
+GONE_SECONDS = 40.0
+"""Seconds that a Node object has to be gone before its node counts as deleted; what Kubernetes'
+own garbage collection of pods waits for. A kubelet that restarts makes its object anew."""
 CONTROL_NODES = 3
 """Nodes that are well and are asked too, to see whether any host can be heard from here."""
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
@@ -48,6 +56,7 @@ class NodeMonitor:
     are `kept`.
     """
 
+    cluster: Cluster
     cache: ClusterCache
     heartbeats: Heartbeats
     prober: Prober
@@ -58,6 +67,10 @@ class NodeMonitor:
     judgements: dict[str, Judgement] = field(default_factory=dict)
     failures: FailureRates = field(default_factory=lambda: FailureRates(HOUR_SECONDS))
     _leaf_of: dict[str, str] = field(default_factory=dict)
+    _gone_since: dict[str, float] = field(default_factory=dict)
+    _deleted: set[str] = field(default_factory=set)
+    _unanswered: dict[str, int] = field(default_factory=dict)
+    _probes: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PROBES_AT_ONCE))
     _fallen: frozenset[str] = frozenset()
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
@@ -86,6 +99,7 @@ class NodeMonitor:
         fabric = self.cache.reading().snapshot.fabric
         known = {name: self._leaf_of[name] for name in self.judgements if name in self._leaf_of}
         self._leaf_of = known | {n.name: leaf.name for leaf in fabric.leaves for n in leaf.nodes}
+        await self._confirm_deletions(nodes)
         signs = self._signs(nodes)
         answers = await self._knocked(nodes, signs)
         before = self.dead
@@ -107,7 +121,6 @@ class NodeMonitor:
     def _signs(self, nodes: Mapping[str, Body]) -> dict[str, Signs]:
         """What is known without a probe, of nodes that are there or hold pods of ours."""
         now = self.clock.monotonic()
-        snapshot = self.cache.reading().snapshot
         conditions = frozenset(self.cache.config.spec.failures.conditions)
         leaves = {self._leaf_of.get(node) for node in self.dead} - {None}
         found = {
@@ -119,8 +132,32 @@ class NodeMonitor:
             )
             for name, body in nodes.items()
         }
-        gone = {pod.node for pod in snapshot.running if pod.ours and pod.node not in nodes}
-        return found | {name: Signs(there=False) for name in gone}
+        deleted = self._deleted
+        return found | {
+            name: Signs(there=False, deleted=name in deleted) for name in self._gone_since
+        }
+
+    async def _confirm_deletions(self, nodes: Mapping[str, Body]) -> None:
+        """Ask the API server for nodes that hold pods of ours and are gone from the cache.
+
+        The cache of a leader that has just taken over may be old, and a node may be made anew.
+        """
+        now = self.clock.monotonic()
+        running = self.cache.reading().snapshot.running
+        gone = {pod.node for pod in running if pod.ours and pod.node not in nodes}
+        self._gone_since = {name: self._gone_since.get(name, now) for name in gone}
+        self._deleted &= gone
+        for name in sorted(gone - self._deleted):
+            if now - self._gone_since[name] < GONE_SECONDS:
+                continue
+            try:
+                await self.cluster.get(NODES, Target("", name))
+            except NotFound:
+                self._deleted.add(name)
+            except ClusterError as error:
+                self._log.info("node_not_read", node=name, why=str(error))
+            else:
+                self._gone_since[name] = now
 
     async def _knocked(
         self, nodes: Mapping[str, Body], signs: Mapping[str, Signs]
@@ -130,17 +167,29 @@ class NodeMonitor:
         if not suspects:
             return {}
         answers = await self._ask(nodes, suspects)
-        if not all(answers.values()):
+        if any(answer is False for answer in answers.values()):
             well = [n for n, one in signs.items() if one.there and not is_suspect(one)]
             controls = await self._ask(nodes, well[:CONTROL_NODES])
             if not any(controls.values()):
                 return {name: True if answer else None for name, answer in answers.items()}
-        return dict(answers)
+        self._unanswered = {
+            name: self._unanswered.get(name, 0) + (answer is False)
+            for name, answer in answers.items()
+            if not answer
+        }
+        return {
+            name: None if answer is False and self._unanswered[name] < KNOCKS else answer
+            for name, answer in answers.items()
+        }
 
-    async def _ask(self, nodes: Mapping[str, Body], names: Iterable[str]) -> dict[str, bool]:
+    async def _ask(self, nodes: Mapping[str, Body], names: Iterable[str]) -> dict[str, bool | None]:
         doors = {name: door for name in names if (door := kubelet_address(nodes[name]))}
-        answers = await together(self.prober.answers(door) for door in doors.values())
+        answers = await together(self._knock(door) for door in doors.values())
         return dict(zip(doors, answers, strict=True))
+
+    async def _knock(self, door: KubeletAddress) -> bool | None:
+        async with self._probes:
+            return await self.prober.answers(door)
 
     def _judge(self, signs: Mapping[str, Signs], answers: Mapping[str, bool | None]) -> None:
         now, limits = self.clock.monotonic(), self._limits()

@@ -17,8 +17,17 @@ KUBELET_PORT = 10250
 PROBE_TIMEOUT_SECONDS = 1.0
 """Seconds that a host may take to answer."""
 
+LATE_SHARE = 1.5
+"""A probe that took so many times its timeout says that this process was late, not the host."""
+
 ALIVE_ERRNOS = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
 """Errors of a connection that only a living host can cause."""
+
+UNREACHABLE_ERRNOS = frozenset(
+    {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ETIMEDOUT}
+)
+"""Errors of a connection to a host that does not answer. All others are our own: no files left,
+no memory, no route out of a sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +41,31 @@ class KubeletAddress:
 class Prober(Protocol):
     """Knocks at doors."""
 
-    async def answers(self, door: KubeletAddress) -> bool:
-        """Whether a host answers there, in whatever way."""
+    async def answers(self, door: KubeletAddress) -> bool | None:
+        """Whether a host answers there, in whatever way; None where it could not be asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class TcpProber:
-    """Opens a connection, and closes it at once. Waits for `patience` seconds at most."""
+    """Opens a connection, and closes it at once. Waits for `timeout_seconds` at most."""
 
     timeout_seconds: float = PROBE_TIMEOUT_SECONDS
 
-    async def answers(self, door: KubeletAddress) -> bool:
-        """Whether a host answers there, in whatever way."""
+    async def answers(self, door: KubeletAddress) -> bool | None:
+        """Whether a host answers there, in whatever way; None where it could not be asked."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             async with asyncio.timeout(self.timeout_seconds):
                 _, writer = await asyncio.open_connection(door.host, door.port)
-        except TimeoutError:
-            return False
+        except TimeoutError as error:
+            late = loop.time() - began > LATE_SHARE * self.timeout_seconds
+            # The kernel's own ETIMEDOUT is a TimeoutError too.
+            return None if late and error.errno is None else False
         except OSError as error:
-            return error.errno in ALIVE_ERRNOS
+            if error.errno in ALIVE_ERRNOS:
+                return True
+            return False if error.errno in UNREACHABLE_ERRNOS else None
         writer.close()
         return True
 

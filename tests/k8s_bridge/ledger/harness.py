@@ -272,7 +272,7 @@ class Leader:
             if not self.ledger.open_commits():
                 return
             await self.keeping.run_once()
-        raise AssertionError(f"never at rest: {self.book.open_commits()}")
+        raise AssertionError(f"never at rest: {self.ledger.open_commits()}")
 
     async def bindings(self) -> None:
         """Wait for the members that are being bound; raises what their tasks raised."""

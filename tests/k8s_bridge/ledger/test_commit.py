@@ -9,6 +9,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.formats.codec import page_body, read_page
 from fourleaf.k8s_bridge.ledger.names import FENCE, PAGES, page_name
+from fourleaf.k8s_bridge.ledger.reconciler import ROLLBACK_WAIT_LIMIT_SECONDS
 from fourleaf.k8s_bridge.ledger.rollback import EVICTION_RETRY_SECONDS
 from tests.k8s_bridge.ledger.harness import (
     SYSTEM,
@@ -148,7 +149,7 @@ async def test_a_pod_bound_by_another_rolls_the_gang_back(world: World) -> None:
 
 
 async def test_a_budget_is_asked_again_and_not_stormed(world: World) -> None:
-    """A budget keeps two running members of a gang that goes back: it is asked every 2 s."""
+    """A budget keeps two running members of a gang that goes back: it is asked after 2 s."""
     counted = Death(at=0)
     leader = await Leader(world, "a", counted).take_over()
     gang = await world.gang("g", on(0))
@@ -168,7 +169,7 @@ async def test_a_budget_is_asked_again_and_not_stormed(world: World) -> None:
         await leader.keeping.run_once()
     assert counted.writes.count("create pods/eviction") == 4
     await world.cluster.delete(DISRUPTION_BUDGETS, Target(TEAM, "keep"))
-    world.clock.now += EVICTION_RETRY_SECONDS
+    world.clock.now += ROLLBACK_WAIT_LIMIT_SECONDS
     await leader.rest()
     world.check([gang])
 

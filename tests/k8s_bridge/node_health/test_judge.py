@@ -25,7 +25,8 @@ SILENT = Signs(silence=21, answers=False)
     ("signs", "cause"),
     [
         (Signs(), None),
-        (Signs(there=False), Cause.DELETED),
+        (Signs(there=False), None),
+        (Signs(there=False, deleted=True), Cause.DELETED),
         (Signs(out_of_service=True), Cause.OUT_OF_SERVICE),
         (Signs(broken="GPUUnhealthy"), Cause.CONDITION),
         (SILENT, Cause.SILENT),
@@ -71,7 +72,7 @@ def test_the_moment_of_death_stays_while_the_cause_does() -> None:
     """Since when it is dead is told from the first judgement on."""
     dead = judge(WELL, SILENT, LIMITS, 100)
     assert judge(dead, replace(SILENT, silence=60), LIMITS, 140) is dead
-    gone = judge(dead, Signs(there=False), LIMITS, 150)
+    gone = judge(dead, Signs(there=False, deleted=True), LIMITS, 150)
     assert (gone.cause, gone.since) == (Cause.DELETED, 100)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import socket
 from contextlib import closing
+
+import pytest
 
 from fourleaf.k8s_bridge.node_health.probe import (
     KUBELET_PORT,
@@ -47,6 +51,22 @@ async def test_no_answer_is_none() -> None:
 async def test_a_name_that_leads_nowhere_does_not_answer() -> None:
     """Nor is it an error."""
     assert not await PROBER.answers(KubeletAddress("node.invalid", KUBELET_PORT))
+
+
+@pytest.mark.parametrize(
+    ("number", "answer"),
+    [(errno.EMFILE, None), (errno.ENOMEM, None), (errno.EHOSTUNREACH, False)],
+)
+async def test_an_error_of_our_own_is_no_silence(
+    number: int, answer: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process without files left has not asked; a network that reports the host has."""
+
+    async def fails(*_: object) -> None:
+        raise OSError(number, "no")
+
+    monkeypatch.setattr(asyncio, "open_connection", fails)
+    assert await PROBER.answers(KubeletAddress("10.0.0.1", KUBELET_PORT)) is answer
 
 
 def test_where_a_kubelet_listens() -> None:

@@ -1,0 +1,163 @@
+"""Healthy pods stay where they are, whatever a node looks like for a moment."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.kinds import NODES, Kind
+from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.actors import node, nodes
+from fourleaf.k8s_bridge.cluster.protocol import Target, WatchEvent
+from fourleaf.k8s_bridge.node_health.monitor import GONE_SECONDS, KNOCKS, PROBES_AT_ONCE
+from fourleaf.k8s_bridge.node_health.probe import KubeletAddress
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
+from tests.k8s_bridge.relocation.bench import Bench
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """Two leaves of four nodes, no scheduler yet."""
+    one = Bench(1, 2)
+    yield one
+    await one.stop()
+
+
+async def evicted(bench: Bench, before: dict[int, str]) -> int:
+    """How many members are others by now."""
+    now = await bench.uids("g")
+    return sum(uid != now.get(index) for index, uid in before.items())
+
+
+@pytest.mark.parametrize(("lost", "gone"), [(1, 0), (KNOCKS - 1, 0), (KNOCKS + 1, 4)])
+async def test_probes_that_are_lost(bench: Bench, lost: int, gone: int) -> None:
+    """A kubelet is restarted; its host does not answer for some seconds: three probes count."""
+    await bench.start()
+    await bench.submit("g", 4)
+    before = await bench.uids("g")
+    at = (await bench.places("g"))[0]
+    bench.heartbeats.silent.add(at)
+    await bench.clock.advance(25)
+    bench.heartbeats.unreachable.add(at)
+    await bench.clock.advance(lost)
+    bench.heartbeats.unreachable.discard(at)
+    bench.heartbeats.silent.discard(at)
+    await bench.clock.advance(30)
+    assert (await evicted(bench, before) > 0) == (gone > 0)
+
+
+@pytest.mark.parametrize("seconds", [1, 10, GONE_SECONDS - 2])
+async def test_a_node_that_is_registered_anew(bench: Bench, seconds: float) -> None:
+    """Its object is deleted and made again by its kubelet: its pods run on, nothing is evicted."""
+    await bench.start()
+    await bench.submit("g", 4)
+    before = await bench.uids("g")
+    name = (await bench.places("g"))[0]
+    (body,) = (one for one in bench.fabric if one["metadata"]["name"] == name)
+    await bench.cluster.delete(NODES, Target("", name))
+    await bench.clock.advance(seconds)
+    await bench.cluster.create(NODES, "", body)
+    await bench.clock.advance(60)
+    assert await evicted(bench, before) == 0
+
+
+async def test_a_node_that_is_gone(bench: Bench) -> None:
+    """Forty seconds after its object went, its member is made again elsewhere."""
+    await bench.start()
+    await bench.submit("g", 4)
+    before = await bench.uids("g")
+    name = (await bench.places("g"))[0]
+    bench.lose(name)
+    await bench.cluster.delete(NODES, Target("", name))
+    await bench.clock.advance(GONE_SECONDS - 5)
+    assert await evicted(bench, before) == 0
+    await bench.clock.advance(30)
+    assert await evicted(bench, before) > 0
+    assert name not in (await bench.places("g")).values()
+
+
+class DeafToNodes(MemoryCluster):
+    """Its watch of nodes falls silent, as a connection does that a firewall has forgotten."""
+
+    deaf = False
+
+    async def watch(
+        self,
+        kind: Kind,
+        version: str,
+        namespace: str = "",
+        labels: str = "",
+        fields: str = "",
+    ) -> AsyncIterator[WatchEvent]:
+        """Events, those of nodes only while it hears."""
+        async with aclosing(super().watch(kind, version, namespace, labels, fields)) as events:
+            async for event in events:
+                while kind == NODES and self.deaf:
+                    await self.store.clock.sleep(0.5)
+                yield event
+
+
+async def test_a_standby_that_has_not_heard_of_a_node(bench: Bench) -> None:
+    """A gang runs on a leaf that only the dead leader knew: the next one asks before it acts."""
+    await bench.start()
+    store = bench.cluster.store
+    deaf = DeafToNodes(store, identity="b")
+    metrics = SchedulerMetrics()
+    standby = Scheduler(
+        deaf,
+        bench.clock,
+        bench.solved.plan,
+        SchedulerOptions(identity="b", dry_run="never"),
+        lambda one: Reporter(one, metrics),
+        planner=bench.solved,
+        prober=bench.heartbeats,
+    )
+    leader = bench.tasks[-1]
+    bench.tasks.append(asyncio.ensure_future(standby.run()))
+    await bench.clock.advance(1)
+    deaf.deaf = True
+    await bench.submit("first", 8)
+    for i in range(4):
+        await bench.cluster.create(NODES, "", node(f"n-0-9-{i}", "leaf-0-9", "spine-0"))
+    await bench.clock.advance(3)
+    await bench.submit("g", 4)
+    assert all(place.startswith("n-0-9-") for place in (await bench.places("g")).values())
+    before = await bench.uids("g")
+    leader.cancel()
+    await bench.clock.advance(100)
+    assert standby.leading
+    assert await evicted(bench, before) == 0
+
+
+class Crowd:
+    """Counts how many are asked at once."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.clock = bench.clock
+        self.now = self.most = 0
+
+    async def answers(self, door: KubeletAddress) -> bool | None:
+        """Say yes after a tenth of a second."""
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await self.clock.sleep(0.1)
+        self.now -= 1
+        return True
+
+
+async def test_a_crowd_of_suspects_is_asked_by_and_by(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """400 kubelets fall silent at once: all are asked, at most 256 of them at a time."""
+    crowd = Crowd(bench)
+    monkeypatch.setattr(type(bench.heartbeats), "answers", lambda _, door: crowd.answers(door))
+    bench.fabric = nodes(4, 25, 4)
+    await bench.start()
+    bench.heartbeats.silent |= {one["metadata"]["name"] for one in bench.fabric}
+    await bench.clock.advance(20)
+    assert crowd.most == PROBES_AT_ONCE
