@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import structlog
@@ -29,9 +30,14 @@ def _logs_to_the_real_stderr() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say what runs where and what runs together, before the order is shuffled."""
+    """Say what runs where, before the order is shuffled."""
     depth.mark(items)
-    depth.group(items)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep in one worker what shares a control plane, or ports."""
+    grouped = config.getoption("dist") == "loadgroup"
+    return depth.OneWorkerAFile(config, log) if grouped else None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from xdist.scheduler import LoadGroupScheduling
 
 E2E = (
     "tests/controlplane/test_plane.py",
@@ -37,6 +38,14 @@ DEEP = (
 )
 """Files that `make deep` runs."""
 
+TOGETHER = (
+    "tests/docs/test_commands.py",
+    *(f"tests/e2e/test_{name}.py" for name in ("agent", "bad_input", "chart", "crds", "dashboard")),
+    *(f"tests/e2e/test_{name}.py" for name in ("device_map", "policies", "seeds", "webhook")),
+)
+"""Files of which one worker runs all tests: they share a control plane that is started once, or
+start programs on the ports that these have by default."""
+
 FIRST = {
     "tests/simulation/test_seeds.py::test_seeds": 1,
     "tests/simulator/tuning/test_shutdown.py::test_workers_end_with_the_command": 1,
@@ -63,8 +72,12 @@ def mark(items: Iterable[pytest.Item]) -> None:
                 item.add_marker("deep")
 
 
-def group(items: Iterable[pytest.Item]) -> None:
-    """Keep tests that share a control plane in one worker, so that it is started once."""
-    for item in items:
-        if "module_control_plane" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.split("::")[0]))
+class OneWorkerAFile(LoadGroupScheduling):
+    """Sends all tests of the files in `TOGETHER` to the same worker, others wherever there is room.
+
+    The marker `xdist_group` is lost with this version of pytest, which does not say so.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.split("::", maxsplit=1)[0]
+        return path if path in TOGETHER else nodeid

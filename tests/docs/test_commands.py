@@ -25,22 +25,10 @@ PAGES = [page for page in map(read_page, PATHS) if page.steps]
 NODES = 64
 
 
-def _starts(page: Page) -> bool:
-    """Whether a page starts programs that go on: a cluster, or some that a step waits for."""
-    return page.needs_cluster or any(step.until is not None for step in page.steps)
-
-
-ONE_MACHINE = pytest.mark.xdist_group("pages that start programs")
-"""Pages start programs on the ports that they have by default, so one worker follows them all."""
-
 __all__ = ["control_plane_programs"]
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=ONE_MACHINE if _starts(page) else ()) for page in PAGES],
-    ids=lambda page: str(page.path.relative_to(ROOT)),
-)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.path.relative_to(ROOT)))
 def test_every_command_of_the_page_works(
     page: Page, desk: Path, request: pytest.FixtureRequest, subtests: pytest.Subtests
 ) -> None:
