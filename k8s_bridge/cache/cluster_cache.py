@@ -18,6 +18,7 @@ from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.names import DeviceName, numbers_of
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.live import LiveReader, LiveReading
+from fourleaf.model.readers.nodes.nodes import ready_status
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import DEFAULTS
 
@@ -269,9 +270,7 @@ class ClusterCache:
         return True
 
     def _see_node(self, body: Body) -> None:
-        conditions = (body.get("status") or {}).get("conditions") or ()
-        ready = [one.get("status") for one in conditions if one.get("type") == "Ready"]
-        self._ready[body["metadata"]["name"]] = ready != [] and ready[0] == "True"
+        self._ready[body["metadata"]["name"]] = ready_status(body) == "True"
 
     def _notify(self, uids: Iterable[str]) -> None:
         for uid in uids:

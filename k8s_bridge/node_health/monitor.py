@@ -28,6 +28,7 @@ from fourleaf.k8s_bridge.node_health.probe import KubeletAddress, Prober, kubele
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
 from fourleaf.model.fabric import Fabric
+from fourleaf.model.readers.nodes.nodes import ready_status
 
 JUDGE_SECONDS = 1.0
 """Seconds between two looks."""
@@ -237,15 +238,13 @@ class NodeMonitor:
 def _signs_of(
     body: Body, silence: float | None, conditions: frozenset[str], leaf_dead: bool
 ) -> Signs:
-    ready, broken = "True", ""
+    broken = ""
     for one in (body.get("status") or {}).get("conditions") or ():
-        if one.get("type") == "Ready":
-            ready = str(one.get("status"))
-        elif one.get("type") in conditions and one.get("status") == "True":
+        if one.get("type") in conditions and one.get("status") == "True":
             broken = str(one.get("type"))
     taints = (body.get("spec") or {}).get("taints") or ()
     return Signs(
-        ready=ready,
+        ready=ready_status(body),
         silence=silence,
         out_of_service=any(taint.get("key") == OUT_OF_SERVICE for taint in taints),
         broken=broken,

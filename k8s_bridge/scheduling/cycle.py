@@ -17,6 +17,7 @@ from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept, Revalidated, revalidate
+from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Placement, Plan
 from fourleaf.model.readers.live import LiveReading
@@ -33,7 +34,8 @@ class CycleReport:
     """One cycle: what was read, planned, committed; seconds by phase.
 
     `late` are gangs for which the plan came too late; they are planned again, and so are those
-    whose commit did not take, where the API refused it after a while.
+    whose commit did not take, where the API refused it after a while. `left_out`: there are gangs
+    that the batch had no room for, and that have it now that others were set aside.
     """
 
     number: int
@@ -42,11 +44,13 @@ class CycleReport:
     late: tuple[Rejected, ...] = ()
     outcome: CommitOutcome = NOTHING
     seconds: dict[str, float] = field(default_factory=dict)
+    left_out: bool = False
 
     @property
     def again(self) -> bool:
         """Whether something is to be planned again without waiting for a change."""
-        return bool(self.late or any(one.conflict for one in self.outcome.rejected))
+        conflicts = any(one.conflict for one in self.outcome.rejected)
+        return bool(self.late or conflicts or self.left_out)
 
 
 class CycleObserver(Protocol):
@@ -100,6 +104,8 @@ class Cycle:
     api_backoff: ApiBackoff
     reservations: Reservations | None = None
     solver_time: SolveTime = field(default_factory=SolveTime)
+    set_aside: SetAside = field(default_factory=SetAside)
+    _left_out: bool = False
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
 
@@ -125,7 +131,9 @@ class Cycle:
         await self._note(checked.requests, outcome, reading, plan)
         # 7 Report.
         self._number += 1
-        report = CycleReport(self._number, reading, plan, checked.late, outcome, watch.laps)
+        report = CycleReport(
+            self._number, reading, plan, checked.late, outcome, watch.laps, self._left_out
+        )
         self.observer.cycle(report)
         return report
 
@@ -136,13 +144,17 @@ class Cycle:
         self._assumed = {}
 
     async def _planned(self, snapshot: Snapshot) -> Plan | None:
+        self._left_out = False
         if not snapshot.gangs:
             return None
         # Before the solve: what is kept, and for which gang, changes meanwhile.
         kept = self.reservations
         seated = unreadable.readable(kept.placements(), self.ledger) if kept else []
         free = self._held_back(snapshot)
-        plan = await self._solved(free)
+        batch, aside = self.set_aside.without(free)
+        plan = await self._solved(batch)
+        self._left_out = self.set_aside.note(batch, plan)
+        plan = replace(plan, waiting=(*plan.waiting, *aside))
         more = kept.backfill(free, plan) if kept else None
         if more is not None:
             plan = joined(plan, await self._solved(more))

@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import cached_property
 
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.gang import Gang
+from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources, minus
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.select_batch import BatchSelection, select_batch
@@ -16,7 +17,7 @@ from fourleaf.solver.explain.free_room import FreeRoom
 from fourleaf.solver.explain.holders import Holders, requests_of
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.fabric_index import FabricIndex
-from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for
+from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for, gang_order
 from fourleaf.solver.objective.scorer import Scorer
 
 
@@ -44,6 +45,18 @@ class Context:
     def selection(self) -> BatchSelection:
         """The batch that the plan was made for."""
         return select_batch(self.snapshot)
+
+    @cached_property
+    def ahead(self) -> dict[GangKey, int]:
+        """Gang in the batch, or left out as it is full -> how many of these come before it."""
+        left_out = self.selection.left_out
+        full = (
+            gang
+            for gang in self.snapshot.gangs
+            if left_out.get(gang.key) is ReasonKind.NOT_IN_BATCH
+        )
+        order = sorted([*self.selection.batch, *full], key=gang_order)
+        return {gang.key: number for number, gang in enumerate(order)}
 
     @cached_property
     def now(self) -> FreeRoom:

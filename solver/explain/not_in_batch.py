@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fourleaf.model.gang import Gang
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.solver.explain.context import Context
@@ -24,20 +22,10 @@ def not_considered(context: Context, gang: Gang) -> Reason | None:
 
 
 def _not_in_batch(context: Context, gang: Gang) -> Reason:
-    left_out = context.selection.left_out
-    waits = [
-        one
-        for one in context.snapshot.gangs
-        if left_out.get(one.key) is ReasonKind.NOT_IN_BATCH and gang_order(one) < gang_order(gang)
-    ]
-    ahead = _ahead(context.selection.batch, gang) + len(waits)
+    ahead = context.ahead[gang.key]
     counts = (("ahead", ahead), ("batch", context.spec.batch.size))
     step = f"raise batch.size to {ahead + 1}"
     return Reason(ReasonKind.NOT_IN_BATCH, "", counts, unblock=(step,))
-
-
-def _ahead(gangs: Sequence[Gang], gang: Gang) -> int:
-    return sum(gang_order(one) < gang_order(gang) for one in gangs)
 
 
 def _namespace_limit(context: Context, gang: Gang) -> Reason:

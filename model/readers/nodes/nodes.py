@@ -121,13 +121,22 @@ def with_devices(read: NodeRead) -> Node:
     return replace(node, allocatable=replace(node.allocatable, gpus=gpus, devices=devices.free))
 
 
+def ready_status(body: Body) -> str:
+    """The status of the condition `Ready` of a Node object as the API gives it.
+
+    "True" where there is none: a node that its kubelet has yet to report on is tainted.
+    """
+    conditions = (body.get("status") or {}).get("conditions") or ()
+    return next((str(x.get("status")) for x in conditions if x.get("type") == "Ready"), "True")
+
+
 def _ready(manifest: Manifest, status: Body) -> bool:
-    for path, body in manifest.mappings(status.get("conditions"), "status.conditions"):
+    conditions = list(manifest.mappings(status.get("conditions"), "status.conditions"))
+    for path, body in conditions:
         if body.get("type") == "Ready":
             value = manifest.text(body.get("status"), f"{path}.status")
             manifest.choice(value, f"{path}.status", ("True", "False", "Unknown"))
-            return value == "True"
-    return True
+    return ready_status({"status": {"conditions": [body for _, body in conditions]}}) == "True"
 
 
 def _taints(manifest: Manifest, spec: Body) -> tuple[Taint, ...]:
