@@ -48,14 +48,16 @@ def gang_sizes(snapshot: Snapshot, gpus: int) -> Counter[int]:
 def shares(snapshot: Snapshot, gpus: int) -> Mapping[int, int]:
     """Node count -> share in thousandths: configured, else of the recent gangs.
 
-    Of the recent ones, sizes of at least two nodes, the `MIX_SIZE` that take most nodes.
+    Of the recent ones, sizes of at least two nodes, the `MIX_SIZE` that take most nodes; none
+    that the fabric could not hold if it were empty.
     """
     configured = snapshot.config.spec.fragmentation.mix
     if configured is not None:
         return {entry.nodes: milli(entry.share) for entry in configured}
     sizes = gang_sizes(snapshot, gpus)
     total = sum(sizes.values())
-    wide = sorted((n for n in sizes if n >= 2), key=lambda n: (-n * sizes[n], n))[:MIX_SIZE]
+    possible = [n for n in sizes if 2 <= n <= len(snapshot.fabric.nodes)]
+    wide = sorted(possible, key=lambda n: (-n * sizes[n], n))[:MIX_SIZE]
     return {n: SCALE * sizes[n] // total for n in sorted(wide)}
 
 

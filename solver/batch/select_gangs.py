@@ -136,7 +136,7 @@ def _attempt(
         tier_class.variable = program.variable(most)
         totals[tier_class.group, tier_class.gang_class].append((-1, tier_class.variable))
         gang = tier_class.gangs[0]
-        if new_gpus(gang):
+        if tier_class.value and new_gpus(gang):
             quotas[gang.key.namespace].append((new_gpus(gang), tier_class.variable))
     for (group, number), total in totals.items():
         if group < len(scarce):
@@ -160,7 +160,9 @@ def _classes(state: CycleState, groups: list[GangGroup]) -> list[TierClass]:
                 namespace = gang.key.namespace if gang.key.namespace in limited else ""
                 key = (number, index, gang.priority, step, namespace)
                 if key not in found:
-                    value = placed_value(gang, step)
+                    # What no fabric of this size holds may ask for any number, 10^18 included.
+                    possible = gang_class.candidates.required or gang_class.candidates.loose_spines
+                    value = placed_value(gang, step) if possible else 0
                     found[key] = TierClass(number, index, gang.priority, value, [])
                 found[key].gangs.append(gang)
     return list(found.values())

@@ -31,6 +31,13 @@ def test_the_recent_gangs_are_the_mix() -> None:
     assert likely_gangs(world) == (LikelyGang(2, 8, 800), LikelyGang(4, 8, 2400))
 
 
+def test_what_no_fabric_holds_is_not_likely() -> None:
+    """A pod of 100 million GPUs asks for room on more nodes than the four that there are."""
+    gangs = [gang("a", 2), gang("huge", 1, gpus=10**8)]
+    world = snapshot(fabric([[4]]), *gangs, fragmentation={"weight": "0.1"})
+    assert [one.nodes for one in likely_gangs(world)] == [2]
+
+
 @given(SIZES)
 def test_wider_room_is_worth_no_less_a_node(counts: dict[int, int]) -> None:
     """To break a wide room into narrower ones never wins, whatever the mix."""

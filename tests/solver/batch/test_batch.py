@@ -126,3 +126,14 @@ def test_single_pods_of_many_gangs_share_a_node() -> None:
     gangs = tuple(Gang(GangKey("ml", name), (small,), one_per_node=True) for name in "abcdefg")
     one_node = Fabric((Leaf("l", "s", (Node("n", "l", "s", NODE),)),))
     assert placed(Snapshot(one_node, gangs=gangs)) == set("abcdefg")
+
+
+@pytest.mark.parametrize("gpus", [10**8, 10**18])
+def test_a_pod_of_any_size_costs_the_others_nothing(gpus: int) -> None:
+    """A pod that asks for more GPUs than there are, by any factor: the other gang stands, proven."""
+    role = Role(("huge",), Resources(gpus=gpus))
+    huge = Gang(GangKey("evil", "huge"), (role,))
+    plan = solve(Snapshot(fabric(1), (huge, gang("good", 4)), now=0.0))
+    assert plan is not None
+    assert plan.status is PlanStatus.OPTIMAL
+    assert {one.gang.name for one in plan.placements} == {"good"}
