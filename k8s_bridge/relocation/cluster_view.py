@@ -78,6 +78,14 @@ class ClusterView:
         seen = self.seen(uid)
         return seen is None or seen.finished or seen.deleting
 
+    def ends(self, one: Relocation) -> bool:
+        """Whether a pod that leaves for it is on its way out, on a node that lives."""
+        leaving = (self.seen(leaver.pod.uid) for leaver in one.leavers)
+        return any(
+            seen is not None and seen.deleting and not seen.finished and seen.node not in self.dead
+            for seen in leaving
+        )
+
     def waits(self, uid: str) -> bool:
         """Whether the pod is there, and stands nowhere yet."""
         seen = self.seen(uid)

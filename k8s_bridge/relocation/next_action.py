@@ -50,7 +50,9 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
 
 def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> str:
     """Why the plan no longer holds, "" where it does."""
-    if view.now >= one.until:
+    # What ends already is room to come, however long it takes: no other has to go for it.
+    ends = one.purpose is Purpose.PREEMPTION and not there and view.ends(one)
+    if view.now >= one.until and not ends:
         return "no pod has come for the places that were kept"
     for seat in one.seats:
         if not view.cache.usable(seat.node):

@@ -45,6 +45,7 @@ from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.process.guarded_call import nothing_placed
 
 Requests = Mapping[tuple[str, str, int], int]
@@ -58,6 +59,7 @@ HUNG_CYCLE_SECONDS = 60.0
 class _Bound:
     """Members of one commit that stand on their nodes, until all do."""
 
+    gang: GangKey
     members: list[Member] = field(default_factory=list)
 
 
@@ -120,15 +122,22 @@ class Reporter:
         lost = {one.gang: one.why for one in (*report.late, *report.outcome.rejected)}
         self._metrics.decided(plan, len(lost), seconds)
         self._metrics.conflicts(sum(one.conflict for one in report.outcome.rejected))
-        self._gangs.update((gang.key, gang) for gang in report.reading.snapshot.gangs)
+        self._remember(report.reading.snapshot)
         self._queue = self._queued(report, plan)
         if report.plan is not None:
             self._decided(report, report.plan, lost, seconds)
         self._report(report, plan)
 
+    def _remember(self, snapshot: Snapshot) -> None:
+        """Keep the gangs that wait or are being bound; others were deleted before they started."""
+        there = {pod.gang for pod in snapshot.running}
+        known = {key: gang for key, gang in self._gangs.items() if key in there}
+        self._gangs = known | {gang.key: gang for gang in snapshot.gangs}
+        self._bound = {name: one for name, one in self._bound.items() if one.gang in there}
+
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
-        bound = self._bound.setdefault(commit.name, _Bound())
+        bound = self._bound.setdefault(commit.name, _Bound(commit.gang))
         bound.members.append(member)
         if len(bound.members) < len(commit.members):
             return

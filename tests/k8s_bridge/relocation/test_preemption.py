@@ -153,3 +153,17 @@ async def test_an_attempt_without_victims_is_repeated_soon(bench: Bench) -> None
     await bench.end("equal")
     await bench.clock.advance(60)
     assert len(await bench.places("top")) == 16
+
+
+async def test_a_victim_that_ends_slowly_is_the_only_one(bench: Bench) -> None:
+    """Half an hour of grace to write a checkpoint: no other gang is told to go meanwhile."""
+    for name in "abcd":
+        await bench.submit(name, 4, priority="low")
+    uids = {name: await bench.uids(name) for name in "abcd"}
+    bench.kubelets.silent |= {one["metadata"]["name"] for one in bench.fabric}
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(1800)
+    assert len([name for name in "abcd" if await bench.uids(name) != uids[name]]) == 1
+    bench.kubelets.silent.clear()
+    await bench.clock.advance(60)
+    assert len(await bench.places("top")) == 4
