@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     COSCHEDULING_POD_GROUPS,
     DEPLOYMENTS,
     DEVICE_CLASSES,
+    DISRUPTION_BUDGETS,
     GPU_CLAIMS,
     GPU_NODE_STATUSES,
     JOB_SETS,
@@ -256,7 +257,7 @@ class Scheduler:
 
     def _selections(self) -> list[Kind | Selection]:
         config = Selection(CONFIG_MAPS, namespace=self.options.config_namespace)
-        return [*WATCHED_KINDS, config]
+        return [*WATCHED_KINDS, DISRUPTION_BUDGETS, config]
 
     def _on_change(self, kind: Kind, change: Change) -> None:
         began = self.clock.monotonic()

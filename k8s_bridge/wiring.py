@@ -143,6 +143,7 @@ class Wiring:
                 self.observer,
                 MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE)),
                 self.asked_at,
+                self.dry_run,
             )
         cycle = Cycle(
             cache,

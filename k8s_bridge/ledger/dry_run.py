@@ -50,15 +50,15 @@ class DryRun:
         self._known_until = 0.0
         self.needed = needed
 
-    async def refusal(self, members: Sequence[Member]) -> str:
+    async def refusal(self, members: Sequence[Member], ask: bool = False) -> str:
         """Why the members cannot be bound, "" where they can or the API is not asked.
 
-        Raises `Unanswered`.
+        With `ask` it is asked unless dry runs are turned off. Raises `Unanswered`.
         """
         if self._auto and not self.needed and self._clock.monotonic() >= self._known_until:
             self.needed = await admission_covers_bindings(self._cluster)
             self._known_until = self._clock.monotonic() + ADMISSION_SECONDS
-        if not self.needed:
+        if not self.needed and not (ask and self._auto):
             return ""
         answers = await together(self._try_out(member) for member in members)
         return next(filter(None, answers), "")

@@ -10,6 +10,7 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.ledger.compaction import is_settled
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
@@ -75,6 +76,7 @@ class RelocationController:
     observer: RelocationObserver
     moves: MoveBudget
     asked_at: Callable[[], str] | None = None
+    dry_run: DryRun | None = None
     executor: Executor = field(init=False)
     repair: RepairPlanner = field(init=False)
     preemption: PreemptionPlanner = field(init=False)
@@ -92,7 +94,7 @@ class RelocationController:
         shared = (self.cache, self.store, self.planner, self.clock)
         self.executor = Executor(self.cluster, self.cache, self.store, self.clock, self.observer)
         self.repair = RepairPlanner(*shared, self.observer)
-        self.preemption = PreemptionPlanner(*shared)
+        self.preemption = PreemptionPlanner(*shared, self.dry_run)
         self.reservation = ReservationPlanner(*shared, self.executor.end)
         self.defragmentation = DefragmentationPlanner(
             *shared, self.executor.end, self.moves, self.asked_at

@@ -43,6 +43,7 @@ DOES: dict[str, Rights] = {
             "apps/replicasets": READS,
             "apps/statefulsets": READS,
             "batch/jobs": READS,
+            "policy/poddisruptionbudgets": READS,
             "jobset.x-k8s.io/jobsets": READS,
             "leaderworkerset.x-k8s.io/leaderworkersets": READS,
             "ray.io/rayclusters": READS,

@@ -29,10 +29,7 @@ def check_eviction(
         message = "This pod has more than one PodDisruptionBudget, which is not supported."
         raise Ambiguous(message, 500, "InternalError")
     spec = _spec(over[0])
-    selects = structured(spec.get("selector"))
-    counted = [p for p in pods if selects(p.labels) and _phase(p) not in ("Succeeded", "Failed")]
-    healthy = sum(map(_healthy, counted))
-    desired = _desired(spec, len(counted))
+    healthy, desired = counts(over[0], pods)
     if not _healthy(pod) and (
         spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or healthy >= desired > 0
     ):
@@ -40,6 +37,14 @@ def check_eviction(
     if healthy <= desired:
         message = "Cannot evict pod as it would violate the pod's disruption budget."
         raise Throttled(message, 429, "TooManyRequests")
+
+
+def counts(budget: StoredObject, pods: Iterable[StoredObject]) -> tuple[int, int]:
+    """How many pods of a budget are healthy, and how many have to be."""
+    spec = _spec(budget)
+    selects = structured(spec.get("selector"))
+    counted = [p for p in pods if selects(p.labels) and _phase(p) not in ("Succeeded", "Failed")]
+    return sum(map(_healthy, counted)), _desired(spec, len(counted))
 
 
 def _desired(spec: Body, expected: int) -> int:

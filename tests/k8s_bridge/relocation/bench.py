@@ -29,6 +29,7 @@ from fourleaf.solver.relocation.defragment import defragment
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.starts import earliest
+from tests.twins.disruption import DisruptionController
 from tests.twins.heartbeats import FakeHeartbeats
 from tests.twins.jobs import INDEX, JobController, job
 from tests.twins.virtual_clock import VirtualClock
@@ -96,12 +97,18 @@ class Bench:
         store = self.cluster.store
         self.kubelets, self.jobs = Kubelets(store), JobController(store)
         self.heartbeats = FakeHeartbeats(store)
+        self.disruption = DisruptionController(store)
         self.solved = Solved()
         self.fabric = nodes(spines, leaves, 4)
         self.metrics = SchedulerMetrics()
         self.tasks: list[asyncio.Task[Any]] = [
             asyncio.ensure_future(work)
-            for work in (self.kubelets.run(), self.jobs.run(), self.heartbeats.run())
+            for work in (
+                self.kubelets.run(),
+                self.jobs.run(),
+                self.heartbeats.run(),
+                self.disruption.run(),
+            )
         ]
 
     async def start(
