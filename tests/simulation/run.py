@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from fourleaf.k8s_bridge.informers import Timeouts
 from tests.simulation import progress
 from tests.simulation.chance import stream
 from tests.simulation.churn import config, nodes, pods
@@ -23,8 +24,9 @@ Mode = Literal["safety", "progress"]
 
 REST_WITHIN = 150.0
 """Seconds until everything is at rest: pages are compared with all that runs every 30 s."""
-BOUND_WITHIN = 60.0
-"""Seconds, from rest on, until what fits is bound."""
+BOUND_WITHIN = 1.25 * Timeouts().stall_after + 10.0
+"""Seconds, from rest on, until what fits is bound: a watch may have fallen silent just before,
+and is given up after so long (`about` a quarter more than `stall_after`)."""
 DONE_WITHIN = 300.0
 """Seconds until every job has been bound and has ended."""
 SETTLE = 10.0
