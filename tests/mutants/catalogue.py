@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.claims import CLAIMS
 from tests.mutants.devices import DEVICES
 from tests.mutants.formats import FORMATS
+from tests.mutants.harm import HARM
 from tests.mutants.mutant import Mutant
 from tests.mutants.webhook import WEBHOOK
 
@@ -73,8 +74,8 @@ MUTANTS = (
         "dry run",
         "a webhook that refuses one member leaves the gang half bound, to be rolled back",
         "k8s_bridge/ledger/commit.py",
-        "        if refusal:\n            draft.fail(refusal)",
-        "        if not refusal:\n            return",
+        "            if refusal:\n                draft.fail(refusal)",
+        "            if not refusal:\n                return",
         f"{SAFEGUARDS}::test_who_refuses_in_the_dry_run_is_heard_before_anything_is_written",
     ),
     Mutant(
@@ -97,8 +98,8 @@ MUTANTS = (
         "quorum list: takeover",
         "a new leader misses what its predecessor wrote last, and frees it",
         "k8s_bridge/ledger/record_store.py",
-        "return (await self._cluster.list(LEASES, self._namespace, labels)).items",
-        "return (await self._cluster.list(LEASES, self._namespace, labels, cached=True)).items",
+        "lambda: self._cluster.list(LEASES, self._namespace, labels)",
+        "lambda: self._cluster.list(LEASES, self._namespace, labels, cached=True)",
         f"{SAFEGUARDS}::test_a_takeover_reads_what_was_written_last",
     ),
     Mutant(
@@ -278,4 +279,5 @@ MUTANTS = (
     *WEBHOOK,
     *CLAIMS,
     *FORMATS,
+    *HARM,
 )

@@ -1,0 +1,118 @@
+"""Safeguards against harm: who is evicted, what makes a node dead, whom the queue forgets."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+MONITOR = "tests/k8s_bridge/node_health/test_monitor.py"
+PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
+ANSWERS = "tests/k8s_bridge/test_api_answers.py"
+
+HARM = (
+    Mutant(
+        "probes in a row",
+        "one lost packet makes a node dead, and its members are evicted",
+        "k8s_bridge/node_health/monitor.py",
+        "KNOCKS = 3",
+        "KNOCKS = 1",
+        f"{MONITOR}::test_probes_that_are_lost[1-0]",
+    ),
+    Mutant(
+        "time for a deleted node",
+        "a kubelet that registers its node anew loses its members",
+        "k8s_bridge/node_health/monitor.py",
+        "GONE_SECONDS = 40.0",
+        "GONE_SECONDS = 0.5",
+        f"{MONITOR}::test_a_node_that_is_registered_anew[10]",
+    ),
+    Mutant(
+        "a deleted node is asked for",
+        "a leader with an old list of nodes evicts the members on those that it does not know",
+        "k8s_bridge/node_health/monitor.py",
+        '                await self.cluster.get(NODES, Target("", name))\n',
+        '                raise NotFound("")\n',
+        f"{MONITOR}::test_a_standby_that_has_not_heard_of_a_node",
+    ),
+    Mutant(
+        "errors of our own are no silence",
+        "a process without files left takes every host for dead",
+        "k8s_bridge/node_health/probe.py",
+        "return False if error.errno in UNREACHABLE_ERRNOS else None",
+        "return False",
+        "tests/k8s_bridge/node_health/test_probe.py::test_an_error_of_our_own_is_no_silence",
+    ),
+    Mutant(
+        "budgets of victims",
+        "the victim whose budget forbids it is taken apart, and the other one never tried",
+        "k8s_bridge/relocation/preemption.py",
+        "replace(one, preemptible=False) if one.gang.key in protected else one for one in lower",
+        "one for one in lower",
+        f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
+    ),
+    Mutant(
+        "budgets of all victims together",
+        "one of two victims goes for nothing, as the budget of both forbids the other",
+        "k8s_bridge/relocation/preemption.py",
+        "why = _forbidden(plan, budgets) or await self._refusal(relocation)",
+        "why = await self._refusal(relocation)",
+        f"{PREEMPTION}::test_two_victims_of_one_budget",
+    ),
+    Mutant(
+        "dry run before evictions",
+        "victims are evicted again and again for a gang that the API refuses to bind",
+        "k8s_bridge/relocation/preemption.py",
+        "why = _forbidden(plan, budgets) or await self._refusal(relocation)",
+        "why = _forbidden(plan, budgets)",
+        f"{PREEMPTION}::test_a_gang_that_the_api_would_refuse_evicts_nobody",
+    ),
+    Mutant(
+        "victims that still end",
+        "another gang is evicted every ten minutes while the first writes its checkpoint",
+        "k8s_bridge/relocation/next_action.py",
+        "if view.now >= one.until and not ends:",
+        "if view.now >= one.until:",
+        f"{PREEMPTION}::test_a_victim_that_ends_slowly_is_the_only_one",
+    ),
+    Mutant(
+        "dry runs that are throttled",
+        "one 429 in five keeps a wide gang waiting for a quarter of an hour",
+        "k8s_bridge/ledger/dry_run.py",
+        "            except (Throttled, Ambiguous) as error:\n                last = str(error)",
+        "            except ZeroDivisionError as error:\n                last = str(error)",
+        f"{ANSWERS}::test_a_throttled_dry_run_is_repeated",
+    ),
+    Mutant(
+        "dry run after a commit that went back",
+        "members are bound and evicted again every minute, for ever",
+        "k8s_bridge/wiring.py",
+        "        self.dry_run.rolled_back()\n",
+        "",
+        f"{ANSWERS}::test_a_policy_is_met_once",
+    ),
+    Mutant(
+        "limit of Retry-After",
+        "a proxy that asks for an hour for one record stops every gang for an hour",
+        "k8s_bridge/cluster/errors.py",
+        "retry_after and min(retry_after, RETRY_AFTER_LIMIT_SECONDS)",
+        "retry_after",
+        f"{ANSWERS}::test_a_proxy_that_asks_for_an_hour",
+    ),
+    Mutant(
+        "back-off of a rollback",
+        "evictions that the API refuses are asked for 160 times a second",
+        "k8s_bridge/ledger/reconciler.py",
+        "retry.backoff.next(max(waits))",
+        "max(waits)",
+        f"{ANSWERS}::test_evictions_of_a_rollback_back_off[403]",
+    ),
+    Mutant(
+        "gangs set aside",
+        "500 pods with a wrong selector keep every other gang from being looked at",
+        "k8s_bridge/scheduling/set_aside.py",
+        "        self._waiting |= found\n",
+        "        found = {}\n",
+        "tests/k8s_bridge/scheduling/test_set_aside.py"
+        "::test_pods_that_fit_no_node_keep_nobody_from_starting",
+    ),
+)
+"""Each was seen to happen before there was the safeguard."""
