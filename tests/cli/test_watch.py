@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
@@ -136,10 +137,19 @@ def test_a_file_that_changes_until_ctrl_c(write: Write) -> None:
         changed.write_text(yaml.safe_dump_all([*nodes, *pods]))
         changed.replace(path)
         lines = [process.stdout.readline() for _ in range(3)]
-        process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=60)
+        rest, errors = _interrupted(process)
     assert lines[0] == "\n"
     assert lines[2].startswith("ml/pair ")
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
     assert rest.count("ml/pair") == 0
+
+
+def _interrupted(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Press Ctrl-C as often as it takes: Python loses one that falls into a callback of its own."""
+    for _ in range(6):
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=10)
+    process.kill()
+    raise AssertionError("it does not end on SIGINT")
