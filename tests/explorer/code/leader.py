@@ -275,8 +275,8 @@ class Leader:
 
     def _put_off(self) -> list[str]:
         """Commits that are not to be let go yet, for a budget has forbidden it."""
-        until = self.keeping._forbidden.items()
-        return sorted(name for name, end in until if end > self.clock.now)
+        retries = self.keeping._rollbacks.items()
+        return sorted(name for name, retry in retries if retry.due > self.clock.now)
 
     def _sight(self) -> bytes:
         sight = self.view.store.digest_of_pods() + self._known() + repr(self._strangers()).encode()
