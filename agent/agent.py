@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from fourleaf.agent.contradictions import Examined, examined
 from fourleaf.agent.events import news
 from fourleaf.agent.grant_check import NOTHING_UNKNOWN, Mismatch, mismatches
 from fourleaf.agent.grants import Grants, subject
 from fourleaf.agent.inventory import inventory
+from fourleaf.agent.inventory_consistency import Examined, examined
 from fourleaf.agent.last_known_devices import carried_over
 from fourleaf.agent.metrics import AgentMetrics
 from fourleaf.agent.node import NodeIdentity, node_identity

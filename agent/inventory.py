@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fourleaf.agent.conditions import conditions
-from fourleaf.agent.contradictions import Examined
 from fourleaf.agent.grant_check import Mismatch
+from fourleaf.agent.inventory_consistency import Examined
 from fourleaf.agent.node import NodeIdentity
 from fourleaf.agent.readings import Fault, Reading
 from fourleaf.model.crds.api import Condition

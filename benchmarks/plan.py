@@ -30,7 +30,7 @@ MAIN = "from fourleaf.cli.main import main; main()"
 MEASURED = """
 import sys
 from fourleaf.cli.main import main
-from fourleaf.solver.process.worker import peak_memory_mib
+from fourleaf.solver.process.memory_limit import peak_memory_mib
 try:
     main()
 finally:

@@ -11,7 +11,7 @@ from typing import Any, Self
 from benchmarks.repair.instances import Outage, snapshot
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.solver.process.worker import peak_memory_mib
+from fourleaf.solver.process.memory_limit import peak_memory_mib
 from fourleaf.solver.relocation.repair import repair
 
 

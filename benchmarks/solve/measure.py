@@ -19,7 +19,7 @@ from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.simulator.fabric_shape import Shape
 from fourleaf.solver.batch.solve import solve
-from fourleaf.solver.process.worker import peak_memory_mib
+from fourleaf.solver.process.memory_limit import peak_memory_mib
 
 
 @dataclass(frozen=True, slots=True)

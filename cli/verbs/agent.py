@@ -131,8 +131,8 @@ def _print(reader: DeviceReader, node: str, output: InventoryFormat) -> int:
     """Print one reading as the object that would be published; the exit code."""
     import time
 
-    from fourleaf.agent.contradictions import examined
     from fourleaf.agent.inventory import inventory
+    from fourleaf.agent.inventory_consistency import examined
     from fourleaf.agent.node import NodeIdentity, own_boot_id
     from fourleaf.cli.output.console import EXIT_OK, write
     from fourleaf.cli.output.text import json_text, yaml_text

@@ -11,11 +11,11 @@ from fourleaf.model.job_mix import LikelyGang
 from fourleaf.model.plan import Stage
 from fourleaf.model.weights import SCALE
 from fourleaf.solver.cpsat.backend import ENDLESS, MANY_VARIABLES
-from fourleaf.solver.cpsat.bound_windows import best_answer
 from fourleaf.solver.cpsat.builder import build
 from fourleaf.solver.cpsat.cuts.exclusive_use import add_exclusive_use
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.decode import Decoded, decode
+from fourleaf.solver.cpsat.gap_closing import best_answer
 from fourleaf.solver.cpsat.program import Terms, costs_of
 from fourleaf.solver.cpsat.refinement import solve_refined
 from fourleaf.solver.cpsat.variables import GroupVariables, Model

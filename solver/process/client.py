@@ -18,7 +18,6 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.solver.process.child import WorkerFault
 from fourleaf.solver.process.deadlines import BackgroundTask, Deadlines, OverdueError
 from fourleaf.solver.process.guarded_call import Fallback, GuardedCall, batch_call, own_steps
 from fourleaf.solver.process.messages import Outcome
@@ -29,19 +28,20 @@ from fourleaf.solver.process.relocation_calls import (
 )
 from fourleaf.solver.process.supervisor import WORKER, Supervisor
 from fourleaf.solver.process.timed_call import LOAD_SECONDS, OnStage, TimedCalls
+from fourleaf.solver.process.worker_process import WorkerFault
 
 P = TypeVar("P", bound=Outcome)
 
 
 class SolverClient:
-    """Plans in a killable child process. One call at a time; any thread may call.
+    """Plans in a killable process. One call at a time; any thread may call.
 
-    `start` early: the child takes most of a second to load. `seconds` is what the last call
-    took. A test may bring its own worker module, steps and loading time. The child is `niceness`
+    `start` early: the worker takes most of a second to load. `seconds` is what the last call
+    took. A test may bring its own worker module, steps and loading time. The worker is `niceness`
     nicer than this process, for programs that have something more urgent to do. A `supervisor` that
-    has started its child before this module was loaded is taken over.
+    has started its worker before this module was loaded is taken over.
 
-    Every call returns at most 200 ms after `solver.timeLimitSeconds`, whatever the child does;
+    Every call returns at most 200 ms after `solver.timeLimitSeconds`, whatever the worker does;
     where it fails, the status is `GREEDY` and `note` says why. `on_stage` is called in the
     calling thread, within the time limit, as each stage ends; what it raises is raised. So is
     `ExtensionError` where a rule or term fails, for there is no legal plan without it, and
@@ -71,11 +71,11 @@ class SolverClient:
         self.close()
 
     def start(self) -> None:
-        """Start the child without waiting. Raises `RuntimeError` on a closed client."""
+        """Start the worker without waiting. Raises `RuntimeError` on a closed client."""
         self._line.supervisor.start()
 
     def wait_until_ready(self, seconds: float = LOAD_SECONDS) -> bool:
-        """Wait until the child has loaded, at most `seconds`; whether it has.
+        """Wait until the worker has loaded, at most `seconds`; whether it has.
 
         For those who have the time: loading then takes nothing from a call's time limit.
         """
@@ -83,7 +83,7 @@ class SolverClient:
         return self._line.wait_until_ready(seconds)
 
     def close(self) -> None:
-        """Kill the child and wait until it is gone. May be called again."""
+        """Kill the worker and wait until it is gone. May be called again."""
         self._line.supervisor.close()
 
     def plan(
@@ -175,7 +175,7 @@ class SolverClient:
         deadlines: Deadlines,
         on_stage: OnStage | None,
     ) -> tuple[P, float]:
-        """Get the child's plan, once it has stood up to validator and our own plan.
+        """Get the worker's plan, once it has stood up to validator and our own plan.
 
         Also the seconds that the validator took. Raises `WorkerFault`.
         """

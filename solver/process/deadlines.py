@@ -19,20 +19,20 @@ CHECKING_SHARE = 0.2
 """Of the time limit, the most that is kept back for checking and explaining."""
 
 GREEDY_SHARE = 0.6
-"""Of the time until the child has to answer, what our own plan may take for placing gangs."""
+"""Of the time until the worker has to answer, what our own plan may take for placing gangs."""
 
 SOLVER_SHARE = 0.9
 """Of the time that is left, what CP-SAT is told to take: it overruns its own limit."""
 
 LIMIT_STEPS = 20
-"""The child's limit comes in steps, because it keeps what it has built by config."""
+"""The worker's limit comes in steps, because it keeps what it has built by config."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
     """Moments of one call, in monotonic seconds; `limit` is the time limit in seconds.
 
-    Our own plan ends with what it has at `own`. The child must have answered by `answer`,
+    Our own plan ends with what it has at `own`. The worker must have answered by `answer`,
     reasons end with what they have at `told`, and everything must be done by `done`.
     """
 
@@ -59,7 +59,7 @@ class Deadlines:
         return self.done - GRACE_SECONDS / 2
 
     def child_seconds(self) -> float:
-        """Tell what the child may take from now on, rounded down to a step of the limit."""
+        """Tell what the worker may take from now on, rounded down to a step of the limit."""
         step = self.limit / LIMIT_STEPS
         left = (self.answer - time.monotonic()) * SOLVER_SHARE
         return max(1.0, left // step) * step

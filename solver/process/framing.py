@@ -17,7 +17,7 @@ HEADER = struct.Struct(">Q")
 """Every message is its length in bytes, then that many bytes."""
 
 READY = 0
-"""The call number of the reply that says that the child has loaded; calls count from 1."""
+"""The call number of the reply that says that the worker has loaded; calls count from 1."""
 
 
 class WireError(ValueError):

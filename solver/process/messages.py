@@ -1,6 +1,6 @@
 """What the parent and the solver process say to each other.
 
-Down go requests, as pickles: the parent is trusted. Up come replies, as JSON: the child is
+Down go requests, as pickles: the parent is trusted. Up come replies, as JSON: the worker is
 our own code, but its heap may be corrupt, so nothing that it sends is ever unpickled.
 Every field of a reply is checked against its declared type instead.
 
@@ -59,9 +59,9 @@ Outcome = Plan | RepairPlan | PreemptionPlan | DefragPlan
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call. `fabric` is sent where the child does not hold `fabric_id` yet.
+    """One call. `fabric` is sent where the worker does not hold `fabric_id` yet.
 
-    `rest` holds the other fields of the snapshot. `seconds` is what the child may take. `task`
+    `rest` holds the other fields of the snapshot. `seconds` is what the worker may take. `task`
     is what it is asked for.
     """
 
@@ -76,9 +76,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the child says to `call`: a stage that is done, a plan, or why there is none.
+    """What the worker says to `call`: a stage that is done, a plan, or why there is none.
 
-    `nothing`: the time was up before any plan was found, which is no failure of the child.
+    `nothing`: the time was up before any plan was found, which is no failure of the worker.
     """
 
     call: int
@@ -145,7 +145,7 @@ def encode_request(request: Request) -> bytes:
 
 
 def decode_request(payload: bytes) -> Request:
-    """Read the request in `payload`; for the child alone. Raises `WireError` on anything else."""
+    """Read the request in `payload`; for the worker alone. Raises `WireError` on anything else."""
     request = pickle.loads(payload)  # noqa: S301 - written by the parent, which is trusted
     if not isinstance(request, Request):
         raise WireError(f"expected a request, got {type(request).__name__}")

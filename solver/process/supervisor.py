@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from fourleaf.solver.process.child import Child, WorkerFault
+from fourleaf.solver.process.worker_process import WorkerFault, WorkerProcess
 
 WORKER = "fourleaf.solver.process.worker"
 """The module that a solver process runs."""
@@ -22,9 +22,9 @@ def restart_delay(deaths: int) -> float:
 
 
 class Supervisor:
-    """Runs one child at a time from a thread of its own.
+    """Runs one worker at a time from a thread of its own.
 
-    The thread has to live as long as the child: Linux sends the signal that ties a child
+    The thread has to live as long as the worker: Linux sends the signal that ties a worker
     to its parent when the *thread* that started it ends.
     """
 
@@ -33,14 +33,14 @@ class Supervisor:
         self._niceness = niceness
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._child: Child | None = None
+        self._worker: WorkerProcess | None = None
         self._closing = False
         self._deaths = 0
         self._next_start = 0.0
         self._last_exit = ""
 
     def start(self) -> None:
-        """Start the first child in the background; does nothing where that has been done."""
+        """Start the first worker in the background; does nothing where that has been done."""
         with self._changed:
             if self._closing:
                 raise RuntimeError("the solver client is closed")
@@ -48,10 +48,10 @@ class Supervisor:
                 self._thread = threading.Thread(target=self._run, name="solver", daemon=True)
                 self._thread.start()
 
-    def child(self, until: float) -> Child:
-        """Return the living child. Raises `WorkerFault` at once while a crash loop is held back."""
+    def worker(self, until: float) -> WorkerProcess:
+        """Return the living one. Raises `WorkerFault` at once while a crash loop is held back."""
         with self._changed:
-            while self._child is None or self._child.killed:
+            while self._worker is None or self._worker.killed:
                 wait = self._next_start - time.monotonic()
                 if self._closing:
                     raise WorkerFault("the solver client is closed", fatal=False)
@@ -63,19 +63,19 @@ class Supervisor:
                     )
                 if not self._changed.wait(max(0.0, until - time.monotonic())):
                     raise WorkerFault("no process could be started in time", fatal=False)
-            return self._child
+            return self._worker
 
     def reset_backoff(self) -> None:
-        """Forget earlier deaths: the child has given a good answer."""
+        """Forget earlier deaths: the worker has given a good answer."""
         with self._changed:
             self._deaths = 0
 
     def close(self) -> None:
-        """Kill and reap the child, and end the thread. May be called again."""
+        """Kill and reap the worker, and end the thread. May be called again."""
         with self._changed:
             self._closing = True
-            if self._child is not None:
-                self._child.kill()
+            if self._worker is not None:
+                self._worker.kill()
             self._changed.notify_all()
             thread = self._thread
         if thread is not None:
@@ -84,20 +84,22 @@ class Supervisor:
     def _run(self) -> None:
         while self._wait_for_start():
             try:
-                child = Child(self._module, self._niceness)
+                worker = WorkerProcess(self._module, self._niceness)
             except OSError as error:
                 self._record_exit(f"no process could be started: {error}")
                 continue
             with self._changed:
-                self._child = child
+                self._worker = worker
                 if self._closing:
-                    child.kill()
+                    worker.kill()
                 self._changed.notify_all()
-            child.wait_until_dead()
+            worker.wait_until_dead()
             with self._changed:
-                self._child = None
-            child.reap()
-            self._record_exit(child.exit_message() + (f": {child.output}" if child.output else ""))
+                self._worker = None
+            worker.reap()
+            self._record_exit(
+                worker.exit_message() + (f": {worker.output}" if worker.output else "")
+            )
 
     def _wait_for_start(self) -> bool:
         with self._changed:

@@ -11,7 +11,6 @@ import structlog
 
 from fourleaf.model.plan import Stage
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.solver.process.child import Child, Late, WorkerFault
 from fourleaf.solver.process.compaction import compacted
 from fourleaf.solver.process.deadlines import Deadlines
 from fourleaf.solver.process.framing import READY, Size
@@ -24,6 +23,7 @@ from fourleaf.solver.process.messages import (
     encode_request,
 )
 from fourleaf.solver.process.supervisor import Supervisor
+from fourleaf.solver.process.worker_process import Late, WorkerFault, WorkerProcess
 
 LOAD_SECONDS = 30.0
 """How long a new process may take to load OR-tools before it counts as hung."""
@@ -32,7 +32,7 @@ OnStage = Callable[[Stage], None]
 
 
 class TimedCalls:
-    """One child at a time, one call at a time; a child that misbehaves is killed."""
+    """One worker at a time, one call at a time; a worker that misbehaves is killed."""
 
     def __init__(self, supervisor: Supervisor, load_seconds: float) -> None:
         self.supervisor = supervisor
@@ -42,15 +42,15 @@ class TimedCalls:
         self._log = structlog.get_logger(__name__)
 
     def wait_until_ready(self, seconds: float) -> bool:
-        """Wait until the child has loaded, at most `seconds`; whether it has."""
+        """Wait until the worker has loaded, at most `seconds`; whether it has."""
         until = time.monotonic() + seconds
         with self._busy:
             try:
-                child = self.supervisor.child(until)
-                with child.talking:
-                    self._await_ready(child, until)
+                worker = self.supervisor.worker(until)
+                with worker.talking:
+                    self._await_ready(worker, until)
             except WorkerFault:
-                # The next call meets the same child, or its successor, and says what is wrong.
+                # The next call meets the same worker, or its successor, and says what is wrong.
                 return False
         return True
 
@@ -63,26 +63,26 @@ class TimedCalls:
         on_stage: OnStage | None,
         judge: Callable[[Outcome], None],
     ) -> None:
-        """Ask the child and let `judge` see its answer. Raises `WorkerFault`, also that of `judge`.
+        """Ask it and let `judge` see its answer. Raises `WorkerFault`, also that of `judge`.
 
-        Whatever else `judge` or `on_stage` raises is raised as well. The child does not live
+        Whatever else `judge` or `on_stage` raises is raised as well. The worker does not live
         on unless the fault says so.
         """
         if not self._busy.acquire(timeout=max(0.0, deadlines.answer - time.monotonic())):
             busy = WorkerFault("the solver is busy with another call", fatal=False)
             self._warn(busy, None)
             raise busy
-        child: Child | None = None
+        worker: WorkerProcess | None = None
         try:
-            child = self.supervisor.child(deadlines.answer)
-            with child.talking:
-                outcome = self._ask(child, task, snapshot, enabled, deadlines, on_stage)
+            worker = self.supervisor.worker(deadlines.answer)
+            with worker.talking:
+                outcome = self._ask(worker, task, snapshot, enabled, deadlines, on_stage)
             judge(outcome)
         except BaseException as error:
-            if child is not None and (not isinstance(error, WorkerFault) or error.fatal):
-                child.kill()
+            if worker is not None and (not isinstance(error, WorkerFault) or error.fatal):
+                worker.kill()
             if isinstance(error, WorkerFault):
-                self._warn(error, child)
+                self._warn(error, worker)
             raise
         finally:
             self._busy.release()
@@ -90,19 +90,19 @@ class TimedCalls:
 
     def _ask(
         self,
-        child: Child,
+        worker: WorkerProcess,
         task: Task,
         snapshot: Snapshot,
         enabled: bool,
         deadlines: Deadlines,
         on_stage: OnStage | None,
     ) -> Outcome:
-        self._await_ready(child, deadlines.answer)
+        self._await_ready(worker, deadlines.answer)
         self._calls += 1
-        message = self._request(child, task, snapshot, enabled, deadlines)
-        child.send(message, Size.of_plan(snapshot))
+        message = self._request(worker, task, snapshot, enabled, deadlines)
+        worker.send(message, Size.of_plan(snapshot))
         while True:
-            reply = child.receive(deadlines.answer)
+            reply = worker.receive(deadlines.answer)
             if reply.call != self._calls:
                 raise WorkerFault("it answered a question that was not asked")
             if reply.outcome is not None:
@@ -114,28 +114,33 @@ class TimedCalls:
             if on_stage is not None:
                 on_stage(reply.stage)
 
-    def _await_ready(self, child: Child, until: float) -> None:
-        while not child.ready:
+    def _await_ready(self, worker: WorkerProcess, until: float) -> None:
+        while not worker.ready:
             try:
-                child.receive(until)
+                worker.receive(until)
             except Late:
                 # Killing a process that only loads slowly would keep it from ever being ready.
-                if time.monotonic() < child.started_at + self._load_seconds:
+                if time.monotonic() < worker.started_at + self._load_seconds:
                     raise WorkerFault("it is still loading", fatal=False) from None
                 raise WorkerFault(f"it did not load within {self._load_seconds:g} s") from None
 
     def _request(
-        self, child: Child, task: Task, snapshot: Snapshot, enabled: bool, deadlines: Deadlines
+        self,
+        worker: WorkerProcess,
+        task: Task,
+        snapshot: Snapshot,
+        enabled: bool,
+        deadlines: Deadlines,
     ) -> bytes:
-        """Write the message for this call, with the fabric only where the child has another one."""
-        fabric = None if child.fabric is snapshot.fabric else snapshot.fabric
+        """Write the message for this call, with the fabric where the worker has another one."""
+        fabric = None if worker.fabric is snapshot.fabric else snapshot.fabric
         if fabric is not None:
-            child.fabric, child.fabric_id = fabric, child.fabric_id + 1
+            worker.fabric, worker.fabric_id = fabric, worker.fabric_id + 1
         try:
             return encode_request(
                 Request(
                     self._calls,
-                    child.fabric_id,
+                    worker.fabric_id,
                     fabric,
                     dynamic_part(as_needed(task, snapshot)),
                     enabled,
@@ -146,13 +151,13 @@ class TimedCalls:
         except Exception as error:
             raise WorkerFault(f"the snapshot cannot be sent: {error!r}") from error
 
-    def _warn(self, fault: WorkerFault, child: Child | None) -> None:
+    def _warn(self, fault: WorkerFault, worker: WorkerProcess | None) -> None:
         self._log.warning(
             "solver_failed",
             why=str(fault),
-            killed=fault.fatal and child is not None,
-            pid=None if child is None else child.pid,
-            output="" if child is None else child.output,
+            killed=fault.fatal and worker is not None,
+            pid=None if worker is None else worker.pid,
+            output="" if worker is None else worker.output,
             instead="greedy",
         )
 

@@ -26,6 +26,11 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.plan import Stage
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.process.framing import READY, read_frame, write_all
+from fourleaf.solver.process.memory_limit import (
+    limit_memory,
+    mapped_beyond_resident,
+    peak_memory_mib,
+)
 from fourleaf.solver.process.messages import (
     BatchTask,
     DefragmentationTask,
@@ -45,7 +50,6 @@ Solve = Callable[[Task, Snapshot, bool, Callable[[Stage], None]], Outcome | None
 `None`: the time was up before there was any plan.
 """
 
-MIB = 2**20
 PR_SET_PDEATHSIG = 1
 
 
@@ -65,43 +69,6 @@ def tie_to_parent(parent: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _mapped_beyond_resident() -> int:
-    """Tell the bytes of address space mapped but not in memory; 0 where unknown."""
-    with suppress(OSError, ValueError):
-        size, resident = Path("/proc/self/statm").read_text(encoding="ascii").split()[:2]
-        return (int(size) - int(resident)) * os.sysconf("SC_PAGE_SIZE")
-    return 0
-
-
-def limit_memory(mib: int, reserved: int) -> None:
-    """Bound the address space, so that the process cannot hold more than `mib` MiB.
-
-    `reserved` bytes were mapped by libraries on loading without being used; they come on
-    top, because otherwise many cores (a stack for each thread) would eat the whole limit.
-    Where the system has no such limit, nothing happens.
-    """
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = mib * MIB + reserved
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def peak_memory_mib() -> int:
-    """Tell the most memory that this process has held, in MiB, rounded up."""
-    with suppress(OSError, StopIteration):
-        # On Linux, ru_maxrss starts from the peak of the process that started this one.
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-        line = next(line for line in lines if line.startswith("VmHWM:"))
-        return -(-int(line.split()[1]) // 1024)
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return -(-peak // (MIB if sys.platform == "darwin" else 1024))
 
 
 def _read_requests(requests: queue.SimpleQueue[Request]) -> None:
@@ -124,7 +91,7 @@ class WorkerServer:
         self._answers = answers
         self._fabric: Fabric | None = None
         self._fabric_id = 0
-        self._reserved = _mapped_beyond_resident()
+        self._reserved = mapped_beyond_resident()
 
     def reply(self, reply: Reply) -> None:
         """Send `reply` to the parent."""

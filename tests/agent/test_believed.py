@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fourleaf.agent.contradictions import examined
 from fourleaf.agent.inventory import inventory
+from fourleaf.agent.inventory_consistency import examined
 from fourleaf.agent.last_known_devices import carried_over
 from fourleaf.agent.node import NodeIdentity
 from fourleaf.agent.readings import Reading

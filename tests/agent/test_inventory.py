@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fourleaf.agent.contradictions import examined
 from fourleaf.agent.grant_check import Mismatch
 from fourleaf.agent.inventory import MOST_BYTES, inventory
+from fourleaf.agent.inventory_consistency import examined
 from fourleaf.agent.node import NodeIdentity
 from fourleaf.agent.readings import Reading
 from fourleaf.model.crds.api import Condition

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fourleaf.agent.contradictions import examined
 from fourleaf.agent.inventory import inventory
+from fourleaf.agent.inventory_consistency import examined
 from fourleaf.agent.node import NodeIdentity
 from fourleaf.agent.publisher import MANAGER, Publisher
 from fourleaf.agent.readings import Reading

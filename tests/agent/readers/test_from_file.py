@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fourleaf.agent.contradictions import examined
+from fourleaf.agent.inventory_consistency import examined
 from fourleaf.agent.readers.from_file import FileReader
 from fourleaf.agent.readings import Reading
 

@@ -44,19 +44,19 @@ FAULTS = {
 }
 MEMORY_FAULTS = {"eats": "MemoryError", "eats-and-aborts": "SIGABRT"}
 FILLING = 15.0
-"""Seconds within which even a busy machine has filled the memory that a child may take."""
+"""Seconds within which even a busy machine has filled the memory that a worker may take."""
 
 
 @pytest.fixture
 def client() -> Iterator[SolverClient]:
-    """A client whose child has loaded and answered."""
+    """A client whose worker has loaded and answered."""
     with SolverClient(WORKER, steps()) as found:
         assert found.plan(snapshot("warm-up")).status is PlanStatus.OPTIMAL
         yield found
 
 
 def check_fault(client: SolverClient, name: str, why: str, limit: float = LIMIT) -> None:
-    """Assert everything that a caller is promised about a bad child."""
+    """Assert everything that a caller is promised about a bad worker."""
     plan, logs, outer = plan_with_fault(client, name, limit)
     assert plan.status is PlanStatus.GREEDY
     assert len(plan.placements) == 2
@@ -70,7 +70,7 @@ def check_fault(client: SolverClient, name: str, why: str, limit: float = LIMIT)
 
 
 def test_good_answer_comes_through(client: SolverClient) -> None:
-    """A child that works delivers its plan, its stages and its peak memory."""
+    """A worker that works delivers its plan, its stages and its peak memory."""
     heard: list[Stage] = []
     plan = client.plan(snapshot("a", "b"), on_stage=heard.append)
     assert plan.status is PlanStatus.OPTIMAL
@@ -81,19 +81,19 @@ def test_good_answer_comes_through(client: SolverClient) -> None:
 
 @pytest.mark.parametrize("name", sorted(FAULTS))
 def test_bad_child_costs_optimality_alone(client: SolverClient, name: str) -> None:
-    """Each fault yields the greedy plan in time, one warning, and a new child afterwards."""
+    """Each fault yields the greedy plan in time, one warning, and a new worker afterwards."""
     check_fault(client, name, FAULTS[name])
 
 
 @ON_LINUX
 @pytest.mark.parametrize("name", sorted(MEMORY_FAULTS))
 def test_memory_is_bounded(client: SolverClient, name: str) -> None:
-    """A child that takes memory without end meets its limit, not the machine's."""
+    """A worker that takes memory without end meets its limit, not the machine's."""
     check_fault(client, name, MEMORY_FAULTS[name], FILLING)
 
 
 def test_no_time_for_a_plan_is_no_fault_of_the_child(client: SolverClient) -> None:
-    """A child that found nothing in time stays; the plan is greedy."""
+    """A worker that found nothing in time stays; the plan is greedy."""
     plan, logs, _ = plan_with_fault(client, "finds-nothing")
     assert plan.status is PlanStatus.GREEDY
     assert not logs[0]["killed"]
@@ -101,20 +101,20 @@ def test_no_time_for_a_plan_is_no_fault_of_the_child(client: SolverClient) -> No
 
 
 def test_fabric_is_sent_once(client: SolverClient) -> None:
-    """Cycles on one fabric share the object in the child; a new fabric is a new object."""
+    """Cycles on one fabric share the object in the worker; a new fabric is a new object."""
     assert "fabrics=1" in client.plan(snapshot("a")).note
     assert "fabrics=1" in client.plan(snapshot("b")).note
     assert "fabrics=2" in client.plan(snapshot("c", on=fabric())).note
 
 
 def test_config_in_the_child_does_not_jitter(client: SolverClient) -> None:
-    """The child's limit is the same from call to call, below the parent's own."""
+    """The worker's limit is the same from call to call, below the parent's own."""
     notes = {client.plan(snapshot("a")).note for _ in range(3)}
     assert notes == {"fabrics=1 seconds=17.000 extensions=True"}
 
 
 def test_extensions_can_be_left_out(client: SolverClient) -> None:
-    """The child hears whether extensions take part."""
+    """The worker hears whether extensions take part."""
     plan = client.plan(snapshot("a"), extensions_enabled=False)
     assert plan.note.endswith("extensions=False")
 
@@ -196,7 +196,7 @@ def test_proof_does_not_wait_for_the_greedy_plan() -> None:
 
 
 def test_second_caller_is_not_kept_waiting(client: SolverClient) -> None:
-    """A call that finds the child busy with another call returns a greedy plan in time."""
+    """A call that finds the worker busy with another call returns a greedy plan in time."""
     other = threading.Thread(target=lambda: client.plan(snapshot("spins", limit=4 * LIMIT)))
     other.start()
     time.sleep(0.3)

@@ -22,7 +22,7 @@ from tests.solver.process.stand_ins import snapshot, steps
 
 ROOT = str(Path(__file__).parents[3])
 PATIENCE = 60.0
-"""Seconds of a limit that is not to end before a child has died, however busy the machine."""
+"""Seconds of a limit that is not to end before a worker has died, however busy the machine."""
 
 
 def test_dead_on_arrival() -> None:
@@ -46,13 +46,13 @@ def test_a_child_gives_way_as_far_as_it_is_asked_to(niceness: int) -> None:
     supervisor = Supervisor(WORKER, niceness)
     supervisor.start()
     with closing(supervisor):
-        child = supervisor.child(time.monotonic() + 30)
+        worker = supervisor.worker(time.monotonic() + 30)
         own = os.getpriority(os.PRIO_PROCESS, 0)
-        assert os.getpriority(os.PRIO_PROCESS, child.pid) == min(19, own + niceness)
+        assert os.getpriority(os.PRIO_PROCESS, worker.pid) == min(19, own + niceness)
 
 
 def test_slow_loading_is_not_punished(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A child that still loads at the deadline is left to load; the plan is greedy."""
+    """A worker that still loads at the deadline is left to load; the plan is greedy."""
     monkeypatch.setenv(faulty_worker.LOAD_FAULT, "hang")
     with SolverClient(WORKER, steps()) as client:
         plan, logs, _ = plan_with_fault(client, "a")
@@ -61,7 +61,7 @@ def test_slow_loading_is_not_punished(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_hung_loading_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A child that has not loaded for too long is killed."""
+    """A worker that has not loaded for too long is killed."""
     monkeypatch.setenv(faulty_worker.LOAD_FAULT, "hang")
     with SolverClient(WORKER, steps(), load_seconds=0.1) as client:
         plan, logs, _ = plan_with_fault(client, "a")
@@ -70,7 +70,7 @@ def test_hung_loading_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_failed_import_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a child printed before it died while loading reaches the note or the log."""
+    """What a worker printed before it died while loading reaches the note or the log."""
     monkeypatch.setenv(faulty_worker.LOAD_FAULT, "raise")
     with SolverClient(WORKER, steps()) as client:
         plan, logs, _ = plan_with_fault(client, "a", limit=PATIENCE)
@@ -105,7 +105,7 @@ def test_closed_client_refuses() -> None:
 
 
 def test_child_outlives_the_thread_that_asked_for_it() -> None:
-    """A child started from a thread that ends serves other threads."""
+    """A worker started from a thread that ends serves other threads."""
     with closing(SolverClient(WORKER, steps())) as client:
         starter = threading.Thread(target=client.start)
         starter.start()
@@ -116,7 +116,7 @@ def test_child_outlives_the_thread_that_asked_for_it() -> None:
 
 
 def test_descendants_of_the_child_die_with_it() -> None:
-    """What a bad child has started is killed along with it."""
+    """What a bad worker has started is killed along with it."""
     with SolverClient(WORKER, steps()) as client:
         client.plan(snapshot("warm-up"))
         _, logs, _ = plan_with_fault(client, "breeds")
@@ -126,10 +126,10 @@ def test_descendants_of_the_child_die_with_it() -> None:
 
 ORPHAN = """
 import sys, time
-from fourleaf.solver.process.child import Child
-child = Child({module!r})
+from fourleaf.solver.process.worker_process import WorkerProcess
+worker = WorkerProcess({module!r})
 {more}
-print(child.pid, flush=True)
+print(worker.pid, flush=True)
 time.sleep(600)
 """
 
@@ -137,10 +137,10 @@ time.sleep(600)
 @ON_LINUX
 @pytest.mark.parametrize("stopped", [False, True])
 def test_child_dies_with_its_parent(stopped: bool) -> None:
-    """A parent that is killed takes its child along, even one that is stopped."""
-    more = "child.receive(time.monotonic() + 60)"
+    """A parent that is killed takes its worker along, even one that is stopped."""
+    more = "worker.receive(time.monotonic() + 60)"
     if stopped:
-        more += "; import os, signal; os.kill(child.pid, signal.SIGSTOP)"
+        more += "; import os, signal; os.kill(worker.pid, signal.SIGSTOP)"
     parent = subprocess.Popen(
         [sys.executable, "-c", ORPHAN.format(module=WORKER, more=more)],
         stdout=subprocess.PIPE,

@@ -217,7 +217,7 @@ def test_size_bounds_honest_plans() -> None:
 
 
 def test_request_carries_the_snapshot_without_its_caches() -> None:
-    """The child gets equal data; what the parent has cached in the fabric stays behind."""
+    """The worker gets equal data; what the parent has cached in the fabric stays behind."""
     state = snapshot("a")
     assert state.fabric.nodes
     sent = Request(1, 1, state.fabric, dynamic_part(state), True, 2.0)

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fourleaf.solver.cpsat.backend import CpSat
-from fourleaf.solver.cpsat.bound_windows import FIRST_WINDOW_WORK, climb, reduced_program
 from fourleaf.solver.cpsat.deadline import Deadline
+from fourleaf.solver.cpsat.gap_closing import FIRST_WINDOW_WORK, climb, reduced_program
 from fourleaf.solver.cpsat.program import Program, SolveResult
 from tests.solver.cpsat.programs import answers, counted, made
 

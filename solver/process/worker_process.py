@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 2**16
 NOISE_BYTES = 2**20
-"""Bytes that a child may print during one call; a pipe is never read without end."""
+"""Bytes that a worker may print during one call; a pipe is never read without end."""
 
 TAIL_BYTES = 2000
-"""Bytes of what a child printed last that go into the log."""
+"""Bytes of what a worker printed last that go into the log."""
 
 NICENESS = 19
 """What Linux takes for the lowest priority."""
@@ -34,7 +34,7 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA
 
 
 class WorkerFault(Exception):
-    """Why there is no plan from the child. `fatal`: the child is not to be trusted any more."""
+    """Why there is no plan from the worker. `fatal`: the worker is not to be trusted any more."""
 
     def __init__(self, why: str, fatal: bool = True) -> None:
         super().__init__(why)
@@ -45,7 +45,7 @@ class Late(WorkerFault):
     """Nothing came in time."""
 
 
-class Child:
+class WorkerProcess:
     """A running worker. A thread that talks to it holds `talking`.
 
     `fabric` is the one that it holds under `fabric_id`. `started_at` is in monotonic seconds.
@@ -99,7 +99,7 @@ class Child:
 
     @property
     def output(self) -> str:
-        """The end of what the child has printed."""
+        """The end of what the worker has printed."""
         return self._tail.decode(errors="replace").strip()
 
     def send(self, message: bytes, size: Size) -> None:
@@ -130,7 +130,7 @@ class Child:
                         selector.unregister(key.fd)
 
     def _next_reply(self) -> Reply | None:
-        # The child is started before this process has loaded what it says.
+        # The worker is started before this process has loaded what it says.
         from fourleaf.solver.process.messages import decode_reply
 
         try:
@@ -234,6 +234,6 @@ def _descriptor(pipe: object) -> int:
 
 
 def _environment() -> dict[str, str]:
-    """Copy the parent's, so arranged that the child imports exactly what the parent would."""
+    """Copy the parent's, so arranged that the worker imports exactly what the parent would."""
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
     return {**os.environ, **ONE_THREAD, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}

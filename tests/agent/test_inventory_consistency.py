@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.agent.contradictions import MOST_LINKS, examined
+from fourleaf.agent.inventory_consistency import MOST_LINKS, examined
 from fourleaf.model.crds.node_status import Gpu, Link
 from tests.agent.made import failure, gpus, mesh, process, reading
 
