@@ -16,7 +16,6 @@ from fourleaf.k8s_bridge.ledger.records import Page
 from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleReport
-from fourleaf.k8s_bridge.scheduling.holds.rollbacks import returning
 from fourleaf.k8s_bridge.wiring import Parts, Wiring
 
 
@@ -147,7 +146,7 @@ class Leader:
         cache, clock = self.wiring.cache, self.wiring.clock
         reconciler, backoff = parts.reconciler, parts.cycle.api_backoff
         tidied = audited = clock.monotonic()
-        back = returning(self.ledger)
+        back = parts.cycle.returning()
         while True:
             now = clock.monotonic()
             audit = now - audited >= self.pace.audit
@@ -162,7 +161,7 @@ class Leader:
             await reconciler.convert()
             self._seal()
             tidied = now if tidy else tidied
-            before, back = back, returning(self.ledger)
+            before, back = back, parts.cycle.returning()
             if backoff.came_due() or before - back:
                 cache.changed.set()
             await clock.sleep(self.pace.tidy / 5)

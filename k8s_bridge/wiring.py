@@ -155,5 +155,6 @@ class Wiring:
             backoff,
             relocation,
             self.solver_time,
+            lambda: nodes.dead if nodes else frozenset(),
         )
         return Parts(reconciler, cycle, nodes, relocation)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.kinds import NODES
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
@@ -27,6 +27,11 @@ DRAIN = "topology.scheduler/drain"
 _WAITS = Reason(
     ReasonKind.MEMBERS_MISSING,
     "members are on nodes that are dead, and its repair policy is to wait for these",
+)
+_BARE = Reason(
+    ReasonKind.UNSUPPORTED,
+    "a member that would have to move has no controller that would make it anew",
+    unblock=("delete the pod yourself, or let it end",),
 )
 
 REPAIR_CHECK_SECONDS = 1.0
@@ -76,6 +81,7 @@ class RepairPlanner:
             if one.hit
             and self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
             and (one.gang.key in stuck or self._loses(one, leaving))
+            and not self._ends_bare_pods(one, view.dead)
         ]
         self._forget(standing)
         if not hit or not config.enabled:
@@ -86,6 +92,21 @@ class RepairPlanner:
         await self.store.put_all(repairs(plan, planned, view, config.places_seconds))
         self._note(plan, hit)
         return plan
+
+    def _ends_bare_pods(self, one: StandingGang, dead: frozenset[str]) -> bool:
+        """Whether a member that lives would have to go that no controller makes anew; says so."""
+        namespace = one.gang.key.namespace
+        pods = self.cache.objects.get(PODS, {})
+        for pod in (pod for role in one.gang.roles for pod in role.pods):
+            seen = self.cache.named(namespace, pod)
+            living = seen is not None and bool(seen.node) and seen.node not in dead
+            metadata = pods.get((namespace, pod), {}).get("metadata", {})
+            if living and not metadata.get("ownerReferences"):
+                if self.lost.get(one.gang.key) != _BARE:
+                    self.lost[one.gang.key] = _BARE
+                    self._report(one.gang, reason_text(_BARE))
+                return True
+        return False
 
     def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:
         """Whether a member stands on a node that is dead or to be emptied."""

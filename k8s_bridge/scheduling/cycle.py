@@ -8,9 +8,10 @@ from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.commit import CommitOutcome, CommitRequest, Committer, Rejected
-from fourleaf.k8s_bridge.ledger.ledger import Ledger
+from fourleaf.k8s_bridge.ledger.compaction import is_out
+from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
-from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.records import Member, Phase
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.holds import rollbacks, unreadable
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
@@ -104,6 +105,7 @@ class Cycle:
     api_backoff: ApiBackoff
     reservations: Reservations | None = None
     solver_time: SolveTime = field(default_factory=SolveTime)
+    dead: Callable[[], frozenset[str]] = frozenset
     set_aside: SetAside = field(default_factory=SetAside)
     _left_out: bool = False
     _number: int = 0
@@ -137,6 +139,10 @@ class Cycle:
         self.observer.cycle(report)
         return report
 
+    def returning(self) -> frozenset[GangKey]:
+        """The gangs that wait until their members have been taken back."""
+        return rollbacks.returning(self.ledger, self.cache, self.dead())
+
     def forget(self) -> None:
         """The term is over: members on their way count as what is seen of them again."""
         for member in self._assumed.values():
@@ -165,7 +171,7 @@ class Cycle:
         rules = (
             self.api_backoff.rule(),
             unreadable.rule(self.ledger),
-            rollbacks.rule(rollbacks.returning(self.ledger)),
+            rollbacks.rule(self.returning()),
             kept.rule() if kept else None,
         )
         return hold_back(kept.charge(snapshot) if kept else snapshot, rules)
@@ -207,7 +213,7 @@ class Cycle:
             for commit in self.ledger.open_commits()
             if commit.phase is not None
             for member in commit.members
-            if not is_gone(self.cache, member) and not is_bound(self.cache, member)
+            if not self._is_out(commit, member) and not is_bound(self.cache, member)
         }
         for uid, member in self._assumed.items():
             if uid not in on_their_way and not is_bound(self.cache, member):
@@ -216,6 +222,10 @@ class Cycle:
             if self._assumed.get(uid) != member:
                 self.cache.assume(member)
         self._assumed = on_their_way
+
+    def _is_out(self, commit: Commit, member: Member) -> bool:
+        rolling = commit.phase is Phase.ROLLING_BACK
+        return is_out(commit.name, member, self.cache) if rolling else is_gone(self.cache, member)
 
 
 def joined(plan: Plan, more: Plan) -> Plan:

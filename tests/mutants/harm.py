@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 MONITOR = "tests/k8s_bridge/node_health/test_monitor.py"
+REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
 ANSWERS = "tests/k8s_bridge/test_api_answers.py"
 
@@ -104,6 +105,31 @@ HARM = (
         "retry.backoff.next(max(waits))",
         "max(waits)",
         f"{ANSWERS}::test_evictions_of_a_rollback_back_off[403]",
+    ),
+    Mutant(
+        "dead nodes and rollbacks",
+        "a gang whose rack dies while it is being bound waits until a person deletes its pods",
+        "k8s_bridge/scheduling/holds/rollbacks.py",
+        "lost = seen is not None and seen.deleting and seen.node in dead",
+        "lost = False",
+        f"{REPAIR}::test_a_rack_dies_while_its_gang_is_being_bound",
+    ),
+    Mutant(
+        "members that a rollback has fenced",
+        "a pod that stands nowhere is planned around as if it stood on the dead node",
+        "k8s_bridge/scheduling/cycle.py",
+        "return is_out(commit.name, member, self.cache) if rolling else",
+        "return False if rolling else",
+        f"{REPAIR}::test_a_rack_dies_while_its_gang_is_being_bound",
+    ),
+    Mutant(
+        "pods that nobody makes anew",
+        "a drain takes members for good from a gang of bare pods",
+        "k8s_bridge/relocation/repair.py",
+        "            and not self._ends_bare_pods(one, view.dead)\n",
+        "",
+        "tests/k8s_bridge/relocation/test_moving.py"
+        "::test_pods_that_no_controller_makes_anew_stay_on_a_drained_node",
     ),
     Mutant(
         "gangs set aside",

@@ -14,7 +14,6 @@ from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE, MoveBudget
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
-from fourleaf.k8s_bridge.scheduling.holds.rollbacks import returning
 from fourleaf.model.config.relocation import Backfill
 from fourleaf.model.config.spec import SchedulerConfig, Spec
 from tests.explorer.code.leader import QUIET, Leader
@@ -95,6 +94,7 @@ class TermLeader(Leader):
             self.clock,
             self.api_backoff,
             self.relocating,
+            dead=lambda: self.nodes.dead,
         )
         parts = self.relocating
         for part in (parts.executor, parts.repair, parts.preemption, parts.reservation):
@@ -133,9 +133,9 @@ class TermLeader(Leader):
                 report = await self.cycle.run()
                 if report.again:
                     self.view.changed.set()
-            before = returning(self.ledger)
+            before = self.cycle.returning()
             await self.keeping.run_once()
-            if before - returning(self.ledger) or self.api_backoff._refused:
+            if before - self.cycle.returning() or self.api_backoff._refused:
                 self.view.changed.set()
             if self._strangers():
                 await self.keeping.sweep()

@@ -15,6 +15,7 @@ from tests.k8s_bridge.ledger.harness import TEAM
 from tests.twins.jobs import INDEX
 
 KUBELET, OWNER, END = "kubelet", "owner", "end"
+OWNED = {"apiVersion": "example.org/v1", "kind": "Trainer", "name": "trainer", "uid": "trainer"}
 
 
 def due(store: JudgingStore, story: Story) -> Iterator[tuple[str, str]]:
@@ -65,7 +66,7 @@ def make(store: JudgingStore, job: Job, name: str) -> None:
     said = {GANG: job.name, GANG_SIZE: str(job.size)}
     if job.movable:
         said[MOVABLE] = "true"
-    body = pod(name, gpus=1, annotations=said, labels={INDEX: index})
+    body = pod(name, gpus=1, annotations=said, labels={INDEX: index}, ownerReferences=[OWNED])
     if job.priority:
         body["spec"]["priorityClassName"] = job.priority
     store.create(PODS, TEAM, body)

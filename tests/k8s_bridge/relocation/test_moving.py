@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
-from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
 from fourleaf.model.config.spec import CONFIG_MAP
@@ -183,3 +184,29 @@ async def test_a_budget_outlasts_who_has_spent_it(bench: Bench) -> None:
     await bench.clock.advance(20)
     assert await bench.uids("d") != before
     assert len(await bench.places("again")) == 4
+
+
+async def test_pods_that_no_controller_makes_anew_stay_on_a_drained_node(bench: Bench) -> None:
+    """A gang of two bare pods: none is evicted, and an event on the pod says why."""
+    await submit(bench.cluster, TEAM, gang("bare", 2))
+    await bench.clock.advance(3)
+    uids, at = await pods(bench), await placed(bench)
+    await drain(bench, at["bare-0"])
+    await bench.clock.advance(60)
+    assert (await pods(bench), await placed(bench)) == (uids, at)
+    assert "has no controller that would make it anew" in str(
+        (await bench.cluster.list(EVENTS)).items
+    )
+
+
+async def pods(bench: Bench) -> dict[str, str]:
+    """Pod -> UID, of those that are not being deleted."""
+    items = (await bench.cluster.list(PODS, TEAM)).items
+    there = (one["metadata"] for one in items if "deletionTimestamp" not in one["metadata"])
+    return {metadata["name"]: metadata["uid"] for metadata in there}
+
+
+async def placed(bench: Bench) -> dict[str, str]:
+    """Pod -> node."""
+    items = (await bench.cluster.list(PODS, TEAM)).items
+    return {one["metadata"]["name"]: one["spec"].get("nodeName", "") for one in items}

@@ -6,7 +6,9 @@ The fabric is one spine of 4 leaves of 4 nodes, `n-0-LEAF-NODE`. Kubelets beat e
 
 from __future__ import annotations
 
+from fourleaf.k8s_bridge.cluster.errors import Throttled
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
 from tests.k8s_bridge.relocation.bench import TEAM, Bench, leaf_of
@@ -55,6 +57,41 @@ async def test_all_nodes_of_a_gang_of_8_die(bench: Bench) -> None:
     bench.lose(*(await bench.places("g")).values())
     await bench.clock.advance(30)
     assert await bench.leaves("g") == [2, 3]
+
+
+class BusyFor:
+    """Does not bind the member of this index of a Job for now."""
+
+    def __init__(self, index: int) -> None:
+        self.index = f"-{index}-"
+
+    async def before(self, request: ApiRequest) -> None:
+        """Stand in the way of its binding."""
+        if request.subresource == "binding" and self.index in request.target.name:
+            raise Throttled("busy", 429)
+
+    async def after(self, request: ApiRequest, answer: object) -> None:
+        """Answers pass."""
+
+
+async def test_a_rack_dies_while_its_gang_is_being_bound() -> None:
+    """Three of four stand on it, and never end; all four run in another rack a minute later."""
+    bench = Bench(1, 2)
+    try:
+        busy = BusyFor(3)
+        await bench.start(answers=busy)
+        await bench.submit("g", 4)
+        assert len(await bench.places("g")) == 3
+        (leaf,) = await bench.leaves("g")
+        bench.lose(*(f"n-0-{leaf}-{node}" for node in range(4)))
+        await bench.clock.advance(30)
+        busy.index = "none"
+        await bench.clock.advance(60)
+        assert len(await bench.dying("g")) == 3
+        assert len(await bench.places("g")) == 4
+        assert await bench.leaves("g") == [1 - leaf]
+    finally:
+        await bench.stop()
 
 
 async def test_nowhere_the_others_stay_and_wait(bench: Bench) -> None:
