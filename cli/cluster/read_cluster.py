@@ -58,7 +58,7 @@ class Live:
         """
         from fourleaf.model.readers.overlay import read_beside
 
-        return read_beside(CLUSTER, self.objects, given, self.now, config)
+        return read_beside(CLUSTER, self.objects, given, self.now, config, whole=True)
 
 
 def observe(reach: ClusterAccess, leases_in: str | None = None) -> Live:

@@ -100,7 +100,7 @@ class LiveSource:
         ]
         standing = without_idle_owners(self.name, objects)
         now, usual = self._clock.wall(), self._cache.config
-        return read_beside(self.name, standing, given, now, usual=usual).snapshot
+        return read_beside(self.name, standing, given, now, usual=usual, whole=True).snapshot
 
     async def history(self, gang: GangKey, pods: Sequence[str]) -> History:
         """What Leases and events of the cluster say of a gang."""

@@ -20,16 +20,17 @@ class Timeouts:
 
     A watch that is silent for `stall_after` is given up; servers send bookmarks about once a
     minute. A list may take `list_within`. A kind that is not served is looked for again after
-    `absent_again`, one that is forbidden after `refused_first`, doubling up to `refused_again`,
-    for a server that has just started forbids everything until it has read who may do what;
-    all of these give or take a quarter. After failures come waits of at most `first_retry`,
-    doubling up to `longest_retry`, at random; a server that asks for more gets it. A watch that
-    lasted `steady_after` is no failure, however it ended.
+    `absent_again`: gangs that it owns are held until then. One that is forbidden is after
+    `refused_first`, doubling up to `refused_again`, for a server that has just started forbids
+    everything until it has read who may do what; all of these give or take a quarter. After
+    failures come waits of at most `first_retry`, doubling up to `longest_retry`, at random; a
+    server that asks for more gets it. A watch that lasted `steady_after` is no failure, however
+    it ended.
     """
 
     stall_after: float = 120.0
     list_within: float = 60.0
-    absent_again: float = 180.0
+    absent_again: float = 15.0
     refused_first: float = 1.0
     refused_again: float = 60.0
     first_retry: float = 0.1

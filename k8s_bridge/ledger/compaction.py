@@ -11,6 +11,7 @@ from fourleaf.k8s_bridge.ledger.pods import (
     is_bound,
     is_bound_by_another,
     is_elsewhere,
+    is_ending,
     is_gone,
 )
 from fourleaf.k8s_bridge.ledger.records import Entry, Member, Page, Phase
@@ -33,10 +34,15 @@ def is_out(commit: str, member: Member, pods: PodLister) -> bool:
     return fenced or taken or is_gone(pods, member)
 
 
+def _all_end(commit: Commit, pods: PodLister) -> bool:
+    return all(is_ending(pods, one) or is_out(commit.name, one, pods) for one in commit.members)
+
+
 def tidied(page: Page, ledger: Ledger, pods: PodLister) -> Page:
     """`page` without members that are gone, without void entries, with settled ones standing alone.
 
-    An entry of a settled commit no longer needs its gang lease, which can then be deleted.
+    An entry of a settled commit no longer needs its gang lease, which can then be deleted; nor
+    does one of a commit that is rolled back and of which all that is left has been evicted.
     Members of a commit that is rolled back are dropped once they are fenced or gone. What belongs
     to a commit with a sealed record stays as it is.
     """
@@ -61,6 +67,8 @@ def _kept(entries: Iterable[Entry], ledger: Ledger, pods: PodLister) -> Iterable
             continue
         if entry.lease and is_settled(commit, pods):
             yield replace(entry, members=members, lease="", phase=Phase.COMMITTED)
+        elif entry.lease and rolling and _all_end(commit, pods):
+            yield replace(entry, members=members, lease="", phase=Phase.ROLLING_BACK)
         elif len(members) == len(entry.members):
             yield entry
         else:

@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from fourleaf.k8s_bridge.ledger.compaction import is_out
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
-from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound, is_gone
+from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound, is_ending, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member, Phase
 
 
@@ -49,7 +49,7 @@ def next_step(commit: Commit, ledger: Ledger, pods: PodLister) -> Step:
         case Phase.COMMITTED:
             return _forward(commit, ledger, pods)
         case Phase.ROLLING_BACK:
-            return _back(commit, pods)
+            return _back(commit, ledger, pods)
 
 
 def _forward(commit: Commit, ledger: Ledger, pods: PodLister) -> Step:
@@ -71,16 +71,13 @@ def _points(commit: Commit, ledger: Ledger) -> bool:
     return False
 
 
-def _back(commit: Commit, pods: PodLister) -> Step:
+def _back(commit: Commit, ledger: Ledger, pods: PodLister) -> Step:
     held = tuple(member for member in commit.members if not is_out(commit.name, member, pods))
-    if any(not _dies(pods, member) for member in held):
+    if any(not is_ending(pods, member) for member in held):
         return Step(Action.BACK, held)
-    if held:
-        return Step(Action.WAIT)
-    return Step(Action.TIDY if commit.pages else Action.DROP)
-
-
-def _dies(pods: PodLister, member: Member) -> bool:
-    """Whether the member is bound and on its way out."""
-    seen = pods.seen(member.pod.uid)
-    return seen is not None and bool(seen.node) and seen.deleting
+    if not held:
+        return Step(Action.TIDY if commit.pages else Action.DROP)
+    # On a dead node what was evicted never ends: its records stand alone, for those alone.
+    if commit.lease is not None:
+        return Step(Action.TIDY if _points(commit, ledger) else Action.DROP)
+    return Step(Action.TIDY if len(held) < len(commit.members) else Action.WAIT)

@@ -80,6 +80,12 @@ def is_bound(pods: PodLister, member: Member) -> bool:
     return seen is not None and seen.node == member.node
 
 
+def is_ending(pods: PodLister, member: Member) -> bool:
+    """Whether the member is bound, and told to end."""
+    seen = pods.seen(member.pod.uid)
+    return seen is not None and bool(seen.node) and seen.deleting
+
+
 def is_elsewhere(pods: PodLister, member: Member) -> bool:
     """Whether another scheduler has bound the member to another node."""
     seen = pods.seen(member.pod.uid)

@@ -8,10 +8,9 @@ from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.commit import CommitOutcome, CommitRequest, Committer, Rejected
-from fourleaf.k8s_bridge.ledger.compaction import is_out
-from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
+from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
-from fourleaf.k8s_bridge.ledger.records import Member, Phase
+from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.holds import rollbacks, unreadable
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
@@ -213,7 +212,7 @@ class Cycle:
             for commit in self.ledger.open_commits()
             if commit.phase is not None
             for member in commit.members
-            if not self._is_out(commit, member) and not is_bound(self.cache, member)
+            if not is_gone(self.cache, member) and not is_bound(self.cache, member)
         }
         for uid, member in self._assumed.items():
             if uid not in on_their_way and not is_bound(self.cache, member):
@@ -222,10 +221,6 @@ class Cycle:
             if self._assumed.get(uid) != member:
                 self.cache.assume(member)
         self._assumed = on_their_way
-
-    def _is_out(self, commit: Commit, member: Member) -> bool:
-        rolling = commit.phase is Phase.ROLLING_BACK
-        return is_out(commit.name, member, self.cache) if rolling else is_gone(self.cache, member)
 
 
 def joined(plan: Plan, more: Plan) -> Plan:

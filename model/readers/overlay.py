@@ -27,13 +27,16 @@ def read_beside(
     now: float,
     config: SchedulerConfig | None = None,
     usual: SchedulerConfig | None = None,
+    *,
+    whole: bool = False,
 ) -> InputReading:
     """What there is to plan, with what `given` holds on top, which wins over `objects`.
 
     `objects` are what the cluster `name` held at `now`, seconds since the epoch. Raises `BadInput`
     for errors in `given` alone: a tenant's broken object must not keep others from an answer.
     Owners without pods are expanded only where they are given. `config` counts in
-    place of what manifests say, `usual` unless `given` has another.
+    place of what manifests say, `usual` unless `given` has another. `whole`: `objects` are all
+    that the cluster has, so an owner that is not there is not there.
     """
     replaced = _identities(given)
     configured = any(kind in KINDS or one == CONFIG_MAP for _, kind, _, one in replaced)
@@ -43,7 +46,9 @@ def read_beside(
         if _identity(body) not in replaced and not (configured and body["kind"] == "ConfigMap")
     ]
     known = config or (None if configured else usual)
-    reading = read([Source(name, objects=kept), *given], now, strict=False, config=known)
+    reading = read(
+        [Source(name, objects=kept), *given], now, strict=False, config=known, whole=whole
+    )
     wrong = [one for one in reading.problems if one.is_error and one.source != name]
     if wrong:
         raise BadInput(wrong)

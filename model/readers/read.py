@@ -91,6 +91,7 @@ def read(
     *,
     expand: bool = True,
     config: SchedulerConfig | None = None,
+    whole: bool = False,
 ) -> InputReading:
     """Everything that `sources` hold, as a snapshot.
 
@@ -98,20 +99,25 @@ def read(
     input. With `strict`, any error raises `BadInput` with all problems; without, a broken
     node is left out, a broken gang is held as `Invalid`, and the problems are returned.
     With `expand`, owners without pods get those that their controllers would make.
-    `config` counts in place of what the sources say.
+    `config` counts in place of what the sources say. `whole`: they leave nothing out that the
+    cluster has, so that a gang whose owner is not there is held.
     """
     report = Report()
     with without_collection():
         inventory = Inventory(report)
         inventory.take(sources)
-        reading = _decoded(inventory, now, expand, config)
+        reading = _decoded(inventory, now, expand, config, whole)
     if strict and report.errors:
         raise BadInput(report.problems)
     return reading
 
 
 def _decoded(
-    inventory: Inventory, now: float | None, expand: bool, given: SchedulerConfig | None
+    inventory: Inventory,
+    now: float | None,
+    expand: bool,
+    given: SchedulerConfig | None,
+    whole: bool,
 ) -> InputReading:
     report = inventory.report
     config = read_config(inventory) if given is None else in_force(given)
@@ -119,10 +125,10 @@ def _decoded(
     drivers = published(spec, inventory)
     nodes = read_nodes(inventory, config.config, drivers)
     fabric = read_fabric(report, nodes, config)
-    owners = Owners(inventory)
+    owners = Owners(inventory, whole)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
     if inventory.strangers:
-        known = {(pod.namespace, ref) for pod in pods for ref in pod.owners.refs}
+        known = {(pod.namespace, ref.plain) for pod in pods for ref in pod.owners.refs}
         warn_of(inventory.strangers, spec.scheduler_names, known, report)
     if expand:
         pods.extend(Expansion(owners, spec).pods(pods))

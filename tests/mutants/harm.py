@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 MONITOR = "tests/k8s_bridge/node_health/test_monitor.py"
+OWNERS = "tests/k8s_bridge/scheduling/test_owners.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
 ANSWERS = "tests/k8s_bridge/test_api_answers.py"
@@ -110,17 +111,25 @@ HARM = (
         "dead nodes and rollbacks",
         "a gang whose rack dies while it is being bound waits until a person deletes its pods",
         "k8s_bridge/scheduling/holds/rollbacks.py",
-        "lost = seen is not None and seen.deleting and seen.node in dead",
-        "lost = False",
-        f"{REPAIR}::test_a_rack_dies_while_its_gang_is_being_bound",
+        "lost = (is_ending(pods, one) and one.node in dead for one in commit.members)",
+        "lost = (False for one in commit.members)",
+        f"{REPAIR}::test_a_rack_dies_while_its_gang_is_being_bound[4-1]",
     ),
     Mutant(
         "members that a rollback has fenced",
         "a pod that stands nowhere is planned around as if it stood on the dead node",
-        "k8s_bridge/scheduling/cycle.py",
-        "return is_out(commit.name, member, self.cache) if rolling else",
-        "return False if rolling else",
-        f"{REPAIR}::test_a_rack_dies_while_its_gang_is_being_bound",
+        "k8s_bridge/ledger/next_action.py",
+        "return Step(Action.TIDY if len(held) < len(commit.members) else Action.WAIT)",
+        "return Step(Action.WAIT)",
+        f"{REPAIR}::test_a_rack_dies_while_its_gang_is_being_bound[4-1]",
+    ),
+    Mutant(
+        "gang leases of what has been evicted",
+        "a gang over two leaves that die while it is being bound waits for a person",
+        "k8s_bridge/ledger/compaction.py",
+        "        elif entry.lease and rolling and _all_end(commit, pods):\n",
+        "        elif False:\n",
+        f"{REPAIR}::test_a_rack_dies_while_its_gang_is_being_bound[8-2]",
     ),
     Mutant(
         "pods that nobody makes anew",
@@ -130,6 +139,38 @@ HARM = (
         "",
         "tests/k8s_bridge/relocation/test_moving.py"
         "::test_pods_that_no_controller_makes_anew_stay_on_a_drained_node",
+    ),
+    Mutant(
+        "owners that are not known yet",
+        "half of a Job's pods are bound while the scheduler has not heard of the Job",
+        "model/readers/gangs/holds.py",
+        "        if pod.owners.missing is not None:\n",
+        "        if False:\n",
+        f"{OWNERS}::test_pods_come_long_before_their_job[True]",
+    ),
+    Mutant(
+        "all pods of a Job that is not known are one gang",
+        "pods of a Job that is not Indexed start one by one before the Job is known",
+        "model/readers/gangs/dialects.py",
+        "    if job is None and pod.owners.missing is not None:\n        return True\n",
+        "",
+        "tests/model/readers/gangs/test_members.py::test_an_owner_that_a_cluster_lacks_holds_its_pods",
+    ),
+    Mutant(
+        "UIDs of owners",
+        "a Job made anew under its name counts the members of the one before, and starts in part",
+        "model/readers/objects/owners.py",
+        "return bool(ref.uid and uid) and uid != ref.uid",
+        "return False",
+        f"{OWNERS}::test_a_job_that_was_made_anew_under_its_name",
+    ),
+    Mutant(
+        "kinds that come later",
+        "a JobSet waits four minutes after its kind was installed",
+        "k8s_bridge/informers/timeouts.py",
+        "absent_again: float = 15.0",
+        "absent_again: float = 180.0",
+        f"{OWNERS}::test_a_kind_that_is_installed_later_is_noticed_in_seconds",
     ),
     Mutant(
         "gangs set aside",

@@ -37,7 +37,7 @@ class MemoryStore:
         self.version = 1
         self._names = NameGenerator(self.clock, seed)
         self._keep = keep
-        self._missing = frozenset(missing)
+        self.missing = frozenset(missing)
         self._objects: dict[Kind, dict[tuple[str, str], StoredObject]] = {}
         self._journals: dict[Kind, WatchJournal] = {}
         self._compacted = 0
@@ -47,7 +47,7 @@ class MemoryStore:
 
     def journal(self, kind: Kind) -> WatchJournal:
         """The history of `kind`. Raises `NotFound` where the cluster does not know it."""
-        if kind in self._missing:
+        if kind in self.missing:
             message = "the server could not find the requested resource"
             raise NotFound(message, 404, "NotFound")
         found = self._journals.get(kind)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from fourleaf.k8s_bridge.ledger.compaction import is_out
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
-from fourleaf.k8s_bridge.ledger.pods import PodLister
+from fourleaf.k8s_bridge.ledger.pods import PodLister, is_ending
 from fourleaf.k8s_bridge.ledger.records import Phase
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.model.gang import GangKey, Hold
@@ -23,8 +22,8 @@ _STEP = "It is planned again as a whole as soon as they have ended."
 def returning(ledger: Ledger, pods: PodLister, dead: Container[str]) -> frozenset[GangKey]:
     """The gangs of commits that are being rolled back.
 
-    A member that was evicted from a `dead` node keeps nothing waiting: no kubelet is there to
-    say that it has ended. Its record stays, so what it held stays held.
+    A commit of which nothing is left but members that were evicted from `dead` nodes keeps
+    nothing waiting: no kubelet is there to say that they have ended. What they held stays held.
     """
     commits = ledger.open_commits()
     return frozenset(
@@ -33,12 +32,8 @@ def returning(ledger: Ledger, pods: PodLister, dead: Container[str]) -> frozense
 
 
 def _waits(commit: Commit, pods: PodLister, dead: Container[str]) -> bool:
-    for member in commit.members:
-        seen = pods.seen(member.pod.uid)
-        lost = seen is not None and seen.deleting and seen.node in dead
-        if not lost and not is_out(commit.name, member, pods):
-            return True
-    return not commit.members
+    lost = (is_ending(pods, one) and one.node in dead for one in commit.members)
+    return commit.lease is not None or not commit.members or not all(lost)
 
 
 def rule(gangs: frozenset[GangKey]) -> HoldRule | None:

@@ -92,6 +92,9 @@ def _membership(pod: Pod) -> Membership:
 
 def _by_owner(pod: Pod) -> Membership | None:
     labels, owners = pod.labels, pod.owners
+    if owners.replaced:
+        # What is there under that name has pods of its own: these go with what made them.
+        return Dialect.SINGLE, pod.name
     name = labels.get(JOB_SET_NAME) or owners.named("jobset.x-k8s.io", "JobSet")
     if name:
         return Dialect.JOB_SET, name
@@ -106,8 +109,13 @@ def _by_owner(pod: Pod) -> Membership | None:
 
 
 def _starts_together(pod: Pod) -> bool:
-    """Whether the pods of the pod's Job start together: it is Indexed, or runs several."""
+    """Whether the pods of the pod's Job start together: it is Indexed, or runs several.
+
+    Until the Job is there, all of them are one gang, which is held.
+    """
     job = pod.owners.find("Job")
+    if job is None and pod.owners.missing is not None:
+        return True
     if job is None:
         return JOB_INDEX in pod.annotations or JOB_INDEX in pod.labels
     spec = job.body.get("spec")

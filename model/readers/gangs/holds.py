@@ -16,6 +16,7 @@ from fourleaf.model.readers.objects.annotations import (
     field_of,
     stated,
 )
+from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -46,6 +47,9 @@ def hold_of(
             return unsupported(pod.manifest, field_of(REQUIRED_TOPOLOGY))
     if need.hold is not None:
         return need.hold
+    for pod in waiting:
+        if pod.owners.missing is not None:
+            return _without_owner(pod.namespace, pod.owners.missing, pod.owners.replaced)
     if present < minimum:
         missing = minimum - present
         return Hold(
@@ -64,6 +68,16 @@ def hold_of(
             ("Resume it." if gated[0].suspended else "Remove the scheduling gates.",),
         )
     return None
+
+
+def _without_owner(namespace: str, owner: OwnerRef, replaced: bool) -> Hold:
+    """What their owner says of the members is not known: that it is one gang, and how large."""
+    called = f"{owner.kind} {namespace}/{owner.name}"
+    if replaced:
+        what = f"{called}, which made these pods, is gone: another one has its name now"
+        return Hold(ReasonKind.MEMBERS_MISSING, what, (), ("Delete the pods of the old one.",))
+    advice = f"Create it, or let the scheduler list objects of kind {owner.kind}, if it is there."
+    return Hold(ReasonKind.MEMBERS_MISSING, f"{called}, its owner, is not known", (), (advice,))
 
 
 def invalid(members: Sequence[Pod], need: Need) -> Hold | None:

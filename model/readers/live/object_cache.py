@@ -15,7 +15,7 @@ SOURCE = "live"
 Address = tuple[str, str]
 """Namespace ("" for cluster-scoped objects) and name."""
 _POD = ("uid", "labels", "annotations", "ownerReferences", "creationTimestamp")
-_OWNER = ("annotations", "ownerReferences")
+_OWNER = ("uid", "annotations", "ownerReferences")
 GROUP_KINDS = {group: dialect for dialect, group in POD_GROUPS.items()}
 """API group of a PodGroup -> its dialect."""
 

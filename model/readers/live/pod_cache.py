@@ -164,7 +164,7 @@ class PodCache:
 
     def settle(self) -> None:
         """Find the gangs of all pods that changed, and mark those gangs."""
-        owners = Owners(ObjectView(self._bodies, Report()))
+        owners = Owners(ObjectView(self._bodies, Report()), whole=True)
         for at in self._stale:
             known = self._pods[at]
             known.pod = None

@@ -244,7 +244,7 @@ class LiveReader:
     ) -> Kept:
         report = Report()
         view = ObjectView(self._bodies, report)
-        owners = Owners(view)
+        owners = Owners(view, whole=True)
         pods = []
         for at in members:
             known = self._table.known(at)

@@ -23,11 +23,17 @@ MAX_DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class OwnerRef:
-    """A reference to an owner: API group, kind, name."""
+    """A reference to an owner: API group, kind, name; its UID, "" where that does not matter."""
 
     group: str
     kind: str
     name: str
+    uid: str = ""
+
+    @property
+    def plain(self) -> OwnerRef:
+        """The reference without the UID: whatever object has that name."""
+        return replace(self, uid="") if self.uid else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +41,17 @@ class Chain:
     """The owners of a pod, nearest first, as far as the input holds them.
 
     `refs` names every owner, also those that the input lacks. `asked` is all that was looked
-    for: the chain is another once one of these comes, goes or changes.
+    for, by name alone: the chain is another once one of these comes, goes or changes. `missing`
+    is the first owner of a kind that is read which is not there, though all objects of a cluster
+    are; it is `replaced` where another object has its name by now.
     """
 
     refs: tuple[OwnerRef, ...] = ()
     manifests: tuple[Manifest, ...] = ()
     layers: tuple[Layer, ...] = ()
     asked: tuple[OwnerRef, ...] = ()
+    missing: OwnerRef | None = None
+    replaced: bool = False
 
     def copied(self, copies: dict[int, Manifest]) -> Chain:
         """The chain with manifests of its own, each as broken as it is now.
@@ -77,7 +87,8 @@ def owner_ref(metadata: Body) -> OwnerRef | None:
         if not (isinstance(kind, str) and isinstance(name, str)):
             continue
         group = version.rpartition("/")[0] if isinstance(version, str) else ""
-        found = OwnerRef(group, kind, name)
+        uid = one.get("uid")
+        found = OwnerRef(group, kind, name, uid if isinstance(uid, str) else "")
         if one.get("controller") is True:
             return found
         first = first or found
@@ -85,10 +96,15 @@ def owner_ref(metadata: Body) -> OwnerRef | None:
 
 
 class Owners:
-    """All owner objects, and the chains that lead to them."""
+    """All owner objects, and the chains that lead to them.
 
-    def __init__(self, objects: Objects) -> None:
+    `whole`: they are all that a cluster has, so that one which is not there is missing; files
+    leave out what the user did not think of.
+    """
+
+    def __init__(self, objects: Objects, whole: bool = False) -> None:
         self._objects = objects
+        self._whole = whole
         self._chains: dict[tuple[str, OwnerRef], Chain] = {}
 
     def objects(self) -> Iterator[Manifest]:
@@ -104,7 +120,11 @@ class Owners:
         return self.chain_from(namespace, ref)
 
     def get(self, namespace: str, ref: OwnerRef) -> Manifest | None:
-        """The object that `ref` names, if it is there."""
+        """The object that `ref` names, if it is there, and no other one of that name."""
+        found = self._named(namespace, ref)
+        return None if found is None or _is_another(found, ref) else found
+
+    def _named(self, namespace: str, ref: OwnerRef) -> Manifest | None:
         if (ref.group, ref.kind) not in OWNER_KINDS:
             return None
         return self._objects.get(ref.group, ref.kind, namespace, ref.name)
@@ -120,21 +140,26 @@ class Owners:
         refs: list[OwnerRef] = []
         manifests: list[Manifest] = []
         asked: list[OwnerRef] = []
+        missing: OwnerRef | None = None
         while ref is not None and len(refs) < MAX_DEPTH and ref not in refs:
             refs.append(ref)
-            asked.append(ref)
+            asked.append(ref.plain)
             manifest = self.get(namespace, ref)
             if manifest is None:
-                ref = _deployment_behind(ref)
-                if ref is not None and self.get(namespace, ref) is None:
-                    asked.append(ref)
-                    ref = None
+                behind = _deployment_behind(ref)
+                if behind is not None and self.get(namespace, behind) is None:
+                    asked.append(behind)
+                    behind = None
+                if behind is None and self._whole and (ref.group, ref.kind) in OWNER_KINDS:
+                    missing = ref
+                ref = behind
                 continue
             manifests.append(manifest)
             metadata = manifest.body.get("metadata")
             ref = owner_ref(metadata if isinstance(metadata, dict) else EMPTY)
         layers = tuple((one, _annotations(one)) for one in manifests)
-        return Chain(tuple(refs), tuple(manifests), layers, tuple(asked))
+        replaced = missing is not None and self._named(namespace, missing) is not None
+        return Chain(tuple(refs), tuple(manifests), layers, tuple(asked), missing, replaced)
 
 
 def _deployment_behind(ref: OwnerRef) -> OwnerRef | None:
@@ -142,6 +167,13 @@ def _deployment_behind(ref: OwnerRef) -> OwnerRef | None:
     if ref.kind != "ReplicaSet":
         return None
     return OwnerRef("apps", "Deployment", ref.name.rpartition("-")[0])
+
+
+def _is_another(found: Manifest, ref: OwnerRef) -> bool:
+    """Whether `found` was made anew under the name of what `ref` means."""
+    metadata = found.body.get("metadata")
+    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    return bool(ref.uid and uid) and uid != ref.uid
 
 
 def _annotations(manifest: Manifest) -> dict[str, str]:

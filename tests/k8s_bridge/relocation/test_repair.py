@@ -6,6 +6,8 @@ The fabric is one spine of 4 leaves of 4 nodes, `n-0-LEAF-NODE`. Kubelets beat e
 
 from __future__ import annotations
 
+import pytest
+
 from fourleaf.k8s_bridge.cluster.errors import Throttled
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
@@ -74,22 +76,24 @@ class BusyFor:
         """Answers pass."""
 
 
-async def test_a_rack_dies_while_its_gang_is_being_bound() -> None:
-    """Three of four stand on it, and never end; all four run in another rack a minute later."""
-    bench = Bench(1, 2)
+@pytest.mark.parametrize(("size", "leaves"), [(4, 1), (8, 2)])
+async def test_a_rack_dies_while_its_gang_is_being_bound(size: int, leaves: int) -> None:
+    """All but one stand on it, and never end; all run in another rack a minute later."""
+    bench = Bench(1, 2 * leaves)
     try:
         busy = BusyFor(3)
         await bench.start(answers=busy)
-        await bench.submit("g", 4)
-        assert len(await bench.places("g")) == 3
-        (leaf,) = await bench.leaves("g")
-        bench.lose(*(f"n-0-{leaf}-{node}" for node in range(4)))
+        await bench.submit("g", size)
+        assert len(await bench.places("g")) == size - 1
+        rack = await bench.leaves("g")
+        assert len(rack) == leaves
+        bench.lose(*(f"n-0-{leaf}-{node}" for leaf in rack for node in range(4)))
         await bench.clock.advance(30)
         busy.index = "none"
         await bench.clock.advance(60)
-        assert len(await bench.dying("g")) == 3
-        assert len(await bench.places("g")) == 4
-        assert await bench.leaves("g") == [1 - leaf]
+        assert len(await bench.dying("g")) == size - 1
+        assert len(await bench.places("g")) == size
+        assert not {*rack} & {*await bench.leaves("g")}
     finally:
         await bench.stop()
 

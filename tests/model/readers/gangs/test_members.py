@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fourleaf.model.readers import read
 from fourleaf.model.reasons.kinds import ReasonKind
 from tests.model.readers.gangs.made import NATIVE, gang_policy, gangs, in_native, only
-from tests.model.readers.made import group, job, owned, pod, reading
+from tests.model.readers.made import group, job, node, owned, pod, reading, source
 
 
 def test_surplus_waits_for_the_gang() -> None:
@@ -69,6 +70,17 @@ def test_a_group_that_does_not_exist_holds_its_pods() -> None:
     assert gang.hold is not None
     assert gang.hold.kind == ReasonKind.MEMBERS_MISSING
     assert gang.hold.unblock == ("Create PodGroup g in namespace ml.",)
+
+
+def test_an_owner_that_a_cluster_lacks_holds_its_pods() -> None:
+    """Pods of a Job that is not there yet are one gang, which waits; a file may leave it out."""
+    bodies = [node(), *(owned(pod(f"g-{i}"), "Job", "g") for i in (0, 1))]
+    (gang,) = read([source(*bodies)], whole=True).snapshot.gangs
+    assert (str(gang.key), gang.roles[0].size) == ("ml/g", 2)
+    assert gang.hold is not None
+    assert gang.hold.kind == ReasonKind.MEMBERS_MISSING
+    assert gang.hold.detail == "Job ml/g, its owner, is not known"
+    assert [one.hold for one in read([source(*bodies)]).snapshot.gangs] == [None, None]
 
 
 def test_a_job_with_some_pods_is_not_expanded() -> None:

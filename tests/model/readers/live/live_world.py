@@ -122,7 +122,7 @@ class World:
                 body if node is None else body | {"spec": body["spec"] | {"nodeName": node}}
             )
         source = Source("live", objects=bodies)
-        return read([source], self.now, strict=False, expand=False, config=self.config)
+        return read([source], self.now, strict=False, expand=False, config=self.config, whole=True)
 
     def check(self) -> LiveReading:
         """The reading of the changes, which must be that of everything."""
