@@ -35,7 +35,10 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     STATEFUL_SETS,
+    STORAGE_CLASSES,
     VOLCANO_POD_GROUPS,
+    VOLUME_CLAIMS,
+    VOLUMES,
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
@@ -80,6 +83,9 @@ WATCHED_KINDS = (
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     DEVICE_CLASSES,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    STORAGE_CLASSES,
 )
 """What a plan depends on, wherever it is."""
 

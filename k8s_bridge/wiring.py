@@ -114,7 +114,7 @@ class Wiring:
             records,
             ledger,
             cache,
-            Binder(cluster, cache, clock, cache),
+            Binder(cluster, cache, clock, cache, cache),
             clock,
             epoch,
             Outcomes(cache, backoff, self.dry_run, self.observer, cache.took, cache.took_claim),

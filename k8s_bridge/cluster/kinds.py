@@ -50,6 +50,9 @@ PRIORITY_CLASSES = Kind(
     "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", namespaced=False
 )
 DISRUPTION_BUDGETS = Kind("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
+VOLUME_CLAIMS = Kind("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
+VOLUMES = Kind("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False)
+STORAGE_CLASSES = Kind("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
 JOBS = Kind("batch", "v1", "jobs", "Job")
 DEPLOYMENTS = Kind("apps", "v1", "deployments", "Deployment")
 REPLICA_SETS = Kind("apps", "v1", "replicasets", "ReplicaSet")

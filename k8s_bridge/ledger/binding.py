@@ -26,6 +26,11 @@ from fourleaf.k8s_bridge.ledger.names import COMMIT
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.volume_provisioning import (
+    NoVolumes,
+    VolumeLister,
+    VolumeProvisioner,
+)
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.devices.held_devices import DEVICES, devices_text
@@ -57,13 +62,20 @@ class BindingResult:
 class Binder:
     """Binds members. Repeats what may not have arrived; never binds what it was not given.
 
-    Claims of a member get their devices first, as far as `drivers` still have them.
+    Claims of a member get their devices first, as far as `drivers` still have them; those of
+    `volumes` that are made on first use are awaited before any member is bound.
     """
 
     cluster: Cluster
     pods: PodLister
     clock: Clock
     drivers: Drivers = field(default_factory=NoDrivers)
+    volumes: VolumeLister = field(default_factory=NoVolumes)
+
+    @property
+    def provisioner(self) -> VolumeProvisioner:
+        """Who sees to the volumes of members."""
+        return VolumeProvisioner(self.cluster, self.volumes, self.pods, self.clock)
 
     @property
     def allocator(self) -> Allocator:
@@ -113,6 +125,16 @@ class Binder:
                 return judged(commit, member, await self._read(pod, backoff)) or fenced
             pod = seen.pod
 
+    async def provision(self, commit: str, member: Member, stands: Stands) -> BindingResult | None:
+        """Wait until all volumes of `member` are there; an answer where it cannot be bound."""
+        try:
+            await self.provisioner.provision(member, stands)
+        except Impossible as why:
+            return await self._impossible(commit, member, str(why))
+        except Revoked as why:
+            return await self._revoked(commit, member, str(why))
+        return None
+
     async def _allocate(self, commit: str, member: Member, stands: Stands) -> BindingResult | None:
         """Give the claims of a member their devices; an answer where that is its end."""
         if not member.claims:
@@ -124,11 +146,13 @@ class Binder:
         except Impossible as why:
             return await self._impossible(commit, member, str(why))
         except Revoked as why:
-            fenced = BindingResult(member, Bound.FENCED, str(why))
-            return (
-                judged(commit, member, await self._read(member.pod, Backoff(self.clock))) or fenced
-            )
+            return await self._revoked(commit, member, str(why))
         return None
+
+    async def _revoked(self, commit: str, member: Member, why: str) -> BindingResult:
+        """That its commit was taken back, unless it is bound by now, or has gone."""
+        seen = await self._read(member.pod, Backoff(self.clock))
+        return judged(commit, member, seen) or BindingResult(member, Bound.FENCED, why)
 
     async def _impossible(self, commit: str, member: Member, why: str) -> BindingResult:
         """That it cannot be bound, unless it is by now, or has gone and need not be."""

@@ -13,6 +13,7 @@ import structlog
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.ledger.binding import Binder, BindingResult, Bound
+from fourleaf.k8s_bridge.ledger.claim_allocation import Stands
 from fourleaf.k8s_bridge.ledger.compaction import is_settled, tidied
 from fourleaf.k8s_bridge.ledger.epoch import Fenced, check_epoch
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
@@ -196,7 +197,10 @@ class Reconciler:
         task.add_done_callback(lambda _: self._binding.pop(commit.name, None))
 
     async def _forward(self, commit: Commit, members: tuple[Member, ...]) -> None:
-        answers = await together(self._bind(commit, member) for member in members)
+        early = await together(self._provision(commit, member) for member in members)
+        answers = [one for one in early if one is not None]
+        if not answers:
+            answers = await together(self._bind(commit, member) for member in members)
         if any(answer.result is Bound.FENCED for answer in answers):
             raise Fenced(next(a.why for a in answers if a.result is Bound.FENCED))
         for answer in answers:
@@ -204,9 +208,14 @@ class Reconciler:
                 await self._give_up(commit.name, answer.why)
                 return
 
+    async def _provision(self, commit: Commit, member: Member) -> BindingResult | None:
+        return await self.binder.provision(commit.name, member, self._standing(commit))
+
+    def _standing(self, commit: Commit) -> Stands:
+        return partial(stands, self.records, self.ledger, self.epoch, commit.name)
+
     async def _bind(self, commit: Commit, member: Member) -> BindingResult:
-        standing = partial(stands, self.records, self.ledger, self.epoch, commit.name)
-        answer = await self.binder.bind(commit.name, member, standing)
+        answer = await self.binder.bind(commit.name, member, self._standing(commit))
         if answer.result is Bound.BOUND:
             self.observer.bound(commit, member)
         self.ledger.wake(member.pod.uid)
@@ -241,7 +250,12 @@ class Reconciler:
             return
         observer = self.observer
         going = Rollback(
-            self.cluster, self.binder.allocator, self.pods, observer.took, observer.took_claim
+            self.cluster,
+            self.binder.allocator,
+            self.binder.provisioner,
+            self.pods,
+            observer.took,
+            observer.took_claim,
         )
         waits = await together(going.let_go(commit.name, member) for member in members)
         if any(waits):

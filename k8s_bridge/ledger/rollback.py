@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.ledger.claim_allocation import Allocator
 from fourleaf.k8s_bridge.ledger.names import FENCE
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound
 from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.volume_provisioning import VolumeProvisioner
 
 CLAIMED = "/claims"
 """Ends the fence of a pod whose claims have yet to be freed."""
@@ -28,6 +29,7 @@ class Rollback:
 
     cluster: Cluster
     allocator: Allocator
+    provisioner: VolumeProvisioner
     pods: PodLister
     took: Callable[[Body], None]
     took_claim: Callable[[Body], None]
@@ -43,6 +45,7 @@ class Rollback:
                 await self.cluster.evict(member.pod)
             elif not member.claims or await self._release(commit, member):
                 await self._mark(member, commit)
+                await self.provisioner.release(member)
         except Throttled as error:
             # a disruption budget forbids it for now
             return max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0)

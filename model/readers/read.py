@@ -140,7 +140,15 @@ def _decoded(
     on_node = {one.node.name: one.node.device_names for one in nodes if one.node.device_names}
     claimables = Claimables(spec.devices.device_classes, drivers.classes, on_node)
     situation = Situation(
-        spec, priorities, Requests(spec), GangNames(gangs), mixed, moment, inventory, claimables
+        spec,
+        priorities,
+        Requests(spec),
+        GangNames(gangs),
+        mixed,
+        moment,
+        inventory,
+        claimables,
+        whole,
     )
     found = []
     for identity, members in gangs.items():

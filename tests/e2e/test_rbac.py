@@ -36,6 +36,9 @@ DOES: dict[str, Rights] = {
         "": {
             "core/nodes": READS,
             "core/pods": f"{READS} patch",
+            "core/persistentvolumeclaims": f"{READS} patch",
+            "core/persistentvolumes": READS,
+            "storage.k8s.io/storageclasses": READS,
             "core/pods/binding": "create",
             "core/pods/eviction": "create",
             "core/pods/status": "patch",
@@ -103,6 +106,9 @@ DOES: dict[str, Rights] = {
         "": {
             "core/nodes": READS,
             "core/pods": READS,
+            "core/persistentvolumeclaims": READS,
+            "core/persistentvolumes": READS,
+            "storage.k8s.io/storageclasses": READS,
             "apps/deployments": READS,
             "apps/replicasets": READS,
             "apps/statefulsets": READS,

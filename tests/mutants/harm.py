@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 MONITOR = "tests/k8s_bridge/node_health/test_monitor.py"
+VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
+CLAIMS = "tests/model/readers/pods/test_volumes.py"
 OWNERS = "tests/k8s_bridge/scheduling/test_owners.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
@@ -171,6 +173,46 @@ HARM = (
         "absent_again: float = 15.0",
         "absent_again: float = 180.0",
         f"{OWNERS}::test_a_kind_that_is_installed_later_is_noticed_in_seconds",
+    ),
+    Mutant(
+        "volumes before bindings",
+        "a gang starts in part while the volume of one member cannot be made",
+        "k8s_bridge/ledger/reconciler.py",
+        "        answers = [one for one in early if one is not None]\n",
+        "        answers: list[BindingResult] = []\n",
+        f"{VOLUMES}::test_a_volume_that_cannot_be_made_sends_the_gang_elsewhere",
+    ),
+    Mutant(
+        "an end to waiting for a volume",
+        "a gang holds its nodes for ever for a volume that never comes",
+        "k8s_bridge/ledger/volume_provisioning.py",
+        "if self.clock.monotonic() >= until:",
+        "if False:",
+        f"{VOLUMES}::test_a_volume_that_never_comes_frees_the_nodes",
+    ),
+    Mutant(
+        "nodes that were selected are taken back",
+        "a volume is made where its pod no longer goes, and ties it to that zone",
+        "k8s_bridge/ledger/rollback.py",
+        "                await self.provisioner.release(member)\n",
+        "",
+        f"{VOLUMES}::test_a_volume_that_never_comes_frees_the_nodes",
+    ),
+    Mutant(
+        "claims that are not there",
+        "a pod holds its GPUs on a node and never starts, for want of a claim",
+        "model/readers/pods/volumes.py",
+        '        if whole:\n            return _waits(f"{title} does not exist"',
+        '        if False:\n            return _waits(f"{title} does not exist"',
+        f"{CLAIMS}::test_what_is_not_there_yet_keeps_the_pod_waiting[missing]",
+    ),
+    Mutant(
+        "terms of volumes",
+        "two volumes of a tenant with ten thousand terms each fill the leader's memory",
+        "model/readers/pods/volumes.py",
+        "len(found.terms) > TERMS_LIMIT:",
+        "len(found.terms) > TERMS_LIMIT**4:",
+        f"{CLAIMS}::test_terms_that_multiply_are_bounded",
     ),
     Mutant(
         "gangs set aside",

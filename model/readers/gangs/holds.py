@@ -43,6 +43,8 @@ def hold_of(
                 (),
                 (f"Remove {field}.",),
             )
+        if pod.volumes.hold is not None:
+            return pod.volumes.hold
         if pod.annotation(REQUIRED_TOPOLOGY) is not None:
             return unsupported(pod.manifest, field_of(REQUIRED_TOPOLOGY))
     if need.hold is not None:

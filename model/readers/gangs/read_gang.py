@@ -18,8 +18,8 @@ from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.claiming_pods import Claimables, apply_claims, refuse_shared_claims
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_maps
 from fourleaf.model.readers.pods.gpu_claims import apply_claim
-from fourleaf.model.readers.pods.node_constraints import warn_about_volumes
 from fourleaf.model.readers.pods.pods import Pod, Requests
+from fourleaf.model.readers.pods.volumes import volume_wants
 from fourleaf.model.resources import counted
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod
@@ -31,8 +31,8 @@ _CLAIMS = "spec.resourceClaims"
 class Situation:
     """What the reading of every gang depends on; `now` in seconds since the epoch.
 
-    `objects` knows the GpuClaims and the ResourceClaims, `claimables` what the latter are read
-    against.
+    `objects` knows the GpuClaims, the ResourceClaims and the volumes, `claimables` what
+    ResourceClaims are read against. `whole`: nothing is missing that the cluster has.
     """
 
     spec: Spec
@@ -43,6 +43,7 @@ class Situation:
     now: float
     objects: Objects
     claimables: Claimables
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,10 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
-    if ours and pod.waits:
-        warn_about_volumes(pod.manifest, pod.spec)
+    if ours and pod.uses_volumes:
+        own = len(pod.wants.constraint.affinity)
+        objects, whole = situation.objects, situation.whole
+        pod.volumes = volume_wants(pod.manifest, pod.name, objects, whole, own)
 
 
 def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:

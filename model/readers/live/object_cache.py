@@ -45,6 +45,14 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
         case "ResourceClaim":
             ends = metadata.get("deletionTimestamp") is not None
             return (spec, body.get("status"), ends, metadata.get("uid"))
+        case "PersistentVolumeClaim":
+            ends = metadata.get("deletionTimestamp") is not None
+            phase = _some(body.get("status"), "phase")
+            return (spec, *phase, ends, *_some(metadata, "uid", "ownerReferences"))
+        case "PersistentVolume":
+            return (spec, metadata.get("labels"))
+        case "StorageClass":
+            return tuple(_some(body, "volumeBindingMode", "allowedTopologies"))
         case "PriorityClass":
             return tuple(_some(body, "value", "globalDefault"))
         case "Job":

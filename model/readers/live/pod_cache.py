@@ -22,14 +22,16 @@ from fourleaf.model.readers.objects.owners import OwnerRef, Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.claiming_pods import claims_named
 from fourleaf.model.readers.pods.pods import Pod, read_pod
+from fourleaf.model.readers.pods.volumes import CLAIM as VOLUME_CLAIM
+from fourleaf.model.readers.pods.volumes import claims_of
 
 
 @dataclass(slots=True, eq=False)
 class Known:
     """A pod: its newest body, its UID ("" without one), its gang, and what was read last.
 
-    `asked` are the owners and claims that its gang depends on; `pod` is None where it must be
-    read anew.
+    `asked` are the owners, claims and volumes that its gang depends on; `pod` is None where it
+    must be read anew.
     """
 
     body: Body
@@ -47,8 +49,14 @@ def _claims_of(pod: Pod) -> Iterable[OwnerRef]:
     return dict.fromkeys(OwnerRef(*CLAIM, one.name) for one in named)
 
 
+def _volumes_of(pod: Pod) -> Iterable[OwnerRef]:
+    """The PersistentVolumeClaims that a pod depends on, each once."""
+    named = claims_of(pod.name, pod.spec)
+    return dict.fromkeys(OwnerRef(*VOLUME_CLAIM, name) for _, name in named)
+
+
 def _is_followed(ref: OwnerRef) -> bool:
-    return is_owner(ref.group, ref.kind) or (ref.group, ref.kind) == CLAIM
+    return is_owner(ref.group, ref.kind) or (ref.group, ref.kind) in (CLAIM, VOLUME_CLAIM)
 
 
 class PodCache:
@@ -169,7 +177,8 @@ class PodCache:
             known = self._pods[at]
             known.pod = None
             pod = self.read(at, Report(), owners)
-            self._watch(at, known, (*pod.owners.asked, *_claims_of(pod)))
+            asked = (*pod.owners.asked, *_claims_of(pod), *_volumes_of(pod))
+            self._watch(at, known, asked)
             identity = identity_of(pod)
             if identity != known.identity:
                 self._leave(at, known)

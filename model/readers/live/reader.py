@@ -39,6 +39,8 @@ from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.gpu_claims import KIND
 from fourleaf.model.readers.pods.pods import Requests
+from fourleaf.model.readers.pods.volumes import CLAIM as VOLUME_CLAIM
+from fourleaf.model.readers.pods.volumes import STORAGE_CLASS, VOLUME_KINDS, volume_of
 from fourleaf.model.readers.text.sources import without_collection
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import DEFAULTS, Snapshot
@@ -222,6 +224,7 @@ class LiveReader:
             now,
             ObjectView(self._bodies, Report()),
             self._ground.claimables,
+            True,
         )
 
     def _read(self, identity: Identity, situation: Situation) -> Kept:
@@ -315,11 +318,25 @@ class LiveReader:
             self._table.dirty.add((namespace, dialect, name))
         elif kind == KIND:
             self._table.read_anew(namespace)
+        elif (group, kind) in VOLUME_KINDS:
+            self._volume_changed(group, kind, at)
         elif (group, kind) == CLAIM:
             self._claims_changed = True
             self._table.owner_changed(at, OwnerRef(group, kind, name))
         else:
             self._priorities_are_stale = True
+
+    def _volume_changed(self, group: str, kind: str, at: Address) -> None:
+        """Mark the gangs that use a PersistentVolumeClaim, or the one of a PersistentVolume."""
+        if (group, kind) == STORAGE_CLASS:
+            self._table.read_all_anew()
+            return
+        for namespace, name in [at] if (group, kind) == VOLUME_CLAIM else self._claims_on(at):
+            self._table.owner_changed((namespace, name), OwnerRef(*VOLUME_CLAIM, name))
+
+    def _claims_on(self, volume: Address) -> list[Address]:
+        claims = self._bodies.of(*VOLUME_CLAIM)
+        return [at for at, body in claims.items() if volume_of(body) == volume[1]]
 
     def _addresses(self, group: str, kind: str) -> list[Address]:
         if part := FABRIC_UPDATES.get((group, kind)):
@@ -331,7 +348,8 @@ class LiveReader:
 
 def _is_kept(group: str, kind: str) -> bool:
     pod_group = kind == "PodGroup" and group in GROUP_KINDS
-    return pod_group or (group, kind) in (PRIORITY_CLASS, GPU_CLAIM, CLAIM) or is_owner(group, kind)
+    others = (PRIORITY_CLASS, GPU_CLAIM, CLAIM, *VOLUME_KINDS)
+    return pod_group or (group, kind) in others or is_owner(group, kind)
 
 
 def _kept(before: Iterable[Gang], now: Iterable[Gang]) -> tuple[Gang, ...]:

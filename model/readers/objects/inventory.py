@@ -17,7 +17,16 @@ from fourleaf.model.readers.text.json import BadText
 from fourleaf.model.readers.text.sources import Source, documents
 
 CLUSTER_SCOPED = frozenset(
-    {"Node", "PriorityClass", "GpuNodeStatus", "ResourceSlice", "DeviceClass", "Topology"}
+    {
+        "Node",
+        "PriorityClass",
+        "GpuNodeStatus",
+        "ResourceSlice",
+        "DeviceClass",
+        "Topology",
+        "PersistentVolume",
+        "StorageClass",
+    }
 )
 DEFAULT_NAMESPACE = "default"
 CONFIG_NAMESPACE = Metadata().namespace
@@ -38,6 +47,9 @@ KNOWN = frozenset(
         SLICE,
         DEVICE_CLASS,
         TEMPLATE,
+        ("", "PersistentVolumeClaim"),
+        ("", "PersistentVolume"),
+        ("storage.k8s.io", "StorageClass"),
         *(("topology.scheduler", kind) for kind in KINDS),
     }
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 from fourleaf.model.node_constraint import (
     HOSTNAME,
@@ -11,11 +12,15 @@ from fourleaf.model.node_constraint import (
     Requirement,
     Toleration,
 )
-from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selector
 
 _OPERATORS = tuple(str(operator) for operator in Operator)
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+Terms = tuple[tuple[Requirement, ...], ...]
+"""Conditions on nodes: one of them suffices, and all requirements of it must hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class NodeWants:
 def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
     """Decode everything in `spec` that restricts placement."""
     affinity = spec.get("affinity")
-    terms: tuple[tuple[Requirement, ...], ...] = ()
+    terms: Terms = ()
     spread: tuple[HostSpread, ...] = ()
     unsupported = ""
     if affinity:
@@ -58,6 +63,15 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         tolerations=tuple(_tolerations(manifest, spec)),
     )
     return NodeWants(constraint, spread, unsupported or _other_unsupported(manifest, spec))
+
+
+def both(constraint: NodeConstraint, terms: Terms) -> NodeConstraint:
+    """`constraint` on nodes that also meet one of `terms`; a term without conditions none meets."""
+    usable = [term for term in terms if term]
+    given = [term for term in constraint.affinity if term]
+    pairs = product(given, usable) if constraint.affinity else (((), term) for term in usable)
+    found = tuple((*one, *other) for one, other in pairs)
+    return replace(constraint, affinity=found or ((),))
 
 
 def narrowed(constraint: NodeConstraint, requirement: Requirement) -> NodeConstraint:
@@ -85,13 +99,18 @@ def _tolerations(manifest: Manifest, spec: Body) -> list[Toleration]:
     return found
 
 
-def _node_terms(manifest: Manifest, value: object) -> tuple[tuple[Requirement, ...], ...]:
+def _node_terms(manifest: Manifest, value: object) -> Terms:
     field = "spec.affinity.nodeAffinity"
     affinity = manifest.mapping(value, field)
     field += ".requiredDuringSchedulingIgnoredDuringExecution"
     required = manifest.mapping(
         affinity.get("requiredDuringSchedulingIgnoredDuringExecution"), field
     )
+    return node_selector_terms(manifest, required, field)
+
+
+def node_selector_terms(manifest: Manifest, required: Body, field: str) -> Terms:
+    """The terms of a NodeSelector, which stands at `field`."""
     terms = []
     listed = manifest.mappings(required.get("nodeSelectorTerms"), f"{field}.nodeSelectorTerms")
     if required and not listed:
@@ -177,19 +196,3 @@ def _other_unsupported(manifest: Manifest, spec: Body) -> str:
             if named == "DoNotSchedule":
                 return manifest.prefix + path
     return ""
-
-
-def warn_about_volumes(manifest: Manifest, spec: Body) -> None:
-    """Say where a volume may be bound to nodes in ways that are not looked at."""
-    if not spec.get("volumes"):
-        return
-    for path, body in manifest.mappings(spec["volumes"], "spec.volumes"):
-        for kind in ("persistentVolumeClaim", "ephemeral"):
-            if body.get(kind) is not None:
-                claim = manifest.mapping(body[kind], f"{path}.{kind}") or EMPTY
-                manifest.warn(
-                    f"{path}.{kind}",
-                    claim.get("claimName"),
-                    "may tie the pod to some nodes, which is not checked",
-                    "Make sure that the volume can be mounted on every node of the fabric.",
-                )

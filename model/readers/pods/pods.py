@@ -18,6 +18,7 @@ from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.pods.node_constraints import NodeWants, narrowed, read_wants
 from fourleaf.model.readers.pods.pod_index import index_of, whole_number
+from fourleaf.model.readers.pods.volumes import NO_VOLUMES, VolumeWants, claims_of
 from fourleaf.model.resources import Resources
 from fourleaf.model.topology import NaturalKey, natural_key
 
@@ -43,8 +44,9 @@ class Pod:
     has been read; `request` what its gang makes of it. `devices` are the numbers of those it
     has; `claimed` the labels that its claim demands of the node. `resource_claims` are the
     ResourceClaims whose devices it asks for, `unsupported` names what of them cannot be honoured,
-    "" where there is nothing. A `stale` pod is to be read
-    anew before it counts again: something that is wrong with it was found before anything listened.
+    "" where there is nothing; `volumes` what its PersistentVolumeClaims demand. A `stale` pod is to
+    be read anew before it counts again: something that is wrong with it was found before anything
+    listened.
     """
 
     manifest: Manifest
@@ -73,6 +75,7 @@ class Pod:
     claimed: tuple[tuple[str, str], ...] = ()
     resource_claims: tuple[ClaimAsk, ...] = ()
     unsupported: str = ""
+    volumes: VolumeWants = NO_VOLUMES
 
     @property
     def namespace(self) -> str:
@@ -116,6 +119,11 @@ class Pod:
         return isinstance(affinity, dict) and bool(affinity.get("podAntiAffinity"))
 
     @property
+    def uses_volumes(self) -> bool:
+        """Whether the pod uses a PersistentVolumeClaim; most volumes are a token or a ConfigMap."""
+        return next(claims_of(self.name, self.spec), None) is not None
+
+    @property
     def fault(self) -> str:
         """The first error about the pod or one of its owners, "" without one."""
         if self.manifest.fault:
@@ -129,6 +137,7 @@ class Pod:
             owner.report = report
         self.pinned, self.claimed = "", ()
         self.resource_claims, self.unsupported = (), ""
+        self.volumes = NO_VOLUMES
         if self.asked is not None:
             self.request = self.asked
 
@@ -170,7 +179,7 @@ class Pod:
 
     def constraint(self, mixed: bool) -> NodeConstraint:
         """Where the pod may go; on a fabric of mixed GPU resources, also by resource name."""
-        constraint = self.wants.constraint
+        constraint = self.volumes.on(self.wants.constraint)
         if self.pinned:
             there = Requirement(NODE_NAME_FIELD, Operator.IN, (self.pinned,), True)
             constraint = narrowed(constraint, there)

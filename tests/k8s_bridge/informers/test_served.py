@@ -41,7 +41,7 @@ async def test_a_kind_that_is_not_served_is_absent_once() -> None:
             assert told(changes) == ["absent"]
             assert cluster.times(LIST) == [18.75 * time for time in range(65)]
             cluster.scripts[JOB_SETS] = Script([listing(5, body("a", 3))])
-            await clock.advance(150)
+            await clock.advance(20)
             assert told(changes) == ["absent", "=a@3"]
     assert [log["event"] for log in logs] == ["kind_not_served"]
 

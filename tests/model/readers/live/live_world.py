@@ -131,7 +131,7 @@ class World:
         assert set(live.snapshot.running) == set(plain.snapshot.running)
         assert len(live.snapshot.running) == len(plain.snapshot.running)
         assert live.snapshot.gangs == plain.snapshot.gangs
-        assert set(live.problems) == set(plain.problems)
+        assert set(live.problems) == set(plain.problems), set(live.problems) ^ set(plain.problems)
         assert (live.snapshot.config, live.snapshot.now) == (self.config, self.now)
         waiting = {
             (member.namespace, member.name): (member.uid, member.version)
@@ -229,6 +229,31 @@ def a_claim(world: World) -> None:
         "spec": {"devices": devices, "selector": {"nodeSelector": pick(({}, {"zone": "z"}))}},
     }
     world.put("gpu.scheduling", "GpuClaim", body)
+
+
+def a_volume(world: World) -> None:
+    """A PersistentVolumeClaim, a PersistentVolume or a StorageClass comes, or is another."""
+    pick = world.pick
+    match pick(("claim", "claim", "volume", "class")):
+        case "claim":
+            spec = {"volumeName": pick(("pv", "", 7)), "storageClassName": pick(("fast", None))}
+            body = objects.owner("PersistentVolumeClaim", "v1", "c", **spec)
+            body["metadata"]["namespace"] = pick(SPACES)
+            body["status"] = {"phase": pick(("Bound", "Bound", "Pending"))}
+            world.put("", "PersistentVolumeClaim", body)
+        case "volume":
+            terms = [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]
+            required = pick(({"nodeSelectorTerms": terms}, {"nodeSelectorTerms": []}, None))
+            body = objects.owner(
+                "PersistentVolume", "v1", "pv", nodeAffinity={"required": required}
+            )
+            del body["metadata"]["namespace"]
+            world.put("", "PersistentVolume", body)
+        case _:
+            body = objects.owner("StorageClass", "storage.k8s.io/v1", "fast")
+            del body["metadata"]["namespace"]
+            body["volumeBindingMode"] = pick(("Immediate", "WaitForFirstConsumer"))
+            world.put("storage.k8s.io", "StorageClass", body)
 
 
 def a_heartbeat(world: World) -> None:
@@ -473,7 +498,7 @@ EVENTS: tuple[Callable[[World], None], ...] = (
     *(a_group, an_owner) * 4,
     *(a_node, gone) * 3,
     *(bound, assumed, phased, relabelled) * 2,
-    *(an_inventory, a_claim) * 2,
+    *(an_inventory, a_claim, a_volume) * 2,
     *(claims.a_slice, claims.a_resource_claim) * 3,
     claims.a_device_class,
     *(released, ending, a_class, a_heartbeat, configured, listed_again, later),

@@ -176,12 +176,3 @@ def test_selector_affinity_and_tolerations() -> None:
     assert (label.operator, label.values, label.is_field) == (Operator.IN, ("a",), False)
     assert (name.operator, name.values, name.is_field) == (Operator.NOT_IN, ("n9",), True)
     assert constraint.tolerations[0].operator == "Equal"
-
-
-def test_a_claim_on_storage_is_a_warning() -> None:
-    """A volume may tie a pod to nodes; that is said, and the pod is planned."""
-    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
-    found = reading(pod(volumes=volumes))
-    (warning,) = found.problems
-    assert warning.field == "spec.volumes[0].persistentVolumeClaim"
-    assert found.snapshot.gangs[0].hold is None

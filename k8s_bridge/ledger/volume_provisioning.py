@@ -1,0 +1,144 @@
+"""Volumes that are made on first use: the node is selected for their claims, and they are awaited.
+
+No member of a gang is bound before the claims of all have their volumes: a volume that cannot be
+made then costs no eviction. As kube-scheduler's VolumeBinding does it, a claim is told the node by
+an annotation, which the provisioner takes off where it cannot make the volume there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import structlog
+
+from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    NotFound,
+    Refused,
+    Throttled,
+)
+from fourleaf.k8s_bridge.cluster.kinds import VOLUME_CLAIMS
+from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
+from fourleaf.k8s_bridge.ledger.claim_allocation import Impossible, Revoked, Stands
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
+from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound, is_gone
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import together
+
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+
+PROVISION_LIMIT_SECONDS = 600.0
+"""Seconds, at most, for which a volume is awaited: kube-scheduler's bindTimeoutSeconds."""
+
+FIRST_LOOK_SECONDS = 0.5
+LONGEST_LOOK_SECONDS = 10.0
+
+
+class VolumeLister(Protocol):
+    """The PersistentVolumeClaims of the cluster, as they were last seen."""
+
+    def unprovisioned(self, pod: Target, /) -> Sequence[Target]:
+        """The claims of a pod that get their volume on first use, and have none yet."""
+
+
+class NoVolumes:
+    """Knows of no claim."""
+
+    def unprovisioned(self, _pod: Target, /) -> Sequence[Target]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeProvisioner:
+    """Selects nodes for the claims of members, and takes that back. Both may be repeated."""
+
+    cluster: Cluster
+    volumes: VolumeLister
+    pods: PodLister
+    clock: Clock
+    _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    async def provision(self, member: Member, stands: Stands) -> None:
+        """Wait until every claim of `member` has a volume that its node can reach.
+
+        Raises `Impossible` where a volume cannot be made there, and `Revoked` where the commit of
+        the member no longer `stands`.
+        """
+        claims = self.volumes.unprovisioned(member.pod)
+        await together(self._provision(claim, member, stands) for claim in claims)
+
+    async def release(self, member: Member) -> None:
+        """Let the claims of an unbound `member` that have no volume yet go to any node again."""
+        for claim in self.volumes.unprovisioned(member.pod):
+            try:
+                body = await self.cluster.get(VOLUME_CLAIMS, claim)
+                if not _has_volume(body) and _selected(body) == member.node:
+                    await self._select(claim, body, None)
+            except ClusterError as error:
+                # Whoever plans the pod again selects anew, whatever stands there.
+                self._log.info("node_still_selected", claim=str(claim), why=str(error))
+
+    async def _provision(self, claim: Target, member: Member, stands: Stands) -> None:
+        until = self.clock.monotonic() + PROVISION_LIMIT_SECONDS
+        backoff = Backoff(self.clock, FIRST_LOOK_SECONDS, LONGEST_LOOK_SECONDS)
+        refusing = PermanentRefusals(self.clock)
+        asked, title = False, f"PersistentVolumeClaim {claim}"
+        while not is_gone(self.pods, member) and not is_bound(self.pods, member):
+            if not self.pods.usable(member.node):
+                raise Impossible(f"node {member.node} is not ready")
+            if self.clock.monotonic() >= until:
+                limit = f"{PROVISION_LIMIT_SECONDS:.0f} s"
+                raise Impossible(f"{title} has no volume for {member.node} after {limit}")
+            least = None
+            try:
+                if await self._is_provisioned(claim, member, stands, asked):
+                    return
+                asked = True
+            except NotFound:
+                raise Impossible(f"{title} is gone") from None
+            except Conflict:
+                pass
+            except (Ambiguous, Throttled) as error:
+                least = error.retry_after
+            except Refused as error:
+                if refusing.for_good(error):
+                    raise Impossible(f"{title}: {error}") from error
+            await backoff.wait(least)
+
+    async def _is_provisioned(
+        self, claim: Target, member: Member, stands: Stands, asked: bool
+    ) -> bool:
+        """Whether the claim has its volume; where it does not wait for the node, now it does."""
+        body = await self.cluster.get(VOLUME_CLAIMS, claim)
+        if _has_volume(body):
+            return True
+        if _selected(body) != member.node:
+            if asked and not _selected(body):
+                what = f"no volume for PersistentVolumeClaim {claim} can be made for {member.node}"
+                raise Impossible(what)
+            if not await stands():
+                raise Revoked("its commit no longer stands")
+            await self._select(claim, body, member.node)
+        return False
+
+    async def _select(self, claim: Target, body: Body, node: str | None) -> None:
+        """Write the node that a volume is to be made for, to the claim as it was read."""
+        target = replace(claim, version=str(body["metadata"]["resourceVersion"]))
+        patch: Body = {"metadata": {"annotations": {SELECTED_NODE: node}}}
+        await self.cluster.patch(VOLUME_CLAIMS, target, patch)
+
+
+def _has_volume(claim: Body) -> bool:
+    phase = (claim.get("status") or {}).get("phase")
+    return bool((claim.get("spec") or {}).get("volumeName")) and phase == "Bound"
+
+
+def _selected(claim: Body) -> str:
+    return str((claim["metadata"].get("annotations") or {}).get(SELECTED_NODE) or "")

@@ -1,0 +1,211 @@
+"""Volumes of a pod: the nodes that its PersistentVolumeClaims leave it, and what they wait for.
+
+As kube-scheduler's plugins VolumeBinding and VolumeZone have it. A claim whose volume is made on
+first use leaves all nodes that its StorageClass allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fourleaf.model.gang import Hold
+from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement
+from fourleaf.model.readers.objects.lookup import Objects
+from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.node_constraints import Terms, both, node_selector_terms
+from fourleaf.model.reasons.kinds import ReasonKind
+
+Body = Mapping[str, object]
+
+CLAIM = ("", "PersistentVolumeClaim")
+VOLUME = ("", "PersistentVolume")
+STORAGE_CLASS = ("storage.k8s.io", "StorageClass")
+VOLUME_KINDS = (CLAIM, VOLUME, STORAGE_CLASS)
+
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+"""The provisioner of a StorageClass whose volumes people make."""
+
+ONE_POD = "ReadWriteOncePod"
+
+TERMS_LIMIT = 100
+"""Terms of a node affinity that the volumes of a pod may come to: they multiply."""
+
+_ZONE_LABELS = (
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+)
+_SEVERAL_ZONES = "__"
+"""Stands between the zones of a volume that is in several."""
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeWants:
+    """What the claims of a pod come to: one of `terms` has to hold, `hold` keeps it back."""
+
+    terms: Terms = ()
+    hold: Hold | None = None
+
+    def on(self, constraint: NodeConstraint) -> NodeConstraint:
+        """`constraint` on the nodes of all volumes alone."""
+        return both(constraint, self.terms) if self.terms else constraint
+
+
+NO_VOLUMES = VolumeWants()
+
+
+def claims_of(name: str, spec: Body) -> Iterator[tuple[str, str]]:
+    """Field and name of each PersistentVolumeClaim that the pod `name` of that `spec` uses."""
+    volumes = spec.get("volumes")
+    for number, volume in enumerate(volumes if isinstance(volumes, list) else ()):
+        if not isinstance(volume, Mapping):
+            continue
+        claim = volume.get("persistentVolumeClaim")
+        if isinstance(claim, Mapping):
+            field = f"spec.volumes[{number}].persistentVolumeClaim.claimName"
+            yield field, str(claim.get("claimName") or "")
+        elif volume.get("ephemeral") is not None:
+            yield f"spec.volumes[{number}].ephemeral", f"{name}-{volume.get('name')}"
+
+
+def volume_of(claim: Body) -> str:
+    """The name of the volume that a PersistentVolumeClaim is for, "" where it has none."""
+    name = _part(claim, "spec").get("volumeName")
+    return name if isinstance(name, str) else ""
+
+
+def class_of(claim: Body) -> str:
+    """The name of the StorageClass of a PersistentVolumeClaim, "" where it has none."""
+    name = _part(claim, "spec").get("storageClassName")
+    return name if isinstance(name, str) else ""
+
+
+def is_claim_bound(claim: Body) -> bool:
+    """Whether a PersistentVolumeClaim has its volume."""
+    return bool(volume_of(claim)) and _part(claim, "status").get("phase", "Bound") == "Bound"
+
+
+def is_made_on_first_use(storage_class: Body | None) -> bool:
+    """Whether volumes of a StorageClass are made once a node is selected for their claim."""
+    return (
+        storage_class is not None
+        and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
+        and storage_class.get("provisioner") != NO_PROVISIONER
+    )
+
+
+def _part(body: Body, key: str) -> Body:
+    part = body.get(key)
+    return part if isinstance(part, Mapping) else {}
+
+
+def volume_wants(
+    pod: Manifest, name: str, objects: Objects, whole: bool, own_terms: int
+) -> VolumeWants:
+    """What the claims of the pod `name` come to, whose own node affinity has `own_terms`.
+
+    Unless `objects` are the `whole` cluster, a claim that is not among them is warned of.
+    """
+    terms: Terms = ()
+    for field, called in claims_of(name, _part(pod.body, "spec")):
+        found = _claim_wants(pod, field, called, objects, whole)
+        if found.hold is not None:
+            return found
+        if found.terms and (own_terms or 1) * (len(terms) or 1) * len(found.terms) > TERMS_LIMIT:
+            what = f"{pod.title}: its volumes and it come to over {TERMS_LIMIT} terms of affinity"
+            return _refused(what, "Use fewer terms or volumes.")
+        if found.terms:
+            terms = both(NodeConstraint(affinity=terms), found.terms).affinity
+    return VolumeWants(terms) if terms else NO_VOLUMES
+
+
+def _claim_wants(
+    pod: Manifest, field: str, called: str, objects: Objects, whole: bool
+) -> VolumeWants:
+    title = f"PersistentVolumeClaim {pod.namespace}/{called}"
+    claim = objects.get(*CLAIM, pod.namespace, called)
+    if claim is None:
+        if whole:
+            return _waits(f"{title} does not exist", "Create it, or correct the name.")
+        advice = "Give the claim and its volume too, or make sure that every node can mount it."
+        pod.warn(field, called, "is not in the input, and may tie the pod to some nodes", advice)
+        return NO_VOLUMES
+    metadata = _part(claim.body, "metadata")
+    if metadata.get("deletionTimestamp") is not None:
+        return _waits(f"{title} is being deleted", "Give the pod another claim.")
+    if field.endswith("ephemeral") and not _is_made_for(metadata, pod):
+        return _waits(f"{title} was not made for the pod", "Delete it, or rename the volume.")
+    modes = _part(claim.body, "spec").get("accessModes")
+    if isinstance(modes, list) and ONE_POD in modes:
+        return _refused(f"{title}: access mode {ONE_POD} cannot be honoured", "Use ReadWriteOnce.")
+    if not is_claim_bound(claim.body):
+        return _unbound(title, class_of(claim.body), objects)
+    volume = objects.get(*VOLUME, "", volume_of(claim.body))
+    if volume is None and whole:
+        what = f"PersistentVolume {volume_of(claim.body)} of {title} does not exist"
+        return _waits(what, "Restore it.")
+    return NO_VOLUMES if volume is None else VolumeWants(_volume_terms(volume.on(Report())))
+
+
+def _is_made_for(claim: Body, pod: Manifest) -> bool:
+    """Whether the claim of an ephemeral volume is the pod's own, and not one of that name."""
+    uid = _part(pod.body, "metadata").get("uid")
+    owners = claim.get("ownerReferences")
+    listed = owners if isinstance(owners, list) else []
+    return not uid or any(isinstance(one, Mapping) and one.get("uid") == uid for one in listed)
+
+
+def _unbound(title: str, class_name: str, objects: Objects) -> VolumeWants:
+    storage = objects.get(*STORAGE_CLASS, "", class_name) if class_name else None
+    if storage is None or storage.body.get("volumeBindingMode") != "WaitForFirstConsumer":
+        return _waits(f"{title} is not bound yet", "Its events say why: kubectl describe pvc.")
+    if is_made_on_first_use(storage.body):
+        return VolumeWants(_allowed_terms(storage.on(Report())))
+    what = f"{title}: {class_name} binds volumes that exist already on first use, which"
+    return _refused(f"{what} cannot be honoured", f"Bind {title} to a volume first.")
+
+
+def _allowed_terms(storage: Manifest) -> Terms:
+    """The nodes that a StorageClass makes volumes for."""
+    terms = []
+    listed = storage.mappings(storage.body.get("allowedTopologies"), "allowedTopologies")
+    for path, topology in listed:
+        labels = storage.mappings(topology.get("matchLabelExpressions"), path)
+        terms.append(
+            tuple(
+                Requirement(str(one.get("key")), Operator.IN, _texts(one.get("values")))
+                for _, one in labels
+            )
+        )
+    return tuple(terms)
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in values) if isinstance(values, list) else ()
+
+
+def _refused(what: str, advice: str) -> VolumeWants:
+    return VolumeWants(hold=Hold(ReasonKind.UNSUPPORTED, what, (), (advice,)))
+
+
+def _waits(what: str, advice: str) -> VolumeWants:
+    return VolumeWants(hold=Hold(ReasonKind.GATED, what, (), (advice,)))
+
+
+def _volume_terms(volume: Manifest) -> Terms:
+    """The nodes from which a volume can be reached."""
+    spec = volume.mapping(volume.body.get("spec"), "spec")
+    affinity = volume.mapping(spec.get("nodeAffinity"), "spec.nodeAffinity")
+    field = "spec.nodeAffinity.required"
+    terms = node_selector_terms(volume, volume.mapping(affinity.get("required"), field), field)
+    metadata = volume.mapping(volume.body.get("metadata"), "metadata")
+    labels = volume.strings(metadata.get("labels"), "metadata.labels")
+    zones = tuple(
+        Requirement(key, Operator.IN, tuple(labels[key].split(_SEVERAL_ZONES)))
+        for key in _ZONE_LABELS
+        if key in labels
+    )
+    return both(NodeConstraint(affinity=terms), (zones,)).affinity if zones else terms
