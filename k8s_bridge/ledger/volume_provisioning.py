@@ -82,7 +82,7 @@ class VolumeProvisioner:
                 if not _has_volume(body) and _selected(body) == member.node:
                     await self._select(claim, body, None)
             except ClusterError as error:
-                # Whoever plans the pod again selects anew, whatever stands there.
+                # The next commit of the pod selects anew, whatever stands there.
                 self._log.info("node_still_selected", claim=str(claim), why=str(error))
 
     async def _provision(self, claim: Target, member: Member, stands: Stands) -> None:

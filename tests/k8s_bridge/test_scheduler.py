@@ -399,3 +399,18 @@ async def test_kinds_that_are_not_served_are_not_stale(bench: Bench) -> None:
         "fourleaf_watch_age_seconds", {"kind": "jobsets.jobset.x-k8s.io"}
     )
     assert age == 0
+
+
+async def test_a_node_that_does_not_say_whether_it_is_ready() -> None:
+    """Planning and binding agree that it may be used: the only node takes the pod."""
+    bench = Bench()
+    try:
+        body = node("n-0-0-0", "leaf-0-0", "spine-0")
+        del body["status"]["conditions"]
+        await bench.cluster.create(NODES, "", body)
+        await bench.start()
+        await submit(bench.cluster, TEAM, gang("g", 1))
+        await bench.clock.advance(10)
+        assert await bench.places() == {"g-0": "n-0-0-0"}
+    finally:
+        await bench.stop()

@@ -215,6 +215,23 @@ HARM = (
         f"{CLAIMS}::test_terms_that_multiply_are_bounded",
     ),
     Mutant(
+        "one word on readiness",
+        "a gang is planned onto a node and dropped again, each second, while another node is free",
+        "k8s_bridge/cache/cluster_cache.py",
+        'ready_status(body) == "True"',
+        '"conditions" in body["status"] and ready_status(body) == "True"',
+        "tests/k8s_bridge/test_scheduler.py::test_a_node_that_does_not_say_whether_it_is_ready",
+    ),
+    Mutant(
+        "anti-affinity beyond the node",
+        "a pod is placed into the zone of one that runs and repels it",
+        "model/readers/gangs/keep_apart.py",
+        "                taken[key].add(labels[pod.node][key])\n",
+        "                continue\n",
+        "tests/model/readers/gangs/test_wishes.py"
+        "::test_a_zone_is_kept_free_of_pods_that_repel[running]",
+    ),
+    Mutant(
         "gangs set aside",
         "500 pods with a wrong selector keep every other gang from being looked at",
         "k8s_bridge/scheduling/set_aside.py",

@@ -23,7 +23,7 @@ def side_by_side(
     """All drafts in natural order, with what others do to them; `drafts` stay as they are."""
     found = sorted((replace(draft) for draft in drafts), key=_natural)
     _refuse_split(found, report)
-    keep_apart(found, running)
+    keep_apart(found, running, fabric)
     _warn(found, fabric, report)
     return found
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy
-from fourleaf.model.node_constraint import NodeConstraint
+from fourleaf.model.node_constraint import HOSTNAME, NodeConstraint
 from fourleaf.model.readers.gangs.durations import duration_of
 from fourleaf.model.readers.gangs.holds import (
     hold_of,
     invalid,
+    members_apart,
     refuse_disagreement,
     refuse_other_size,
     refuse_strangers,
@@ -171,7 +172,9 @@ class Gangs:
         wishes = first.wishes
         roles = self._roles(waiting, bound)
         spread = any(
-            term.selector.picks(pod.labels) for pod in waiting for term in pod.wants.spread
+            term.key == HOSTNAME and term.selector.picks(pod.labels)
+            for pod in waiting
+            for term in pod.wants.spread
         )
         gang = Gang(
             key=key,
@@ -184,7 +187,7 @@ class Gangs:
             latency_sensitive=wishes.latency_sensitive,
             bandwidth=wishes.bandwidth,
             one_per_node=wishes.strategy is Strategy.DISTRIBUTED or spread,
-            hold=invalid([*waiting, *bound], need) or hold,
+            hold=invalid([*waiting, *bound], need) or hold or members_apart(waiting, bound),
             preempts=first.preempts,
             duration=duration_of(first),
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fourleaf.model.gang import Hold
+from fourleaf.model.node_constraint import HOSTNAME
 from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.minimum_size import Need, unsupported
 from fourleaf.model.readers.objects.annotations import (
@@ -88,6 +89,23 @@ def invalid(members: Sequence[Pod], need: Need) -> Hold | None:
     if need.holder is not None and need.holder.broken:
         faults.append(need.holder.fault)
     return Hold(ReasonKind.INVALID, faults[0]) if faults else None
+
+
+def members_apart(waiting: Sequence[Pod], bound: Sequence[Pod]) -> Hold | None:
+    """What keeps a gang back whose members repel each other beyond their node."""
+    if len(waiting) + len(bound) < 2:
+        return None
+    for pod in waiting:
+        for term in pod.wants.spread:
+            if term.key != HOSTNAME and term.selector.picks(pod.labels):
+                return Hold(
+                    ReasonKind.UNSUPPORTED,
+                    f"{pod.manifest.title}: {term.field} keeps members of one gang on different "
+                    f"{term.key}, which cannot be honoured",
+                    (),
+                    (f"Remove {term.field}, or let its selector pick other pods.",),
+                )
+    return None
 
 
 def refuse_strangers(first: Pod, live: Sequence[Pod], ours: tuple[str, ...]) -> Hold | None:

@@ -1,4 +1,4 @@
-"""Pods of which one may not want the other on its node, found without comparing all."""
+"""Pods of which one may not want the other near, found without comparing all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Neighbours:
 
     def __init__(self, pods: Iterable[Pod] = ()) -> None:
         self._spaces: dict[str, _Some] = {}
-        self._repelling: dict[tuple[str, _Pair], dict[LabelSelector, _Some]] = {}
+        self._repelling: dict[tuple[str, _Pair], dict[tuple[LabelSelector, str], _Some]] = {}
         self._labelled: dict[str, dict[str, dict[str, _Some]]] = {}
         for pod in pods:
             self.add(pod)
@@ -42,7 +42,7 @@ class Neighbours:
             for term in pod.wants.spread:
                 place = (pod.namespace, _pair(term.selector))
                 alike = self._repelling.setdefault(place, {})
-                alike.setdefault(term.selector, {})[id(pod)] = pod
+                alike.setdefault((term.selector, term.key), {})[id(pod)] = pod
 
     def discard(self, pod: Pod) -> None:
         """Forget a pod that was taken in."""
@@ -57,21 +57,26 @@ class Neighbours:
                 place = (pod.namespace, _pair(term.selector))
                 alike = self._repelling.get(place)
                 if alike is not None:
-                    _take(alike, term.selector, pod)
+                    _take(alike, (term.selector, term.key), pod)
                     if not alike:
                         del self._repelling[place]
 
-    def minding(self, pod: Pod) -> Iterator[Pod]:
-        """Those that `pod` repels, and those that repel it; some of them twice."""
+    def minding(self, pod: Pod) -> Iterator[tuple[Pod, str]]:
+        """Those that `pod` repels, and those that repel it; some of them twice.
+
+        With each comes the label of nodes of which the two must not have the same value.
+        """
         for term in pod.wants.spread:
             for other in self._near(pod.namespace, term.selector):
                 if term.selector.picks(other.labels):
-                    yield other
+                    yield other, term.key
         if self._repelling:
             for pair in (None, *pod.labels.items()):
-                for selector, others in self._repelling.get((pod.namespace, pair), {}).items():
+                alike = self._repelling.get((pod.namespace, pair), {})
+                for (selector, key), others in alike.items():
                     if selector.picks(pod.labels):
-                        yield from others.values()
+                        for other in others.values():
+                            yield other, key
 
     def _near(self, namespace: str, selector: LabelSelector) -> Iterable[Pod]:
         """Pods among which are all that `selector` picks."""

@@ -24,11 +24,12 @@ Terms = tuple[tuple[Requirement, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class HostSpread:
-    """A required anti-affinity on the host: no two pods that `selector` picks on one node."""
+class AntiAffinity:
+    """A required anti-affinity: no pod that `selector` picks where label `key` has its value."""
 
     selector: LabelSelector
     field: str
+    key: str = HOSTNAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class NodeWants:
     """
 
     constraint: NodeConstraint
-    spread: tuple[HostSpread, ...] = ()
+    spread: tuple[AntiAffinity, ...] = ()
     unsupported: str = ""
 
 
@@ -47,7 +48,7 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
     """Decode everything in `spec` that restricts placement."""
     affinity = spec.get("affinity")
     terms: Terms = ()
-    spread: tuple[HostSpread, ...] = ()
+    spread: tuple[AntiAffinity, ...] = ()
     unsupported = ""
     if affinity:
         affinity = manifest.mapping(affinity, "spec.affinity")
@@ -165,7 +166,7 @@ def _whole(text: str) -> bool:
     return text.removeprefix("-").isdigit() and len(text) < 20
 
 
-def _pod_terms(manifest: Manifest, affinity: Body) -> tuple[tuple[HostSpread, ...], str]:
+def _pod_terms(manifest: Manifest, affinity: Body) -> tuple[tuple[AntiAffinity, ...], str]:
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     near = manifest.mapping(affinity.get("podAffinity"), "spec.affinity.podAffinity")
     field = f"spec.affinity.podAffinity.{required}"
@@ -175,13 +176,14 @@ def _pod_terms(manifest: Manifest, affinity: Body) -> tuple[tuple[HostSpread, ..
     field = f"spec.affinity.podAntiAffinity.{required}"
     found = []
     for path, term in manifest.mappings(apart.get(required), field):
-        if term.get("topologyKey") != HOSTNAME:
+        key = manifest.text(term.get("topologyKey"), f"{path}.topologyKey")
+        if not key:
             return (), f"{manifest.prefix}{path}.topologyKey"
-        for key in ("namespaces", "namespaceSelector", "matchLabelKeys", "mismatchLabelKeys"):
-            if term.get(key) is not None and term.get(key) != [manifest.namespace]:
-                return (), f"{manifest.prefix}{path}.{key}"
+        for other in ("namespaces", "namespaceSelector", "matchLabelKeys", "mismatchLabelKeys"):
+            if term.get(other) is not None and term.get(other) != [manifest.namespace]:
+                return (), f"{manifest.prefix}{path}.{other}"
         selector = read_selector(manifest, term.get("labelSelector"), f"{path}.labelSelector")
-        found.append(HostSpread(selector, f"{manifest.prefix}{path}"))
+        found.append(AntiAffinity(selector, f"{manifest.prefix}{path}", key))
     return tuple(found), ""
 
 

@@ -32,7 +32,7 @@ from tests.model.readers.made import Body, group, job, node, owned, pod, reading
             {
                 "affinity": {
                     "podAntiAffinity": {
-                        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]
+                        "requiredDuringSchedulingIgnoredDuringExecution": [{"labelSelector": {}}]
                     }
                 }
             },
@@ -49,14 +49,52 @@ def test_what_cannot_be_honoured_is_named(field: str, spec: Body) -> None:
     assert gang.hold.detail == f"Pod ml/p: {field} cannot be honoured"
 
 
-def repelling(name: str, app: str = "a", **fields: Any) -> Body:
-    """Make a pod that keeps away from pods of its own app on the host."""
-    term = {
-        "topologyKey": "kubernetes.io/hostname",
-        "labelSelector": {"matchLabels": {"app": app}},
-    }
+def repelling(
+    name: str, app: str = "a", key: str = "kubernetes.io/hostname", of: str = "", **fields: Any
+) -> Body:
+    """Make a pod of `app` that keeps away from pods of its own app, or of another one."""
+    term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": of or app}}}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
     return pod(name, labels={"app": app}, affinity={"podAntiAffinity": required}, **fields)
+
+
+def in_zones(**zones: str) -> list[Body]:
+    """Nodes, each in a zone."""
+    bodies = [node(name) for name in zones]
+    for body, zone in zip(bodies, zones.values(), strict=True):
+        body["metadata"]["labels"]["zone"] = zone
+    return bodies
+
+
+def usable(*bodies: Body) -> list[str]:
+    """The nodes that the one gang may use."""
+    found = reading(*bodies)
+    (gang,) = found.snapshot.gangs
+    assert gang.hold is None
+    nodes = [one for leaf in found.snapshot.fabric.leaves for one in leaf.nodes]
+    return [one.name for one in nodes if gang.roles[0].constraint.selects(one)]
+
+
+@pytest.mark.parametrize("who", ["waiting", "running"])
+def test_a_zone_is_kept_free_of_pods_that_repel(who: str) -> None:
+    """One of the two minds the other: of a and b in zone z1, c in z2 and d in none, c and d."""
+    nodes = in_zones(a="z1", b="z1", c="z2", d="z3")
+    del nodes[3]["metadata"]["labels"]["zone"]
+    minds: Body = {"key": "zone", "of": "a" if who == "waiting" else "b"}
+    runs = repelling("runs", "a", **minds) if who == "running" else pod("runs", labels={"app": "a"})
+    runs["spec"]["nodeName"] = "b"
+    comes = repelling("comes", "b", **minds) if who == "waiting" else pod("c", labels={"app": "b"})
+    assert usable(*nodes, runs, comes) == ["c", "d"]
+
+
+def test_members_that_repel_each_other_beyond_the_node_are_refused_by_name() -> None:
+    """A gang of two with different zones for its members; one pod alone may have its zone."""
+    notes = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "2"}
+    gang = only(*(repelling(name, key="zone", annotations=notes) for name in "pq"))
+    assert gang.hold is not None
+    assert gang.hold.kind == ReasonKind.UNSUPPORTED
+    assert "keeps members of one gang on different zone" in gang.hold.detail
+    assert usable(*in_zones(a="z1"), repelling("p", key="zone")) == ["a"]
 
 
 def test_host_anti_affinity_is_one_per_node() -> None:

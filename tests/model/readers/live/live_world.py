@@ -296,7 +296,7 @@ def be_special(pick: Pick, body: Body, gang: str) -> None:
     match pick(range(10)):
         case 0 | 1:
             term = {
-                "topologyKey": "kubernetes.io/hostname",
+                "topologyKey": pick(("kubernetes.io/hostname", "zone")),
                 "labelSelector": pick(
                     (
                         {"matchLabels": {"app": gang}},
