@@ -48,9 +48,11 @@ class CycleReport:
 
     @property
     def again(self) -> bool:
-        """Whether something is to be planned again without waiting for a change."""
-        conflicts = any(one.conflict for one in self.outcome.rejected)
-        return bool(self.late or conflicts or self.left_out)
+        """Whether something is to be planned again without waiting for a change.
+
+        Where a commit did not take, its room is there for others.
+        """
+        return bool(self.late or self.outcome.rejected or self.left_out)
 
 
 class CycleObserver(Protocol):
@@ -157,8 +159,10 @@ class Cycle:
         seated = unreadable.readable(kept.placements(), self.ledger) if kept else []
         free = self._held_back(snapshot)
         batch, aside = self.set_aside.without(free)
-        plan = await self._solved(batch)
-        self._left_out = self.set_aside.note(batch, plan)
+        plan = self.set_aside.fruitless(batch)
+        if plan is None:
+            plan = await self._solved(batch)
+            self._left_out = self.set_aside.note(batch, plan)
         plan = replace(plan, waiting=(*plan.waiting, *aside))
         more = kept.backfill(free, plan) if kept else None
         if more is not None:

@@ -6,12 +6,13 @@ gangs again in each cycle, and the ones behind them would never be looked at.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.plan import Plan, Waiting
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
@@ -20,45 +21,59 @@ _OF_THE_FABRIC = frozenset(
 )
 """Reasons that hold as long as the gang, the nodes and the config are what they are."""
 
-_OF_THE_ROOM = frozenset(
-    {
-        ReasonKind.QUOTA_EXCEEDED,
-        ReasonKind.NO_FREE_CAPACITY,
-        ReasonKind.NO_ADJACENT_LEAVES,
-        ReasonKind.UPLINK_FULL,
-    }
-)
-"""Reasons that hold for as long as no pod ends either."""
+_OF_ONE_LEAF = frozenset({ReasonKind.NO_FREE_CAPACITY, ReasonKind.NO_ADJACENT_LEAVES})
+"""Reasons that hold for as long as no pod ends in a leaf that a member could go to, either."""
 
-_Place = tuple[str, str, str]
+_OF_THE_ROOM = _OF_ONE_LEAF | {ReasonKind.QUOTA_EXCEEDED, ReasonKind.UPLINK_FULL}
+"""Reasons that hold for as long as no pod ends anywhere, either."""
+
+_PASSING = frozenset({ReasonKind.NOT_IN_BATCH, ReasonKind.OUTRANKED, ReasonKind.NOT_PROVEN})
+"""Reasons of one cycle: the next one may say otherwise where nothing has changed."""
 
 
 class SetAside:
-    """Which gangs stand aside, and what they wait for."""
+    """Which gangs stand aside, and what they wait for; and the plan that nothing came of."""
 
     def __init__(self) -> None:
         self._waiting: dict[GangKey, tuple[Gang, Waiting]] = {}
         self._fabric: Fabric | None = None
         self._config: SchedulerConfig | None = None
-        self._running: set[_Place] = set()
+        self._running: tuple[RunningPod, ...] = ()
+        self._fruitless: tuple[Snapshot, Plan] | None = None
 
     def without(self, snapshot: Snapshot) -> tuple[Snapshot, tuple[Waiting, ...]]:
         """`snapshot` without the gangs that stand aside, and what these wait for.
 
         None does where all gangs have room in one batch.
         """
-        self._forget(snapshot)
+        self._take_back(snapshot)
         if not self._waiting:
             return snapshot, ()
         aside = tuple(waiting for _, waiting in self._waiting.values())
         gangs = tuple(gang for gang in snapshot.gangs if gang.key not in self._waiting)
         return replace(snapshot, gangs=gangs), aside
 
-    def note(self, snapshot: Snapshot, plan: Plan) -> bool:
+    def fruitless(self, batch: Snapshot) -> Plan | None:
+        """The last plan, where it is proven that nothing can start and nothing has changed."""
+        if self._fruitless is None:
+            return None
+        before, plan = self._fruitless
+        same = (
+            batch.fabric is before.fabric
+            and batch.config is before.config
+            and batch.running == before.running
+            and batch.gangs == before.gangs
+        )
+        return plan if same else None
+
+    def note(self, batch: Snapshot, plan: Plan) -> bool:
         """Set aside the gangs of a full batch that found no place; whether there are any."""
-        if all(one.reason.kind is not ReasonKind.NOT_IN_BATCH for one in plan.waiting):
+        kinds = {one.reason.kind for one in plan.waiting}
+        done = plan.status is PlanStatus.OPTIMAL and not plan.placements and not plan.note
+        self._fruitless = (batch, plan) if done and not kinds & _PASSING else None
+        if ReasonKind.NOT_IN_BATCH not in kinds:
             return False
-        gangs = {gang.key: gang for gang in snapshot.gangs}
+        gangs = {gang.key: gang for gang in batch.gangs}
         found = {
             one.gang: (gangs[one.gang], one)
             for one in plan.waiting
@@ -67,24 +82,69 @@ class SetAside:
         self._waiting |= found
         return bool(found)
 
-    def _forget(self, snapshot: Snapshot) -> None:
+    def _take_back(self, snapshot: Snapshot) -> None:
         """Take back in what something has changed for: the gang, nodes, config, or pods ended."""
-        running = {_place(pod) for pod in snapshot.running}
-        ended = bool(self._running - running)
+        ended = self._ended(snapshot.running) if self._waiting else []
         changed = snapshot.fabric is not self._fabric or snapshot.config is not self._config
-        self._fabric, self._config, self._running = snapshot.fabric, snapshot.config, running
+        self._fabric, self._config = snapshot.fabric, snapshot.config
+        self._running = snapshot.running
         if changed or len(snapshot.gangs) <= snapshot.config.spec.batch.size:
             self._waiting = {}
         if not self._waiting:
             return
+        room = _FreedRoom(snapshot, ended) if ended else None
         gangs = {gang.key: gang for gang in snapshot.gangs}
         self._waiting = {
             key: (gang, one)
             for key, (gang, one) in self._waiting.items()
             # The cache keeps a gang as one object for as long as nothing of it changes.
-            if gangs.get(key) is gang and not (ended and one.reason.kind in _OF_THE_ROOM)
+            if gangs.get(key) is gang and not (room and room.may_help(gang, one.reason.kind))
         }
 
+    def _ended(self, running: tuple[RunningPod, ...]) -> list[RunningPod]:
+        """The pods that ran when gangs were set aside, and do no more."""
+        if running is self._running:
+            return []
+        # A pod that runs as before is the same object; the few others are compared by name.
+        now = {id(pod) for pod in running}
+        gone = [pod for pod in self._running if id(pod) not in now]
+        nodes = {pod.node for pod in gone}
+        still = {_place(pod) for pod in running if pod.node in nodes}
+        return [pod for pod in gone if _place(pod) not in still]
 
-def _place(pod: RunningPod) -> _Place:
+
+class _FreedRoom:
+    """The leaves in which pods have ended, and what is free there.
+
+    A place that a gang has now and had not before has a member in one of these leaves, as far as
+    room alone kept it waiting.
+    """
+
+    def __init__(self, snapshot: Snapshot, ended: Collection[RunningPod]) -> None:
+        spec, fabric = snapshot.config.spec, snapshot.fabric
+        self._quotas = any(one.gpu_quota is not None for one in spec.namespaces.values())
+        self._namespaces = {pod.namespace for pod in ended}
+        leaves = {fabric.leaf_of[pod.node] for pod in ended if pod.node in fabric.leaf_of}
+        free = {
+            node.name: node.allocatable.gpus
+            for leaf in leaves
+            for node in fabric.leaves[leaf].nodes
+        }
+        for pod in snapshot.running:
+            if pod.node in free:
+                free[pod.node] -= pod.request.gpus
+        self._most_gpus = max(free.values(), default=0)
+
+    def may_help(self, gang: Gang, kind: ReasonKind) -> bool:
+        """Whether a gang that waits for that reason may have a place now."""
+        if kind in _OF_THE_FABRIC:
+            return False
+        if kind not in _OF_ONE_LEAF or gang.bandwidth is not None:
+            return True
+        if self._quotas and gang.key.namespace in self._namespaces:
+            return True
+        return any(role.request.gpus <= self._most_gpus for role in gang.roles)
+
+
+def _place(pod: RunningPod) -> tuple[str, str, str]:
     return pod.namespace, pod.name, pod.node

@@ -17,7 +17,8 @@ def test_the_pages_are_what_the_code_gives() -> None:
     """Nobody has edited one, and nobody has forgotten `make reference`."""
     found = {name: (FOLDER / name).read_text("utf-8") for name in pages()}
     assert found == pages()
-    assert {one.name for one in FOLDER.glob("*.md")} == found.keys() - {code_map.FILE}
+    written = {"predicates.md"}
+    assert {one.name for one in FOLDER.glob("*.md")} - written == found.keys() - {code_map.FILE}
 
 
 def test_every_field_of_the_config_has_a_meaning() -> None:

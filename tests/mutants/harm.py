@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 MONITOR = "tests/k8s_bridge/node_health/test_monitor.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 CLAIMS = "tests/model/readers/pods/test_volumes.py"
+ASIDE = "tests/k8s_bridge/scheduling/test_set_aside.py"
 OWNERS = "tests/k8s_bridge/scheduling/test_owners.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
@@ -232,13 +233,36 @@ HARM = (
         "::test_a_zone_is_kept_free_of_pods_that_repel[running]",
     ),
     Mutant(
+        "plans that nothing came of",
+        "10,000 gangs that cannot start are planned anew whenever anything happens",
+        "k8s_bridge/scheduling/set_aside.py",
+        "        return plan if same else None\n",
+        "        return None\n",
+        f"{ASIDE}::test_where_nothing_has_changed_nothing_is_solved",
+    ),
+    Mutant(
+        "room that helps",
+        "each pod that ends anywhere has 10,000 gangs planned anew",
+        "k8s_bridge/scheduling/set_aside.py",
+        "        return any(role.request.gpus <= self._most_gpus for role in gang.roles)\n",
+        "        return True\n",
+        f"{ASIDE}::test_room_that_helps_nobody_is_no_reason_to_plan_again",
+    ),
+    Mutant(
+        "room that was not taken",
+        "gangs wait for room beside one that the API refuses, while its nodes idle",
+        "k8s_bridge/scheduling/cycle.py",
+        "bool(self.late or self.outcome.rejected or self.left_out)",
+        "bool(self.late or self.left_out)",
+        f"{ASIDE}::test_room_that_was_not_taken_is_offered_again",
+    ),
+    Mutant(
         "gangs set aside",
         "500 pods with a wrong selector keep every other gang from being looked at",
         "k8s_bridge/scheduling/set_aside.py",
         "        self._waiting |= found\n",
         "        found = {}\n",
-        "tests/k8s_bridge/scheduling/test_set_aside.py"
-        "::test_pods_that_fit_no_node_keep_nobody_from_starting",
+        f"{ASIDE}::test_pods_that_fit_no_node_keep_nobody_from_starting",
     ),
 )
 """Each was seen to happen before there was the safeguard."""

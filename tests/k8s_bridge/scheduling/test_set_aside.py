@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS, STORAGE_CLASSES
 from fourleaf.k8s_bridge.cluster.memory.actors import node, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 
@@ -82,6 +87,88 @@ async def test_they_keep_their_reason(bench: Bench) -> None:
     queue = scheduler.reporter.status().queue
     assert len(queue) == 12
     assert {one.reason.kind for one in queue} == {"NoMatchingNodes"}
+
+
+class Batches:
+    """How many gangs were sent to the solver, each time."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.sizes: list[int] = []
+        self._plan = bench.solved.plan
+        bench.solved.plan = self.plan  # type: ignore[method-assign]
+
+    async def plan(self, snapshot: Snapshot) -> Plan:
+        """Note the size, and plan."""
+        self.sizes.append(len(snapshot.gangs))
+        return await self._plan(snapshot)
+
+
+async def test_where_nothing_has_changed_nothing_is_solved(bench: Bench) -> None:
+    """Four pods wait for a pool that is not there: they are planned once, whatever else comes."""
+    batches = Batches(bench)
+    scheduler = await bench.start()
+    await submitted(bench, *[picky(f"wrong-{i}", "none") for i in range(4)])
+    batches.sizes.clear()
+    cycles: list[CycleReport] = []
+    scheduler.reporter.cycle = cycles.append  # type: ignore[method-assign]
+    for number in range(5):
+        body = {"metadata": {"name": f"disk-{number}"}, "provisioner": "disk.example.org"}
+        await bench.cluster.create(STORAGE_CLASSES, "", body)
+        await bench.clock.advance(5)
+    assert len(cycles) == 5
+    assert batches.sizes == []
+    await submitted(bench, pod("good", 1))
+    assert set(await placed(bench)) == {"good"}
+
+
+async def test_room_that_helps_nobody_is_no_reason_to_plan_again(bench: Bench) -> None:
+    """Twelve gangs wait for whole nodes; of two small pods on one node, one ends: 1 GPU is left.
+
+    No gang is planned again for that; all are once the second one has ended too.
+    """
+    batches = Batches(bench)
+    await bench.start()
+    await submitted(bench, *[pod(f"big-{i}", 8) for i in range(3)])
+    await submitted(bench, pod("small-0", 1), pod("small-1", 7))
+    await submitted(bench, *[pod(f"waits-{i:02}", 8) for i in range(12)])
+    batches.sizes.clear()
+    await bench.cluster.delete(PODS, Target(TEAM, "small-0"))
+    await bench.clock.advance(10)
+    assert max(batches.sizes, default=0) <= 2
+    await bench.cluster.delete(PODS, Target(TEAM, "small-1"))
+    await bench.clock.advance(10)
+    assert len([name for name in await placed(bench) if name.startswith("waits")]) == 1
+
+
+async def test_room_that_was_not_taken_is_offered_again(bench: Bench) -> None:
+    """Of five pods for one node, the first is refused its binding: the second one starts instead.
+
+    Three more, which fit nowhere, make the batch a full one.
+    """
+    bench.fabric = bench.fabric[:1]
+    refuses = Refuses("first")
+    await bench.start(dry_run="always", answers=refuses)
+    others = [pod(f"other-{i}", 8) for i in range(4)]
+    await submitted(bench, pod("first", 8), *others, *[picky(f"z-{i}", "none") for i in range(3)])
+    assert refuses.asked
+    assert len(await placed(bench)) == 1
+
+
+class Refuses:
+    """Refuses to bind one pod, for good."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.asked = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Stand in the way of its binding."""
+        if request.subresource == "binding" and request.target.name == self.name:
+            self.asked += 1
+            raise Refused("a policy denied it", 422, "Invalid")
+
+    async def after(self, request: ApiRequest, answer: object) -> None:
+        """Answers pass."""
 
 
 def _labelled(body: Body, pool: str) -> dict[str, Any]:
