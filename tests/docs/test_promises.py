@@ -1,4 +1,4 @@
-"""The page of predicates: each row that promises something names a test that is there."""
+"""Pages that promise something: each row names a test that is there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "predicates.md"
+RELIABILITY = ROOT / "docs" / "reliability.md"
 
 
 def test_every_promise_names_a_test() -> None:
@@ -21,3 +22,14 @@ def test_every_promise_names_a_test() -> None:
             continue
         assert named, predicate
         assert f"def {named[2]}(" in (ROOT / named[1]).read_text("utf-8"), predicate
+
+
+def test_every_promise_of_reliability_names_tests() -> None:
+    """All eleven do, and all tests are there."""
+    text = RELIABILITY.read_text("utf-8")
+    promised = {int(number) for number in re.findall(r"^(\d+)\. ", text, re.MULTILINE)}
+    rows = re.findall(r"^\| ([\d, ]+) \| (`tests/.*`) \|$", text, re.MULTILINE)
+    assert {int(one) for numbers, _ in rows for one in numbers.split(",")} == promised
+    for _, tests in rows:
+        for path, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", tests):
+            assert f"def {name}(" in (ROOT / path).read_text("utf-8"), name
