@@ -8,7 +8,7 @@ from fourleaf.model.reasons.text import cause
 
 FILE = "reasons.md"
 ADVICE: dict[ReasonKind, str] = {
-    ReasonKind.GATED: "Remove the scheduling gates, or wait for the controller or volume that is named.",
+    ReasonKind.GATED: "Remove the scheduling gates, or wait for the controller or the volume.",
     ReasonKind.MEMBERS_MISSING: "Create the members, or correct the size that the gang states.",
     ReasonKind.WAITS_FOR_GANG: "Nothing: it follows once the other gang has started.",
     ReasonKind.UNSUPPORTED: "Take out the field that is not supported; the message names it.",

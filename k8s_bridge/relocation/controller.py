@@ -94,7 +94,7 @@ class RelocationController:
         shared = (self.cache, self.store, self.planner, self.clock)
         self.executor = Executor(self.cluster, self.cache, self.store, self.clock, self.observer)
         self.repair = RepairPlanner(*shared, self.observer)
-        self.preemption = PreemptionPlanner(*shared, self.dry_run)
+        self.preemption = PreemptionPlanner(*shared, self.observer, self.dry_run)
         self.reservation = ReservationPlanner(*shared, self.executor.end)
         self.defragmentation = DefragmentationPlanner(
             *shared, self.executor.end, self.moves, self.asked_at

@@ -35,6 +35,9 @@ class RelocationObserver(Protocol):
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, `pod` among them, and cannot be repaired for now."""
 
+    def unyielding(self, pod: Target, why: str) -> None:
+        """Lower gangs may not give way to the gang of `pod`, which waits."""
+
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """The relocation is over, after that long; `why` it ended early, "" where it served."""
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
 from fourleaf.k8s_bridge.relocation.disruption_budgets import DisruptionBudgets
+from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
 from fourleaf.k8s_bridge.relocation.from_plan import preempting
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
@@ -40,6 +42,7 @@ class PreemptionPlanner:
     store: RelocationStore
     planner: Planner
     clock: Clock
+    observer: RelocationObserver
     dry_run: DryRun | None = None
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _protected: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +69,7 @@ class PreemptionPlanner:
         ]
         budgets = DisruptionBudgets(self.cache)
         protected = {one.gang.key: why for one in lower if (why := budgets.forbids(*_members(one)))}
-        self._say(gang.key, protected)
+        self._say(gang, protected, view)
         standing = tuple(
             replace(one, preemptible=False) if one.gang.key in protected else one for one in lower
         )
@@ -90,11 +93,19 @@ class PreemptionPlanner:
         )
         return plan
 
-    def _say(self, gang: GangKey, protected: Mapping[GangKey, str]) -> None:
-        """Log which gangs do not give way to `gang`, once until that changes."""
+    def _say(self, gang: Gang, protected: Mapping[GangKey, str], view: ClusterView) -> None:
+        """Say which gangs do not give way to `gang`, once until that changes.
+
+        Their names stand in the log alone: they may be those of another tenant.
+        """
         reasons = {str(key): why for key, why in protected.items()}
         if reasons and reasons != self._protected:
-            self._log.info("preemption_forbidden", gang=str(gang), protected=reasons)
+            self._log.info("preemption_forbidden", gang=str(gang.key), protected=reasons)
+            facts = view.reading.gangs.get(gang.key)
+            for one in facts.waiting[:1] if facts else ():
+                pod = Target(one.namespace, one.name, one.uid)
+                why = f"gangs of lower priority stay, as disruption budgets forbid: {len(reasons)}"
+                self.observer.unyielding(pod, why)
         self._protected = reasons
 
     async def _refusal(self, relocation: Relocation) -> str:

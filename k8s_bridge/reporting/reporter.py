@@ -27,6 +27,7 @@ from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
 from fourleaf.k8s_bridge.reporting.events.invalid_objects import config_map, what_of_config
 from fourleaf.k8s_bridge.reporting.events.nodes import what_was_judged
 from fourleaf.k8s_bridge.reporting.events.relocations import (
+    what_does_not_yield,
     what_is_forbidden,
     what_is_stranded,
     what_was_evicted,
@@ -170,6 +171,10 @@ class Reporter:
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, and cannot be repaired for now."""
         self.recorder.record([what_is_stranded(gang, pod, why)])
+
+    def unyielding(self, pod: Target, why: str) -> None:
+        """Lower gangs may not give way to a gang that waits."""
+        self.recorder.record([what_does_not_yield(pod, why)])
 
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """A relocation is over."""

@@ -257,6 +257,14 @@ HARM = (
         f"{ASIDE}::test_room_that_was_not_taken_is_offered_again",
     ),
     Mutant(
+        "budgets that protect are named",
+        "a gang of the highest priority waits for ever, and nothing says that budgets are why",
+        "k8s_bridge/relocation/preemption.py",
+        "                self.observer.unyielding(pod, why)\n",
+        "                pass\n",
+        f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
+    ),
+    Mutant(
         "gangs set aside",
         "500 pods with a wrong selector keep every other gang from being looked at",
         "k8s_bridge/scheduling/set_aside.py",

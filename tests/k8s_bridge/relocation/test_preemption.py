@@ -90,6 +90,7 @@ async def test_what_a_budget_forbids_is_not_forced(bench: Bench) -> None:
     assert await bench.uids("a") == uids
     assert not await relocations(bench)
     assert not bench.solved.preemptions
+    assert "PreemptionForbidden" in await bench.reasons()
     await bench.cluster.delete(DISRUPTION_BUDGETS, Target(TEAM, "all"))
     await bench.clock.advance(30)
     assert len(await bench.places("top")) == 4
