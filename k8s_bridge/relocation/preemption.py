@@ -104,7 +104,7 @@ class PreemptionPlanner:
             facts = view.reading.gangs.get(gang.key)
             for one in facts.waiting[:1] if facts else ():
                 pod = Target(one.namespace, one.name, one.uid)
-                why = f"gangs of lower priority stay, as disruption budgets forbid: {len(reasons)}"
+                why = f"Gangs of lower priority that disruption budgets keep here: {len(reasons)}"
                 self.observer.unyielding(pod, why)
         self._protected = reasons
 

@@ -132,6 +132,8 @@ class Cycle:
         watch.lap("commit")
         # 6 Back off from what the API refused, and end the reservations that were used.
         await self._note(checked.requests, outcome, reading, plan)
+        if checked.late or outcome.rejected:
+            self.set_aside.refused()
         # 7 Report.
         self._number += 1
         report = CycleReport(

@@ -14,6 +14,7 @@ from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
 _OF_THE_FABRIC = frozenset(
@@ -82,6 +83,14 @@ class SetAside:
         self._waiting |= found
         return bool(found)
 
+    def refused(self) -> None:
+        """Take back in what waits for a quota: a plan that did not take has not used it up."""
+        self._waiting = {
+            key: both
+            for key, both in self._waiting.items()
+            if both[1].reason.kind is not ReasonKind.QUOTA_EXCEEDED
+        }
+
     def _take_back(self, snapshot: Snapshot) -> None:
         """Take back in what something has changed for: the gang, nodes, config, or pods ended."""
         ended = self._ended(snapshot.running) if self._waiting else []
@@ -146,5 +155,6 @@ class _FreedRoom:
         return any(role.request.gpus <= self._most_gpus for role in gang.roles)
 
 
-def _place(pod: RunningPod) -> tuple[str, str, str]:
-    return pod.namespace, pod.name, pod.node
+def _place(pod: RunningPod) -> tuple[str, str, str, Resources]:
+    """Where a pod runs, and what it holds there: one that was resized has given its room back."""
+    return pod.namespace, pod.name, pod.node, pod.request

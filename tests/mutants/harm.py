@@ -1,4 +1,4 @@
-"""Safeguards against harm: who is evicted, what makes a node dead, whom the queue forgets."""
+"""Safeguards against harm: evictions, dead nodes, owners, volumes, the queue."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ HARM = (
         f"{REPAIR}::test_a_rack_dies_while_its_gang_is_being_bound[8-2]",
     ),
     Mutant(
-        "pods that nobody makes anew",
+        "pods without a controller",
         "a drain takes members for good from a gang of bare pods",
         "k8s_bridge/relocation/repair.py",
         "            and not self._ends_bare_pods(one, view.dead)\n",
@@ -263,6 +263,22 @@ HARM = (
         "                self.observer.unyielding(pod, why)\n",
         "                pass\n",
         f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
+    ),
+    Mutant(
+        "quotas of a plan that did not take",
+        "gangs wait for ever for a quota that a refused gang would have used up",
+        "k8s_bridge/scheduling/cycle.py",
+        "            self.set_aside.refused()\n",
+        "            pass\n",
+        f"{ASIDE}::test_a_quota_that_was_not_used_is_offered_again",
+    ),
+    Mutant(
+        "room that a resize gives back",
+        "gangs stand aside for ever of room that a running pod no longer asks for",
+        "k8s_bridge/scheduling/set_aside.py",
+        "    return pod.namespace, pod.name, pod.node, pod.request\n",
+        "    return pod.namespace, pod.name, pod.node, Resources()\n",
+        f"{ASIDE}::test_room_that_a_resize_gives_back",
     ),
     Mutant(
         "gangs set aside",

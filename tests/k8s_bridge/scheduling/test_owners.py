@@ -19,7 +19,7 @@ JOB_SET_NAME = "jobset.sigs.k8s.io/jobset-name"
 
 
 class Slow(MemoryCluster):
-    """Says nothing of Jobs until a moment, as a connection does that nobody has noticed."""
+    """Jobs come late: their watch says nothing until a moment, as a dead connection does."""
 
     until = 0.0
 

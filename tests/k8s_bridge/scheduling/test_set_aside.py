@@ -9,7 +9,7 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES, PODS, STORAGE_CLASSES
-from fourleaf.k8s_bridge.cluster.memory.actors import node, pod, submit
+from fourleaf.k8s_bridge.cluster.memory.actors import gang, node, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
@@ -152,6 +152,51 @@ async def test_room_that_was_not_taken_is_offered_again(bench: Bench) -> None:
     await submitted(bench, pod("first", 8), *others, *[picky(f"z-{i}", "none") for i in range(3)])
     assert refuses.asked
     assert len(await placed(bench)) == 1
+
+
+async def test_a_quota_that_was_not_used_is_offered_again(bench: Bench) -> None:
+    """A gang that the API refuses would use up the quota: two pods behind it start all the same.
+
+    Five more, which fit nowhere, make the batch a full one, and something changes all the time.
+    """
+    quota = "namespaces: {ml: {gpuQuota: 32}}"
+    spec = f"spec: {{batch: {{size: 5}}, {quota}}}"
+    text = f"apiVersion: {API_VERSION}\nkind: SchedulerConfig\n{spec}\n"
+    patch: Body = {"data": {"config.yaml": text}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), patch)
+    await bench.start(dry_run="always", answers=Refuses("bad-0"))
+    wrong = [picky(f"z-{i}", "none") for i in range(5)]
+    await submitted(bench, *gang("bad", 4), pod("good-0", 1), pod("good-1", 1), *wrong)
+    for number in range(10):
+        await submitted(bench, picky(f"later-{number}", "none"))
+    assert set(await placed(bench)) == {"good-0", "good-1"}
+
+
+async def test_room_that_a_resize_gives_back(bench: Bench) -> None:
+    """A pod that held 60 CPU of the only node asks for one: of twelve that want 30, two start.
+
+    They are the oldest two.
+    """
+    bench.fabric = bench.fabric[:1]
+    bench.fabric[0]["status"]["allocatable"]["cpu"] = "64"
+    await bench.start()
+    await submitted(bench, asking("big", 60))
+    await submitted(bench, *[asking(f"waits-{i:02}", 30) for i in range(12)])
+    assert set(await placed(bench)) == {"big"}
+    store = bench.cluster.store
+    record = store.find(PODS, Target(TEAM, "big"))
+    body = record.whole()
+    body["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "1"
+    store.write(record, body)
+    await bench.clock.advance(5)
+    assert set(await placed(bench)) == {"big", "waits-00", "waits-01"}
+
+
+def asking(name: str, cpu: int) -> Body:
+    """A pod of one GPU and so much CPU."""
+    body = pod(name, 1)
+    body["spec"]["containers"][0]["resources"]["requests"] = {"cpu": str(cpu)}
+    return body
 
 
 class Refuses:
