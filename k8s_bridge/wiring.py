@@ -10,6 +10,7 @@ from typing import Protocol
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.ledger.binding import Binder
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials
 from fourleaf.k8s_bridge.ledger.commit import Committer
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
@@ -22,8 +23,8 @@ from fourleaf.k8s_bridge.node_health.judge import Judgement
 from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
 from fourleaf.k8s_bridge.node_health.probe import Prober
 from fourleaf.k8s_bridge.relocation.controller import RelocationController
-from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
 from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE, MoveBudget
+from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
@@ -120,7 +121,8 @@ class Wiring:
             Outcomes(cache, backoff, self.dry_run, self.observer, cache.took, cache.took_claim),
             tasks.create_task,
         )
-        committer = Committer(records, ledger, cache, epoch, self.dry_run, reconciler.forward)
+        trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set)
+        committer = Committer(records, ledger, cache, epoch, trials, reconciler.forward)
         nodes = relocation = None
         if self.planner is not None:
             nodes = NodeMonitor(
@@ -143,7 +145,7 @@ class Wiring:
                 self.observer,
                 MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE)),
                 self.asked_at,
-                self.dry_run,
+                trials,
             )
         cycle = Cycle(
             cache,

@@ -20,6 +20,7 @@ ADVICE: dict[ReasonKind, str] = {
     ReasonKind.TOO_LARGE: "Ask for fewer nodes, or for topology-policy Preferred.",
     ReasonKind.BOUND_ELSEWHERE: "Let the members that run end, or restart the gang as a whole.",
     ReasonKind.REFUSED: "See what the API says in the message: quota, admission, policies.",
+    ReasonKind.UNANSWERED: "Look for a webhook on pods/binding that is slow or down.",
     ReasonKind.RECORD_UNREADABLE: "Upgrade every replica; a Lease is of a newer format.",
     ReasonKind.PLACES_KEPT: "Nothing: the places are freed when the members come, or in time.",
     ReasonKind.NO_FREE_CAPACITY: "Wait, move or end what holds the room; `fourleaf why` names it.",

@@ -108,8 +108,11 @@ class Cluster(Protocol):
     async def bind(self, binding: Binding, dry_run: bool = False) -> None:
         """Bind a pod. `Conflict` where it is another pod, another version, bound or deleting."""
 
-    async def evict(self, pod: Target) -> None:
-        """Evict a pod by UID. `Throttled` where a disruption budget forbids it for now."""
+    async def evict(self, pod: Target, dry_run: bool = False) -> None:
+        """Evict a pod by UID. `Throttled` where a disruption budget forbids it for now.
+
+        A dry run asks admission and budgets as well, and leaves the pod and the budgets alone.
+        """
 
     async def close(self) -> None:
         """Give back connections."""

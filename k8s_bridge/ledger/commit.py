@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.compaction import tidied
-from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
 from fourleaf.k8s_bridge.ledger.formats.codec import entry_size, room_on
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import gang_lease_name
@@ -78,7 +78,7 @@ class Committer:
     ledger: Ledger
     pods: PodLister
     epoch: int
-    dry_run: DryRun
+    trials: BindingTrials
     decided: Callable[[str], None]
     new_name: Callable[[], str] = field(default=lambda: f"{chance().getrandbits(48):012x}")
 
@@ -87,9 +87,12 @@ class Committer:
 
         Raises `Fenced` where another leader has taken over.
         """
+        tried = await together(self._tried(request) for request in plan)
         async with self.ledger.writing:
             drafts = self._drafts(plan)
-            await together(self._try_out(draft) for draft in _sound(drafts))
+            for draft, (refusal, conflict) in zip(drafts, tried, strict=True):
+                if refusal:
+                    draft.fail(refusal, conflict)
             await together(self._prepare(draft) for draft in _sound(drafts) if draft.wide)
             await self._write_pages(_sound(drafts))
             await together(self._decide(d, d.lease) for d in _sound(drafts) if d.lease)
@@ -120,14 +123,12 @@ class Committer:
             drafts.append(draft)
         return drafts
 
-    async def _try_out(self, draft: _Draft) -> None:
+    async def _tried(self, request: CommitRequest) -> tuple[str, bool]:
+        """Why it would not be bound, "" where it would, and whether that was no answer yet."""
         try:
-            refusal = await self.dry_run.refusal(draft.request.members)
-        except Unanswered as error:
-            draft.fail(str(error), conflict=True)
-        else:
-            if refusal:
-                draft.fail(refusal)
+            return await self.trials.refusal(request.gang, request.members), False
+        except StillAsked as error:
+            return str(error), True
 
     async def _prepare(self, draft: _Draft) -> None:
         """Write the gang lease, which says the whole plan and decides nothing yet."""

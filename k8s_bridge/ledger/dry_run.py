@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -50,6 +51,11 @@ class DryRun:
         self._known_until = 0.0
         self.needed = needed
 
+    def is_due(self, ask: bool = False) -> bool:
+        """Whether `refusal` would ask the API anything."""
+        unknown = self._auto and self._clock.monotonic() >= self._known_until
+        return self.needed or unknown or (ask and self._auto)
+
     async def refusal(self, members: Sequence[Member], ask: bool = False) -> str:
         """Why the members cannot be bound, "" where they can or the API is not asked.
 
@@ -69,9 +75,11 @@ class DryRun:
 
     async def _try_out(self, member: Member) -> str:
         backoff = Backoff(self._clock)
+        # Of any version: we write conditions to the pod while the API takes its time.
+        pod = replace(member.pod, version="")
         for _ in range(DRY_RUN_ATTEMPTS):
             try:
-                await self._cluster.bind(binding("dry-run", member, member.pod), dry_run=True)
+                await self._cluster.bind(binding("dry-run", member, pod), dry_run=True)
             except (Throttled, Ambiguous) as error:
                 last = str(error)
                 await backoff.wait(error.retry_after)

@@ -9,15 +9,17 @@ from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials
 from fourleaf.k8s_bridge.ledger.compaction import is_settled
-from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import CONTENTION_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
-from fourleaf.k8s_bridge.relocation.executor import Executor, RelocationObserver
+from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
+from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
+from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.preemption import PreemptionPlanner
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.k8s_bridge.relocation.repair import RepairPlanner
@@ -76,7 +78,7 @@ class RelocationController:
     observer: RelocationObserver
     moves: MoveBudget
     asked_at: Callable[[], str] | None = None
-    dry_run: DryRun | None = None
+    trials: BindingTrials | None = None
     executor: Executor = field(init=False)
     repair: RepairPlanner = field(init=False)
     preemption: PreemptionPlanner = field(init=False)
@@ -92,12 +94,15 @@ class RelocationController:
 
     def __post_init__(self) -> None:
         shared = (self.cache, self.store, self.planner, self.clock)
-        self.executor = Executor(self.cluster, self.cache, self.store, self.clock, self.observer)
-        self.repair = RepairPlanner(*shared, self.observer)
-        self.preemption = PreemptionPlanner(*shared, self.observer, self.dry_run)
+        evictions = EvictionTrials(self.cluster, self.cache, self.clock, self.observer)
+        self.executor = Executor(
+            self.cluster, self.cache, self.store, self.clock, self.observer, evictions
+        )
+        self.repair = RepairPlanner(*shared, self.observer, evictions)
+        self.preemption = PreemptionPlanner(*shared, self.observer, evictions, self.trials)
         self.reservation = ReservationPlanner(*shared, self.executor.end)
         self.defragmentation = DefragmentationPlanner(
-            *shared, self.executor.end, self.moves, self.asked_at
+            *shared, self.executor.end, evictions, self.moves, self.asked_at
         )
 
     async def run(self) -> None:

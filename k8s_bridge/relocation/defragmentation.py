@@ -10,6 +10,7 @@ import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
@@ -38,6 +39,7 @@ class DefragmentationPlanner:
     planner: Planner
     clock: Clock
     end: Callable[[Relocation, str], Awaitable[None]]
+    evictions: EvictionTrials
     moves: MoveBudget
     asked_at: Callable[[], str] | None = None
     _heeded: str = ""
@@ -60,13 +62,16 @@ class DefragmentationPlanner:
             one
             for one in self.cache.standing(view.dead)
             if one.movable and not one.hit and self._may_move(one, config, view.now)
+            if not self.evictions.forbids_gang(one)
         )
         if left <= 0 or not standing:
             return None
         plan = await self._solved(view, standing, Budget(left))
         seconds = self.cache.config.spec.repair.places_seconds
         why = "it moves so that others find room together"
-        drafts = moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, view, seconds)
+        drafts = list(moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, view, seconds))
+        if await self.evictions.refusals(drafts):
+            return plan
         written = await self.store.put_all(drafts)
         if written:
             await self.moves.note({one.gang: len(one.leavers) for one in written}, view.now)

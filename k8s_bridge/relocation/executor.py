@@ -4,42 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound, Throttled
-from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.cluster.errors import (
+    ClusterError,
+    Conflict,
+    NotFound,
+    Refused,
+)
+from fourleaf.k8s_bridge.cluster.protocol import Cluster
+from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
+from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
+from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
-from fourleaf.model.gang import GangKey
 
 EVICTION_RETRY_SECONDS = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
+EVICTION_RETRY_LIMIT_SECONDS = 30.0
+"""Seconds to which they grow while it is forbidden."""
 
 
-class RelocationObserver(Protocol):
-    """Observes relocations."""
+class _Asked:
+    """What became of the evictions of one pod: when the next is due on the monotonic clock."""
 
-    def evicted(self, one: Relocation, leaver: Leaver) -> None:
-        """A pod is being evicted."""
-
-    def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
-        """A disruption budget, or the API, does not let a pod go for now."""
-
-    def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
-        """A gang has lost members, `pod` among them, and cannot be repaired for now."""
-
-    def unyielding(self, pod: Target, why: str) -> None:
-        """Lower gangs may not give way to the gang of `pod`, which waits."""
-
-    def relocated(self, one: Relocation, why: str, seconds: float) -> None:
-        """The relocation is over, after that long; `why` it ended early, "" where it served."""
+    def __init__(self, clock: Clock) -> None:
+        self.due = 0.0
+        self.backoff = Backoff(clock, 2 * EVICTION_RETRY_SECONDS, EVICTION_RETRY_LIMIT_SECONDS)
+        self.refusals = PermanentRefusals(clock)
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +50,8 @@ class Executor:
     store: RelocationStore
     clock: Clock
     observer: RelocationObserver
-    _asked: dict[str, float] = field(default_factory=dict)
+    trials: EvictionTrials
+    _asked: dict[str, _Asked] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     async def step(self, dead: frozenset[str]) -> None:
@@ -98,9 +98,14 @@ class Executor:
 
     def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
         now = self.clock.monotonic()
-        due = [one for one in leavers if self._asked.get(one.pod.uid, 0.0) <= now]
-        self._asked |= {one.pod.uid: now + EVICTION_RETRY_SECONDS for one in due}
+        asked = {one.pod.uid: self._asked_for(one) for one in leavers}
+        due = [one for one in leavers if asked[one.pod.uid].due <= now]
+        for one in due:
+            asked[one.pod.uid].due = now + EVICTION_RETRY_SECONDS
         return due
+
+    def _asked_for(self, leaver: Leaver) -> _Asked:
+        return self._asked.setdefault(leaver.pod.uid, _Asked(self.clock))
 
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
         try:
@@ -108,17 +113,23 @@ class Executor:
         except (NotFound, Conflict):
             # It is gone, or another by now; the watch will say so.
             return
-        except Throttled as error:
-            wait = max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0)
-            self._asked[leaver.pod.uid] = self.clock.monotonic() + wait
-            self.observer.forbidden(one, leaver, str(error))
         except ClusterError as error:
-            self._log.warning("not_evicted", pod=str(leaver.pod), why=str(error))
-            self.observer.forbidden(one, leaver, str(error))
+            await self._forbidden(one, leaver, error)
         else:
             self._log.info("evicted", pod=str(leaver.pod), gang=str(one.gang), why=one.why)
             self.observer.evicted(one, leaver)
 
+    async def _forbidden(self, one: Relocation, leaver: Leaver, error: ClusterError) -> None:
+        """Ask again later and later, and for no pod that lives once that is refused for good."""
+        asked, why = self._asked_for(leaver), str(error)
+        self._log.warning("not_evicted", pod=str(leaver.pod), why=why)
+        self.observer.forbidden(one, leaver, why)
+        wait = asked.backoff.next(max(EVICTION_RETRY_SECONDS, error.retry_after or 0.0))
+        asked.due = self.clock.monotonic() + wait
+        if isinstance(error, Refused) and asked.refusals.for_good(error) and not leaver.lost:
+            self.trials.remember(leaver.pod, why)
+            await self.end(one, f"{leaver.pod} may not be evicted: {why}")
+
     def _forget(self, view: ClusterView) -> None:
         known = {leaver.pod.uid for one in view.open for leaver in one.leavers}
-        self._asked = {uid: at for uid, at in self._asked.items() if uid in known}
+        self._asked = {uid: one for uid, one in self._asked.items() if uid in known}

@@ -9,8 +9,9 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.executor import RelocationObserver
+from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
+from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.api_text import reason_text
@@ -19,7 +20,7 @@ from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 
 DRAIN = "topology.scheduler/drain"
 """Annotation of a node that is to be emptied; `true`."""
@@ -33,6 +34,8 @@ _BARE = Reason(
     "a member that would have to move has no controller that would make it anew",
     unblock=("delete the pod yourself, or let it end",),
 )
+
+_REFUSED = "a member that would have to move may not be evicted"
 
 REPAIR_CHECK_SECONDS = 1.0
 """Seconds between two looks."""
@@ -49,6 +52,7 @@ class RepairPlanner:
     planner: Planner
     clock: Clock
     observer: RelocationObserver
+    evictions: EvictionTrials
     lost: dict[GangKey, Reason] = field(default_factory=dict)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _next: float = 0.0
@@ -71,7 +75,7 @@ class RepairPlanner:
         config = self.cache.config.spec.repair
         leaving = view.dead | self.draining()
         standing = [
-            one
+            self._kept(one)
             for one in self.cache.standing(leaving)
             if one.gang.key not in self.store and one.gang.key not in busy
         ]
@@ -82,6 +86,7 @@ class RepairPlanner:
             and self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
             and (one.gang.key in stuck or self._loses(one, leaving))
             and not self._ends_bare_pods(one, view.dead)
+            and not self._is_refused(one)
         ]
         self._forget(standing)
         if not hit or not config.enabled:
@@ -89,8 +94,11 @@ class RepairPlanner:
         planned = [one for one in standing if not one.hit or one in hit]
         snapshot = replace(charged(view.reading.snapshot, view), standing=tuple(planned))
         plan = await self.planner.repair(snapshot)
-        await self.store.put_all(repairs(plan, planned, view, config.places_seconds))
-        self._note(plan, hit)
+        drafts = list(repairs(plan, planned, view, config.places_seconds))
+        # The next plan, soon, is made with those who may not go where they are.
+        if not await self.evictions.refusals(drafts):
+            await self.store.put_all(drafts)
+            self._note(plan, hit)
         return plan
 
     def _ends_bare_pods(self, one: StandingGang, dead: frozenset[str]) -> bool:
@@ -102,11 +110,26 @@ class RepairPlanner:
             living = seen is not None and bool(seen.node) and seen.node not in dead
             metadata = pods.get((namespace, pod), {}).get("metadata", {})
             if living and not metadata.get("ownerReferences"):
-                if self.lost.get(one.gang.key) != _BARE:
-                    self.lost[one.gang.key] = _BARE
-                    self._report(one.gang, reason_text(_BARE))
+                self._lose(one.gang, _BARE)
                 return True
         return False
+
+    def _kept(self, one: StandingGang) -> StandingGang:
+        """The gang, on terms by which no member moves that the API would not let go."""
+        if one.policy is RepairPolicy.RESTART or not self.evictions.forbids_gang(one):
+            return one
+        policy = one.policy if one.policy is RepairPolicy.WAIT else RepairPolicy.PATCH
+        return replace(one, movable=False, policy=policy)
+
+    def _is_refused(self, one: StandingGang) -> bool:
+        """Whether a member would have to go that the API would not let go; says so."""
+        members = [pod for role in one.gang.roles for pod in role.pods]
+        why = self.evictions.forbids(one.gang.key.namespace, members)
+        if one.policy is RepairPolicy.RESTART:
+            why = why or self.evictions.forbids_gang(one)
+        if why:
+            self._lose(one.gang, Reason(ReasonKind.UNSUPPORTED, f"{_REFUSED}: {why}"))
+        return bool(why)
 
     def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:
         """Whether a member stands on a node that is dead or to be emptied."""
@@ -131,13 +154,9 @@ class RepairPlanner:
         self._tried |= {one.gang.key: due for one in hit}
         gangs = {one.gang.key: one.gang for one in hit}
         for one in plan.lost:
-            if self.lost.get(one.gang) != one.reason:
-                self.lost[one.gang] = one.reason
-                self._report(gangs[one.gang], reason_text(one.reason))
+            self._lose(gangs[one.gang], one.reason)
         for key in plan.waits:
-            if key not in self.lost:
-                self.lost[key] = _WAITS
-                self._report(gangs[key], reason_text(_WAITS))
+            self._lose(gangs[key], _WAITS)
         self._log.info(
             "repair_planned",
             hit=len(hit),
@@ -148,7 +167,12 @@ class RepairPlanner:
             seconds=round(plan.seconds, 3),
         )
 
-    def _report(self, gang: Gang, why: str) -> None:
+    def _lose(self, gang: Gang, reason: Reason) -> None:
+        """Remember why a gang cannot be helped for now; report it where that is news."""
+        if self.lost.get(gang.key) == reason:
+            return
+        self.lost[gang.key] = reason
+        why = reason_text(reason)
         for role in gang.roles:
             for pod in role.pods:
                 seen = self.cache.named(gang.key.namespace, pod)

@@ -12,7 +12,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.scheduling.holds import rollbacks, unreadable
+from fourleaf.k8s_bridge.scheduling.holds import rollbacks, unanswered, unreadable
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
@@ -176,6 +176,7 @@ class Cycle:
         rules = (
             self.api_backoff.rule(),
             unreadable.rule(self.ledger),
+            unanswered.rule(self.committer.trials.pending()),
             rollbacks.rule(self.returning()),
             kept.rule() if kept else None,
         )

@@ -22,6 +22,7 @@ class ReasonKind(StrEnum):
     BOUND_ELSEWHERE = "BoundElsewhere"
     REFUSED = "Refused"
     PLACES_KEPT = "PlacesKept"
+    UNANSWERED = "Unanswered"
     RECORD_UNREADABLE = "RecordUnreadable"
     NO_FREE_CAPACITY = "NoFreeCapacity"
     NO_ADJACENT_LEAVES = "NoAdjacentLeaves"

@@ -74,8 +74,8 @@ MUTANTS = (
         "dry run",
         "a webhook that refuses one member leaves the gang half bound, to be rolled back",
         "k8s_bridge/ledger/commit.py",
-        "            if refusal:\n                draft.fail(refusal)",
-        "            if not refusal:\n                return",
+        "                if refusal:\n                    draft.fail(refusal, conflict)",
+        "                if conflict:\n                    draft.fail(refusal, conflict)",
         f"{SAFEGUARDS}::test_who_refuses_in_the_dry_run_is_heard_before_anything_is_written",
     ),
     Mutant(

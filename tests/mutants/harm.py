@@ -260,8 +260,8 @@ HARM = (
         "budgets that protect are named",
         "a gang of the highest priority waits for ever, and nothing says that budgets are why",
         "k8s_bridge/relocation/preemption.py",
-        "                self.observer.unyielding(pod, why)\n",
-        "                pass\n",
+        '            self.observer.unyielding(pod, f"{keep}: {len(protected)}")\n',
+        "            pass\n",
         f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
     ),
     Mutant(

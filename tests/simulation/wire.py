@@ -136,10 +136,10 @@ class Wire:
         send = lambda: self._server.bind(binding, dry_run)  # noqa: E731
         await self._ask("create", PODS, binding.pod, send, binding, "binding", dry_run)
 
-    async def evict(self, pod: Target) -> None:
+    async def evict(self, pod: Target, dry_run: bool = False) -> None:
         """See `Cluster.evict`."""
-        send = lambda: self._server.evict(pod)  # noqa: E731
-        await self._ask("create", PODS, pod, send, None, "eviction")
+        send = lambda: self._server.evict(pod, dry_run)  # noqa: E731
+        await self._ask("create", PODS, pod, send, None, "eviction", dry_run)
 
     async def close(self) -> None:
         """Give back nothing."""

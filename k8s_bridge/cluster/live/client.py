@@ -173,7 +173,7 @@ class LiveCluster:
         path = PODS.path(pod.namespace, pod.name, "binding") + ("?dryRun=All" if dry_run else "")
         await self._write("create", PODS, "POST", path, body, "binding")
 
-    async def evict(self, pod: Target) -> None:
+    async def evict(self, pod: Target, dry_run: bool = False) -> None:
         """Evict a pod; see `Cluster.evict`."""
         body = {
             "apiVersion": "policy/v1",
@@ -181,7 +181,7 @@ class LiveCluster:
             "metadata": {"name": pod.name, "namespace": pod.namespace},
             "deleteOptions": _options(Target(pod.namespace, pod.name, pod.uid)),
         }
-        path = PODS.path(pod.namespace, pod.name, "eviction")
+        path = PODS.path(pod.namespace, pod.name, "eviction") + ("?dryRun=All" if dry_run else "")
         await self._write("create", PODS, "POST", path, body, "eviction")
 
     async def close(self) -> None:

@@ -117,9 +117,9 @@ async def arrive(cluster: MemoryCluster, request: ApiRequest) -> None:
     target, kind = request.target, request.kind
     match request.verb, request.subresource:
         case "create", "binding":
-            await cluster.bind(request.body)
+            await cluster.bind(request.body, request.dry_run)
         case "create", "eviction":
-            await cluster.evict(target)
+            await cluster.evict(target, request.dry_run)
         case "create", _:
             await cluster.create(kind, target.namespace, request.body)
         case "update", _:

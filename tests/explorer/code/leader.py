@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.cluster.kinds import LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.binding import Binder
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials
 from fourleaf.k8s_bridge.ledger.commit import CommitRequest, Committer
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
@@ -196,7 +197,7 @@ class Leader:
             self.ledger,
             self.view,
             self.epoch,
-            DryRun(self.cluster, self.clock),
+            BindingTrials(DryRun(self.cluster, self.clock), self.clock, self._start, lambda: None),
             self.keeping.forward,
             self._new_name,
         )

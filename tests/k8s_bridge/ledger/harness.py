@@ -13,6 +13,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, add_namespace, g
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.binding import Binder
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials
 from fourleaf.k8s_bridge.ledger.commit import CommitOutcome, CommitRequest, Committer
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.formats.codec import read_gang, read_page
@@ -27,6 +28,7 @@ from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
 from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source, read
+from tests.twins.virtual_clock import VirtualClock
 
 SYSTEM = "kube-system"
 TEAM = "ml"
@@ -239,7 +241,11 @@ class Leader:
         pods = self.world.true_pods
         binder = Binder(self.cluster, pods, self.world.clock)
         dry = DryRun(self.cluster, self.world.clock)
-        self.committer = Committer(self.records, self.ledger, pods, self.epoch, dry, self._decided)
+        # On a clock that stands: no answer of the memory is late.
+        trials = BindingTrials(dry, VirtualClock(), self._start, lambda: None)
+        self.committer = Committer(
+            self.records, self.ledger, pods, self.epoch, trials, self._decided
+        )
         self.keeping = Reconciler(
             self.cluster,
             self.records,

@@ -15,7 +15,6 @@ from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import gang, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Listing
-from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
 from fourleaf.k8s_bridge.ledger.record_store import Records
 from tests.k8s_bridge.ledger.harness import SYSTEM, TEAM, Leader, World, on
@@ -150,7 +149,7 @@ async def test_who_refuses_in_the_dry_run_is_heard_before_anything_is_written(
     leader = Leader(world, "a")
     leader.cluster.interceptors.append(refuses)
     await leader.take_over()
-    leader.committer.dry_run = DryRun(leader.cluster, world.clock, needed=True)
+    leader.committer.trials.dry_run.needed = True
     wide, narrow = await world.gang("wide", on(0, 1)), await world.gang("narrow", on(2))
     refuses.writes = 0
     outcome = await leader.commit(wide, narrow)

@@ -1,0 +1,107 @@
+"""Trials of bindings: dry runs of whole gangs, which go on by themselves where the API is slow.
+
+A webhook that lets one gang's dry run hang would else keep every other gang waiting with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.model.gang import GangKey
+
+TRIAL_PATIENCE_SECONDS = 1.0
+"""Seconds for which everything waits for one gang's dry run."""
+TRIAL_VALID_SECONDS = 60.0
+"""Seconds for which an answer that came later is kept for the gang."""
+
+Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
+
+
+class StillAsked(Exception):
+    """The API has not answered yet; the gang's next trial gets what it says."""
+
+
+@dataclass(slots=True, eq=False)
+class _Trial:
+    """Of the pods with these UIDs: `refusal`, or `silent`, from `ended` on the monotonic clock."""
+
+    pods: frozenset[str]
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    refusal: str = ""
+    silent: bool = False
+    ended: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class BindingTrials:
+    """Tries out bindings in one term.
+
+    `spawn` starts what ends with the term; `answered` hears of each late answer.
+    """
+
+    dry_run: DryRun
+    clock: Clock
+    spawn: Spawn
+    answered: Callable[[], None]
+    _trials: dict[GangKey, _Trial] = field(default_factory=dict)
+
+    def pending(self) -> frozenset[GangKey]:
+        """The gangs that the API has not answered about."""
+        return frozenset(gang for gang, one in self._trials.items() if not one.done.is_set())
+
+    async def refusal(self, gang: GangKey, members: Sequence[Member], ask: bool = False) -> str:
+        """Why the members cannot be bound, "" where they can; see `DryRun.refusal`.
+
+        Raises `StillAsked` after `TRIAL_PATIENCE_SECONDS`, or at once where the gang is being
+        asked about already, or was in vain.
+        """
+        self._forget()
+        pods = frozenset(member.pod.uid for member in members)
+        trial = self._trials.get(gang)
+        if trial is None or (trial.done.is_set() and (trial.silent or trial.pods != pods)):
+            if not self.dry_run.is_due(ask):
+                return ""
+            patience = 0.0 if trial is not None and trial.silent else TRIAL_PATIENCE_SECONDS
+            trial = self._trials[gang] = _Trial(pods)
+            await self._wait(self.spawn(self._run(trial, members, ask)), patience)
+        if trial.silent or not trial.done.is_set():
+            raise StillAsked(_still(gang))
+        del self._trials[gang]
+        return trial.refusal
+
+    async def _wait(self, task: asyncio.Task[None], seconds: float) -> None:
+        timer = asyncio.ensure_future(self.clock.sleep(seconds))
+        try:
+            await asyncio.wait({task, timer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timer.cancel()
+
+    async def _run(self, trial: _Trial, members: Sequence[Member], ask: bool) -> None:
+        began = self.clock.monotonic()
+        try:
+            trial.refusal = await self.dry_run.refusal(members, ask)
+        except Unanswered as error:
+            trial.silent = True
+            structlog.get_logger(__name__).warning("dry_run_unanswered", why=str(error))
+        trial.ended = self.clock.monotonic()
+        trial.done.set()
+        if trial.ended - began >= TRIAL_PATIENCE_SECONDS:
+            self.answered()
+
+    def _forget(self) -> None:
+        oldest = self.clock.monotonic() - TRIAL_VALID_SECONDS
+        for gang, one in list(self._trials.items()):
+            if one.done.is_set() and one.ended < oldest:
+                del self._trials[gang]
+
+
+def _still(gang: GangKey) -> str:
+    return f"the API has not answered yet whether it would bind the pods of gang {gang}"

@@ -1,0 +1,28 @@
+"""What is told of relocations."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.model.gang import GangKey
+
+
+class RelocationObserver(Protocol):
+    """Observes relocations."""
+
+    def evicted(self, one: Relocation, leaver: Leaver) -> None:
+        """A pod is being evicted."""
+
+    def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
+        """A disruption budget, or the API, does not let a pod go for now."""
+
+    def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
+        """A gang has lost members, `pod` among them, and cannot be repaired for now."""
+
+    def unyielding(self, pod: Target, why: str) -> None:
+        """Lower gangs may not give way to the gang of `pod`, which waits."""
+
+    def relocated(self, one: Relocation, why: str, seconds: float) -> None:
+        """The relocation is over, after that long; `why` it ended early, "" where it served."""
