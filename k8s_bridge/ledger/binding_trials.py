@@ -20,7 +20,9 @@ from fourleaf.model.gang import GangKey
 TRIAL_PATIENCE_SECONDS = 1.0
 """Seconds for which everything waits for one gang's dry run."""
 TRIAL_VALID_SECONDS = 60.0
-"""Seconds for which an answer that came later is kept for the gang."""
+"""Seconds for which an answer that came later is good for the gang."""
+REFUSAL_REMEMBERED_SECONDS = 600.0
+"""Seconds for which it is known what was refused, for a gang that is asked about again."""
 
 Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
@@ -31,9 +33,14 @@ class StillAsked(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Trial:
-    """Of the pods with these UIDs: `refusal`, or `silent`, from `ended` on the monotonic clock."""
+    """Of the pods with these UIDs: `refusal`, or `silent`, from `ended` on the monotonic clock.
+
+    `before` is what was refused the last time. An answer counts once, and is `used` then.
+    """
 
     pods: frozenset[str]
+    before: str = ""
+    used: bool = False
     done: asyncio.Event = field(default_factory=asyncio.Event)
     refusal: str = ""
     silent: bool = False
@@ -53,9 +60,9 @@ class BindingTrials:
     answered: Callable[[], None]
     _trials: dict[GangKey, _Trial] = field(default_factory=dict)
 
-    def pending(self) -> frozenset[GangKey]:
-        """The gangs that the API has not answered about."""
-        return frozenset(gang for gang, one in self._trials.items() if not one.done.is_set())
+    def pending(self) -> dict[GangKey, str]:
+        """The gangs that the API has not answered about, and why it refused them last, or ""."""
+        return {gang: one.before for gang, one in self._trials.items() if not one.done.is_set()}
 
     async def refusal(self, gang: GangKey, members: Sequence[Member], ask: bool = False) -> str:
         """Why the members cannot be bound, "" where they can; see `DryRun.refusal`.
@@ -66,16 +73,21 @@ class BindingTrials:
         self._forget()
         pods = frozenset(member.pod.uid for member in members)
         trial = self._trials.get(gang)
-        if trial is None or (trial.done.is_set() and (trial.silent or trial.pods != pods)):
+        if trial is None or (trial.done.is_set() and not self._counts(trial, pods)):
             if not self.dry_run.is_due(ask):
                 return ""
             patience = 0.0 if trial is not None and trial.silent else TRIAL_PATIENCE_SECONDS
-            trial = self._trials[gang] = _Trial(pods)
+            before = (trial.refusal or trial.before) if trial is not None else ""
+            trial = self._trials[gang] = _Trial(pods, before)
             await self._wait(self.spawn(self._run(trial, members, ask)), patience)
         if trial.silent or not trial.done.is_set():
             raise StillAsked(_still(gang))
-        del self._trials[gang]
+        trial.used = True
         return trial.refusal
+
+    def _counts(self, trial: _Trial, pods: frozenset[str]) -> bool:
+        late = self.clock.monotonic() - trial.ended > TRIAL_VALID_SECONDS
+        return trial.pods == pods and not (trial.used or trial.silent or late)
 
     async def _wait(self, task: asyncio.Task[None], seconds: float) -> None:
         timer = asyncio.ensure_future(self.clock.sleep(seconds))
@@ -97,7 +109,7 @@ class BindingTrials:
             self.answered()
 
     def _forget(self) -> None:
-        oldest = self.clock.monotonic() - TRIAL_VALID_SECONDS
+        oldest = self.clock.monotonic() - REFUSAL_REMEMBERED_SECONDS
         for gang, one in list(self._trials.items()):
             if one.done.is_set() and one.ended < oldest:
                 del self._trials[gang]

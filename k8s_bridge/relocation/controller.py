@@ -89,7 +89,7 @@ class RelocationController:
     _crowded: bool = False
     _next_look: float = 0.0
     _stuck: frozenset[GangKey] = frozenset()
-    _first_died: float = float("-inf")
+    _unsettled_since: float | None = None
     _last_died: float = float("-inf")
 
     def __post_init__(self) -> None:
@@ -206,10 +206,15 @@ class RelocationController:
         now = self.clock.monotonic()
         if self.nodes.died.is_set():
             self.nodes.died.clear()
-            if now - self._last_died >= FAILURE_SETTLE_SECONDS:
-                self._first_died = now
             self._last_died = now
-        return (
-            now - self._last_died >= FAILURE_SETTLE_SECONDS
-            or now - self._first_died >= FAILURE_SETTLE_LIMIT_SECONDS
+            if self._unsettled_since is None:
+                self._unsettled_since = now
+        since = self._unsettled_since
+        settled = (
+            since is None
+            or now - self._last_died >= FAILURE_SETTLE_SECONDS
+            or now - since >= FAILURE_SETTLE_LIMIT_SECONDS
         )
+        if settled:
+            self._unsettled_since = None
+        return settled

@@ -25,7 +25,7 @@ REFUSED_LIMIT_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class RefusedEviction:
-    """The API would not let `leaver` go, whom the relocation `of` asks for."""
+    """The API would not let `leaver` go, as the relocation `of` asks."""
 
     of: Relocation
     leaver: Leaver

@@ -32,7 +32,7 @@ EVICTION_RETRY_LIMIT_SECONDS = 30.0
 """Seconds to which they grow while it is forbidden."""
 
 
-class _Asked:
+class _Eviction:
     """What became of the evictions of one pod: when the next is due on the monotonic clock."""
 
     def __init__(self, clock: Clock) -> None:
@@ -51,7 +51,7 @@ class Executor:
     clock: Clock
     observer: RelocationObserver
     trials: EvictionTrials
-    _asked: dict[str, _Asked] = field(default_factory=dict)
+    _asked: dict[str, _Eviction] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     async def step(self, dead: frozenset[str]) -> None:
@@ -104,8 +104,8 @@ class Executor:
             asked[one.pod.uid].due = now + EVICTION_RETRY_SECONDS
         return due
 
-    def _asked_for(self, leaver: Leaver) -> _Asked:
-        return self._asked.setdefault(leaver.pod.uid, _Asked(self.clock))
+    def _asked_for(self, leaver: Leaver) -> _Eviction:
+        return self._asked.setdefault(leaver.pod.uid, _Eviction(self.clock))
 
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
         try:

@@ -161,7 +161,7 @@ class PreemptionPlanner:
 def _evicts(one: Relocation, view: ClusterView) -> bool:
     """Whether a preemption has victims yet that were not told to go.
 
-    One that is told may take its time, and keeps nobody else waiting for room elsewhere.
+    One that is told may take its time, and keeps no other gang waiting for room elsewhere.
     """
     leaving = (view.stands(leaver.pod.uid, leaver.node) for leaver in one.leavers)
     return one.purpose is Purpose.PREEMPTION and any(leaving)

@@ -11,6 +11,7 @@ ASIDE = "tests/k8s_bridge/scheduling/test_set_aside.py"
 OWNERS = "tests/k8s_bridge/scheduling/test_owners.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
+SLOW_WEBHOOKS = "tests/k8s_bridge/scheduling/test_slow_webhooks.py"
 ANSWERS = "tests/k8s_bridge/test_api_answers.py"
 
 HARM = (
@@ -69,6 +70,47 @@ HARM = (
         "why = _forbidden(plan, budgets) or await self._refusal(relocation)",
         "why = _forbidden(plan, budgets)",
         f"{PREEMPTION}::test_a_gang_that_the_api_would_refuse_evicts_nobody",
+    ),
+    Mutant(
+        "trials of evictions",
+        "three pods of a gang are evicted in vain, as a webhook keeps the fourth",
+        "k8s_bridge/relocation/preemption.py",
+        "refused = [] if why else await self.evictions.refusals([relocation])",
+        "refused = [one for one in await self.evictions.refusals([relocation]) if not one]",
+        f"{PREEMPTION}::test_another_goes_where_admission_keeps_one",
+    ),
+    Mutant(
+        "memory of refused evictions",
+        "a victim that a webhook keeps is chosen and asked for again in every cycle",
+        "k8s_bridge/relocation/preemption.py",
+        "return budgets.forbids(one.gang.key.namespace, members) or "
+        "self.evictions.forbids_gang(one)",
+        "return budgets.forbids(one.gang.key.namespace, members)",
+        f"{PREEMPTION}::test_none_goes_where_admission_keeps_one_of_all",
+    ),
+    Mutant(
+        "preemptions side by side",
+        "the most urgent gang waits ten minutes for a victim of another that never ends",
+        "k8s_bridge/relocation/preemption.py",
+        "return one.purpose is Purpose.PREEMPTION and any(leaving)",
+        "return one.purpose is Purpose.PREEMPTION and leaving is not None",
+        f"{PREEMPTION}::test_a_victim_that_never_ends_stops_no_other_preemption",
+    ),
+    Mutant(
+        "patience with dry runs",
+        "one webhook that hangs keeps every gang of the cluster waiting",
+        "k8s_bridge/ledger/binding_trials.py",
+        "TRIAL_PATIENCE_SECONDS = 1.0",
+        "TRIAL_PATIENCE_SECONDS = 100.0",
+        f"{SLOW_WEBHOOKS}::test_a_slow_webhook_holds_its_own_gang_alone",
+    ),
+    Mutant(
+        "late answers to dry runs",
+        "a gang whose webhook takes longer than a second never starts",
+        "k8s_bridge/ledger/binding_trials.py",
+        "if trial is None or (trial.done.is_set() and not self._counts(trial, pods)):",
+        "if trial is None or trial.done.is_set():",
+        f"{SLOW_WEBHOOKS}::test_a_slow_webhook_holds_its_own_gang_alone",
     ),
     Mutant(
         "victims that still end",

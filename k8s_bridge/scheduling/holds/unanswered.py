@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
-from fourleaf.model.gang import GangKey, Hold
+from fourleaf.model.gang import Gang, GangKey, Hold
 from fourleaf.model.reasons.kinds import ReasonKind
 
 _STEP = "Look for a webhook on pods/binding that is slow or down; the API is being asked."
 
 
-def rule(gangs: frozenset[GangKey]) -> HoldRule | None:
-    """Hold those of `gangs`."""
-    hold = Hold(ReasonKind.UNANSWERED, "", (), (_STEP,))
-    return (lambda gang: hold if gang.key in gangs else None) if gangs else None
+def rule(gangs: Mapping[GangKey, str]) -> HoldRule | None:
+    """Hold those of `gangs`; the text is why the API refused one the last time, "" otherwise."""
+    if not gangs:
+        return None
+
+    def held(gang: Gang) -> Hold | None:
+        refusal = gangs.get(gang.key)
+        if refusal:
+            return Hold(ReasonKind.REFUSED, refusal)
+        return None if refusal is None else Hold(ReasonKind.UNANSWERED, "", (), (_STEP,))
+
+    return held

@@ -67,6 +67,25 @@ class StandingClock:
         self.now += LONG
 
 
+class UnhurriedClock:
+    """A leader's clock for limits of time: none ever ends, as no answer here takes any time."""
+
+    def __init__(self, clock: StandingClock) -> None:
+        self.clock = clock
+
+    def monotonic(self) -> float:
+        """Seconds."""
+        return self.clock.monotonic()
+
+    def wall(self) -> float:
+        """Always the same."""
+        return self.clock.wall()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until it is cancelled."""
+        await asyncio.get_running_loop().create_future()
+
+
 class Leader:
     """The ledger of one process, and what is left of its plan.
 

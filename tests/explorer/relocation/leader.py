@@ -16,7 +16,7 @@ from fourleaf.k8s_bridge.scheduling.cycle import Cycle
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.model.config.relocation import Backfill
 from fourleaf.model.config.spec import SchedulerConfig, Spec
-from tests.explorer.code.leader import QUIET, Leader
+from tests.explorer.code.leader import QUIET, Leader, UnhurriedClock
 from tests.explorer.code.scenario import Act, TakeOver
 from tests.explorer.code.store import CountingStore
 from tests.explorer.relocation.planner import SmallPlanner
@@ -85,6 +85,7 @@ class TermLeader(Leader):
             Silent(),
             MoveBudget(StateLease(self.cluster, SYSTEM, MOVES_LEASE)),
         )
+        self.relocating.executor.trials.clock = UnhurriedClock(self.clock)
         self.cycle = Cycle(
             self.view,
             self.ledger,

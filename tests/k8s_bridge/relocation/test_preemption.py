@@ -146,6 +146,67 @@ async def test_a_gang_that_the_api_would_refuse_evicts_nobody(bench: Bench) -> N
     assert await bench.uids("a") == uids
 
 
+class Keeps:
+    """A webhook that lets no pod whose name begins so be evicted."""
+
+    def __init__(self, start: str) -> None:
+        self.start = start
+
+    async def before(self, request: ApiRequest) -> None:
+        """Deny evictions, those of dry runs too."""
+        if request.subresource == "eviction" and request.target.name.startswith(self.start):
+            raise Refused("a webhook keeps it", 403, "Forbidden")
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def test_another_goes_where_admission_keeps_one(bench: Bench) -> None:
+    """A webhook keeps one of the four pods of the lowest gang: none of them goes, the next does."""
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=Keeps("a-1"))
+    await bench.clock.advance(30)
+    await bench.submit("a", 4, priority="low")
+    await bench.submit("b", 4, priority="middle")
+    await bench.submit("c", 8, priority="high")
+    uids = {name: await bench.uids(name) for name in "abc"}
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(60)
+    assert len(await bench.places("top")) == 4
+    assert {name for name in "abc" if await bench.uids(name) != uids[name]} == {"b"}
+
+
+async def test_none_goes_where_admission_keeps_one_of_all(bench: Bench) -> None:
+    """The only gang that could go has a pod that a webhook keeps: no pod goes, and that is said."""
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=Keeps("a-7"))
+    await bench.clock.advance(30)
+    await bench.submit("a", 16, priority="low")
+    uids = await bench.uids("a")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(1800)
+    assert await bench.uids("a") == uids
+    kept = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    assert {read_relocation(lease).purpose for lease in kept} <= {Purpose.RESERVATION}
+    assert "PreemptionForbidden" in await bench.reasons()
+    # Asked again after one minute, two, four, eight, and then ten: not each cycle.
+    assert len(bench.solved.preemptions) <= 8
+
+
+async def test_a_victim_that_never_ends_stops_no_other_preemption(bench: Bench) -> None:
+    """`first` waits for a victim whose kubelets are silent: `second` has its own within 30 s."""
+    await bench.submit("a", 8, priority="low")
+    await bench.submit("b", 8, priority="middle")
+    bench.kubelets.silent |= set((await bench.places("a")).values())
+    await bench.submit("first", 8, priority="middle")
+    await bench.clock.advance(10)
+    assert len(await bench.dying("a")) == 8
+    await bench.submit("second", 8, priority="high")
+    await bench.clock.advance(30)
+    assert len(await bench.places("second")) == 8
+    assert not await bench.places("first")
+
+
 async def test_who_is_gone_needs_no_places(bench: Bench) -> None:
     """The gang is deleted while its victims still end: nothing is kept any longer."""
     await bench.submit("a", 16, priority="low")

@@ -53,6 +53,28 @@ async def test_another_pod(bench: Bench) -> None:
     assert not await _deleting(bench, pod)
 
 
+async def test_a_dry_run_leaves_the_pod_alone(bench: Bench) -> None:
+    """A dry run says that the pod may go, and it stays; of another pod it says so as well."""
+    pod = await _running(bench, "p")
+    await bench.cluster.evict(target(pod, uid=True), dry_run=True)
+    with pytest.raises(Conflict):
+        await bench.cluster.evict(Target(bench.namespace, "p", OTHER), dry_run=True)
+    with pytest.raises(NotFound):
+        await bench.cluster.evict(Target(bench.namespace, "nobody"), dry_run=True)
+    assert not await _deleting(bench, pod)
+
+
+async def test_a_dry_run_meets_budgets(bench: Bench) -> None:
+    """A dry run is forbidden as the eviction would be, and uses up nothing of what is allowed."""
+    pods = [await _running(bench, "p"), await _running(bench, "q")]
+    await _budget(bench, 1, maxUnavailable=1)
+    for pod in pods:
+        await bench.cluster.evict(target(pod, uid=True), dry_run=True)
+    await bench.cluster.evict(target(pods[0], uid=True))
+    with pytest.raises(Throttled):
+        await bench.cluster.evict(target(pods[1], uid=True), dry_run=True)
+
+
 async def test_version_does_not_matter(bench: Bench) -> None:
     """An eviction goes by UID: a pod whose status has changed since is the same pod."""
     pod = await _running(bench, "p")
