@@ -1,12 +1,13 @@
 """Gangs set aside: they found no place in a full batch, and nothing has changed for them since.
 
 A batch holds the first gangs by priority and age. Those that cannot start would be its first
-gangs again in each cycle, and the ones behind them would never be looked at.
+gangs again in each cycle, and the ones behind them would never be looked at. For the same reason
+only so many come back in one cycle, even where something has changed for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from fourleaf.model.config.spec import SchedulerConfig
@@ -16,6 +17,7 @@ from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.solver.instance.gang_classes import gang_order
 
 _OF_THE_FABRIC = frozenset(
     {ReasonKind.NO_MATCHING_NODES, ReasonKind.TOO_LARGE, ReasonKind.BOUND_ELSEWHERE}
@@ -37,6 +39,7 @@ class SetAside:
 
     def __init__(self) -> None:
         self._waiting: dict[GangKey, tuple[Gang, Waiting]] = {}
+        self._owed: dict[GangKey, None] = {}
         self._fabric: Fabric | None = None
         self._config: SchedulerConfig | None = None
         self._running: tuple[RunningPod, ...] = ()
@@ -68,11 +71,11 @@ class SetAside:
         return plan if same else None
 
     def note(self, batch: Snapshot, plan: Plan) -> bool:
-        """Set aside the gangs of a full batch that found no place; whether there are any."""
+        """Set aside the gangs of a full batch that found no place; whether others are next."""
         kinds = {one.reason.kind for one in plan.waiting}
         done = plan.status is PlanStatus.OPTIMAL and not plan.placements and not plan.note
         self._fruitless = (batch, plan) if done and not kinds & _PASSING else None
-        if ReasonKind.NOT_IN_BATCH not in kinds:
+        if ReasonKind.NOT_IN_BATCH not in kinds and not self._owed:
             return False
         gangs = {gang.key: gang for gang in batch.gangs}
         found = {
@@ -81,15 +84,15 @@ class SetAside:
             if one.reason.kind in _OF_THE_FABRIC | _OF_THE_ROOM and gangs[one.gang].hold is None
         }
         self._waiting |= found
-        return bool(found)
+        return bool(found or self._owed)
 
     def refused(self) -> None:
-        """Take back in what waits for a quota: a plan that did not take has not used it up."""
-        self._waiting = {
-            key: both
-            for key, both in self._waiting.items()
-            if both[1].reason.kind is not ReasonKind.QUOTA_EXCEEDED
-        }
+        """Look again at what waits for a quota: a plan that did not take has not used it up."""
+        self._owe(
+            key
+            for key, (_, one) in self._waiting.items()
+            if one.reason.kind is ReasonKind.QUOTA_EXCEEDED
+        )
 
     def _take_back(self, snapshot: Snapshot) -> None:
         """Take back in what something has changed for: the gang, nodes, config, or pods ended."""
@@ -97,18 +100,45 @@ class SetAside:
         changed = snapshot.fabric is not self._fabric or snapshot.config is not self._config
         self._fabric, self._config = snapshot.fabric, snapshot.config
         self._running = snapshot.running
-        if changed or len(snapshot.gangs) <= snapshot.config.spec.batch.size:
+        size = snapshot.config.spec.batch.size
+        if len(snapshot.gangs) <= size:
             self._waiting = {}
         if not self._waiting:
+            self._owed = {}
             return
-        room = _FreedRoom(snapshot, ended) if ended else None
         gangs = {gang.key: gang for gang in snapshot.gangs}
         self._waiting = {
-            key: (gang, one)
-            for key, (gang, one) in self._waiting.items()
             # The cache keeps a gang as one object for as long as nothing of it changes.
-            if gangs.get(key) is gang and not (room and room.may_help(gang, one.reason.kind))
+            key: both
+            for key, both in self._waiting.items()
+            if gangs.get(key) is both[0]
         }
+        room = _FreedRoom(snapshot, ended) if ended else None
+        self._owe(
+            key
+            for key, (gang, one) in self._waiting.items()
+            if changed or (room and room.may_help(gang, one.reason.kind))
+        )
+        others = len(snapshot.gangs) - len(self._waiting)
+        for key in self._due(max((size + 1) // 2, size - others)):
+            del self._waiting[key]
+            del self._owed[key]
+
+    def _owe(self, gangs: Iterable[GangKey]) -> None:
+        """These are to be looked at again; who was owed that before comes first."""
+        self._owed |= dict.fromkeys(gangs)
+
+    def _due(self, number: int) -> list[GangKey]:
+        """At most so many to be looked at now: half by rank, half for who is owed that longest.
+
+        By rank alone, pods that end all the time bring the first gangs back all the time; in turn
+        alone, the most urgent gang waits for a round of all others.
+        """
+        self._owed = {key: None for key in self._owed if key in self._waiting}
+        ranked = sorted(self._owed, key=lambda key: gang_order(self._waiting[key][0]))
+        first = set(ranked[: (number + 1) // 2])
+        in_turn = [key for key in self._owed if key not in first]
+        return [*first, *in_turn[: number - len(first)]]
 
     def _ended(self, running: tuple[RunningPod, ...]) -> list[RunningPod]:
         """The pods that ran when gangs were set aside, and do no more."""

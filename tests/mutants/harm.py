@@ -113,6 +113,14 @@ HARM = (
         f"{SLOW_WEBHOOKS}::test_a_slow_webhook_holds_its_own_gang_alone",
     ),
     Mutant(
+        "gangs that come back by and by",
+        "pods that end all the time bring the same gangs back, and others are never looked at",
+        "k8s_bridge/scheduling/set_aside.py",
+        "for key in self._due(max((size + 1) // 2, size - others)):",
+        "for key in self._due(len(snapshot.gangs)):",
+        f"{ASIDE}::test_ends_all_the_time_keep_no_gang_from_being_looked_at",
+    ),
+    Mutant(
         "victims that still end",
         "another gang is evicted every ten minutes while the first writes its checkpoint",
         "k8s_bridge/relocation/next_action.py",

@@ -219,3 +219,37 @@ class Refuses:
 def _labelled(body: Body, pool: str) -> dict[str, Any]:
     labels = {**body["metadata"].get("labels", {}), "pool": pool}
     return {**body, "metadata": {**body["metadata"], "labels": labels}}
+
+
+async def test_ends_all_the_time_keep_no_gang_from_being_looked_at(bench: Bench) -> None:
+    """A pod ends each second, a solve takes one: the last of 61 gangs is the one that fits.
+
+    On each of 4 nodes 40 of 64 CPU are held, so that 60 gangs that want 30 never fit, while each
+    end gives them the GPU that they want too. Five gangs make a batch: at most two of those come
+    back in each, so that 20 batches are enough to come to the last one.
+    """
+    plan = bench.solved.plan
+
+    async def slowly(snapshot: Snapshot) -> Plan:
+        await bench.clock.sleep(1)
+        return await plan(snapshot)
+
+    for body in bench.fabric:
+        body["status"]["allocatable"]["cpu"] = "64"
+    await bench.start()
+    await submitted(bench, *[asking(f"holds-{i}", 40) for i in range(4)])
+    await submitted(bench, *[asking(f"ends-{i:02}", 0) for i in range(28)])
+    await bench.clock.advance(30)
+    assert len(await placed(bench)) == 32
+    bench.tasks.pop().cancel()
+    bench.solved.plan = slowly  # type: ignore[method-assign]
+    await submitted(bench, *[asking(f"first-{i:02}", 30) for i in range(60)])
+    await bench.clock.advance(1)
+    await submitted(bench, asking("last", 0))
+    await bench.start("b")
+    await bench.clock.advance(20)
+    for number in range(28):
+        await bench.cluster.delete(PODS, Target(TEAM, f"ends-{number:02}"))
+        await bench.clock.advance(1)
+    assert "last" in await placed(bench)
+    assert not [name for name in await placed(bench) if name.startswith("first")]
