@@ -42,12 +42,13 @@ def relocates(api: Api, team: Team) -> bool:
 
 
 def evictions(plane: ControlPlane) -> Counter[str]:
-    """Pod -> how often somebody has asked for its eviction, and got it."""
+    """Pod -> how often somebody has asked for its eviction, not in a dry run, and got it."""
     return Counter(
         f"{event['objectRef']['namespace']}/{event['objectRef']['name']}"
         for event in plane.audit()
         if event.get("objectRef", {}).get("subresource") == "eviction"
         and event["responseStatus"]["code"] < 300
+        and "dryRun" not in event["requestURI"]
     )
 
 
