@@ -68,7 +68,7 @@ class BindingTrials:
         """Why the members cannot be bound, "" where they can; see `DryRun.refusal`.
 
         Raises `StillAsked` after `TRIAL_PATIENCE_SECONDS`, or at once where the gang is being
-        asked about already, or was in vain.
+        asked about already, or was asked about in vain.
         """
         self._forget()
         pods = frozenset(member.pod.uid for member in members)
@@ -77,7 +77,8 @@ class BindingTrials:
             if not self.dry_run.is_due(ask):
                 return ""
             patience = 0.0 if trial is not None and trial.silent else TRIAL_PATIENCE_SECONDS
-            before = (trial.refusal or trial.before) if trial is not None else ""
+            # Silence leaves what was refused before; an answer replaces it.
+            before = "" if trial is None else trial.before if trial.silent else trial.refusal
             trial = self._trials[gang] = _Trial(pods, before)
             await self._wait(self.spawn(self._run(trial, members, ask)), patience)
         if trial.silent or not trial.done.is_set():

@@ -42,7 +42,7 @@ def relocates(api: Api, team: Team) -> bool:
 
 
 def evictions(plane: ControlPlane) -> Counter[str]:
-    """Pod -> how often somebody has asked for its eviction, not in a dry run, and got it."""
+    """Pod -> how often its eviction was asked for and granted; dry runs do not count."""
     return Counter(
         f"{event['objectRef']['namespace']}/{event['objectRef']['name']}"
         for event in plane.audit()
