@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from fourleaf.model.config.owner_kinds import merged
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.readers import Source
 from fourleaf.model.readers.gangs.dialects import Dialect, membership
@@ -21,7 +22,9 @@ def gangs_by_dialect(sources: Sequence[Source], spec: Spec) -> list[tuple[str, i
     """How many waiting gangs are written in each dialect, in the order of recognition."""
     inventory = Inventory(Report())
     inventory.take(sources)
-    owners = Owners(inventory)
+    kinds = merged(spec.owner_kinds)
+    inventory.adopt(kinds)
+    owners = Owners(inventory, kinds=kinds)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
     pods.extend(Expansion(owners, spec).pods(pods))
     gangs = {
@@ -30,7 +33,9 @@ def gangs_by_dialect(sources: Sequence[Source], spec: Spec) -> list[tuple[str, i
         if pod.waits and pod.scheduler in spec.scheduler_names
     }
     counts = Counter(dialect for _, dialect, _ in gangs)
-    return [(dialect.value, counts[dialect]) for dialect in Dialect if counts[dialect]]
+    known = [dialect.value for dialect in Dialect]
+    order = [*known, *sorted(counts.keys() - set(known))]
+    return [(dialect, counts[dialect]) for dialect in order if counts[dialect]]
 
 
 def topology_source(snapshot: Snapshot) -> str:

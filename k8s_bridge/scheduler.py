@@ -45,6 +45,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
 from fourleaf.k8s_bridge.informers import Change, Informers, ReflectorState, Selection
+from fourleaf.k8s_bridge.informers.owner_kinds import BUILT_IN_OWNERS, OwnerInformers
 from fourleaf.k8s_bridge.leader import CyclePace, Leader
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
@@ -63,8 +64,9 @@ from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.k8s_bridge.scheduling.cycle import Solve
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.wiring import Wiring
+from fourleaf.model.config.spec import SchedulerConfig
 
-WATCHED_KINDS = (
+WATCHED_KINDS: tuple[Kind | Selection, ...] = (
     NODES,
     PODS,
     PRIORITY_CLASSES,
@@ -86,6 +88,7 @@ WATCHED_KINDS = (
     VOLUME_CLAIMS,
     VOLUMES,
     STORAGE_CLASSES,
+    *BUILT_IN_OWNERS,
 )
 """What a plan depends on, wherever it is."""
 
@@ -155,8 +158,9 @@ class Scheduler:
         self._solve_time = SolveTime()
         self._log = structlog.get_logger(__name__)
         self.reporter = reporter(self)
+        self._owner_informers = OwnerInformers(self.informers)
         self.config = ConfigWatcher(
-            options.scheduler_names, self.cache.configure, self.reporter.config_read
+            options.scheduler_names, self._configure, self.reporter.config_read
         )
 
     async def run(self) -> None:
@@ -264,6 +268,10 @@ class Scheduler:
     def _selections(self) -> list[Kind | Selection]:
         config = Selection(CONFIG_MAPS, namespace=self.options.config_namespace)
         return [*WATCHED_KINDS, DISRUPTION_BUDGETS, config]
+
+    def _configure(self, config: SchedulerConfig) -> None:
+        self.cache.configure(config)
+        self._owner_informers.configure(config)
 
     def _on_change(self, kind: Kind, change: Change) -> None:
         began = self.clock.monotonic()

@@ -13,6 +13,7 @@ from fourleaf.cli.cluster.connection import connected, named, refused
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind
     from fourleaf.k8s_bridge.cluster.protocol import Cluster, Listing
+    from fourleaf.model.config.owner_kinds import OwnerKind
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import Problem
     from fourleaf.model.readers import InputReading, Source
@@ -78,6 +79,7 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     """What `cluster` holds now; see `observe`. Kinds that it does not serve are left out."""
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES
+    from fourleaf.k8s_bridge.informers.owner_kinds import owner_selections
     from fourleaf.k8s_bridge.informers.selection import selection_of
     from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
     from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
@@ -85,10 +87,14 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers.overlay import without_idle_owners
 
-    asked = [
-        (selection_of(one).kinds, _first(cluster, selection_of(one).kinds)) for one in WATCHED_KINDS
-    ]
-    asked.append(((CONFIG_MAPS,), _config(cluster, reach.config_namespace)))
+    selections = dict.fromkeys(map(selection_of, WATCHED_KINDS))
+    config: list[Body] | ClusterError
+    try:
+        config = await _config(cluster, reach.config_namespace)
+        selections |= dict.fromkeys(owner_selections(_owner_kinds(config)))
+    except ClusterError as error:
+        config = error
+    asked = [(one.kinds, _first(cluster, one.kinds)) for one in selections]
     if leases_in is not None:
         every = (PAGES, GANGS, RELOCATIONS)
         records = (_labelled(cluster, LEASES, leases_in, labels) for labels in every)
@@ -97,7 +103,8 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     problems: list[Problem] = []
     found: list[Body] = []
     leases: list[Body] = []
-    for (kinds, _), answer in zip(asked, answers, strict=True):
+    every_kind = ((CONFIG_MAPS,), *(kinds for kinds, _ in asked))
+    for kinds, answer in zip(every_kind, (config, *answers), strict=True):
         if isinstance(answer, ClusterError):
             problems.append(refused(answer, reach.name, "list", kinds[0]))
         elif isinstance(answer, BaseException):
@@ -147,6 +154,18 @@ async def _labelled(cluster: Cluster, kind: Kind, namespace: str, labels: str) -
 
 def _whole(kind: Kind, listing: Listing) -> list[Body]:
     return [{**body, "apiVersion": kind.api_version, "kind": kind.name} for body in listing.items]
+
+
+def _owner_kinds(config: list[Body]) -> tuple[OwnerKind, ...]:
+    """What the ConfigMap adds to the owners that are known."""
+    from fourleaf.model.readers.config import read_config
+    from fourleaf.model.readers.objects.inventory import Inventory
+    from fourleaf.model.readers.objects.report import Report
+    from fourleaf.model.readers.text.sources import Source
+
+    inventory = Inventory(Report())
+    inventory.take([Source(CLUSTER, objects=config)])
+    return read_config(inventory).config.spec.owner_kinds
 
 
 def _no_nodes(where: str) -> Problem:

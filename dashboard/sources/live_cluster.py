@@ -14,9 +14,11 @@ from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
 from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.informers import Change, Informers, Selection
+from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
 from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduler import STALE_SECONDS, WATCHED_KINDS
+from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers import Source
 from fourleaf.model.readers.overlay import read_beside, without_idle_owners
@@ -44,9 +46,10 @@ class LiveSource:
         self._clock = clock
         self._namespace = namespace
         self._cache = ClusterCache(clock)
-        self._config = ConfigWatcher((), self._cache.configure, lambda *_: None)
         config = Selection(CONFIG_MAPS, namespace=config_namespace)
         self._reflectors = Informers(cluster, clock, [*WATCHED_KINDS, config], self._on_change)
+        self._owners = OwnerInformers(self._reflectors)
+        self._config = ConfigWatcher((), self._configure, lambda *_: None)
         self._changed = asyncio.Event()
         self._version = 0
 
@@ -86,6 +89,10 @@ class LiveSource:
             self.unsynced,
         )
 
+    def _configure(self, config: SchedulerConfig) -> None:
+        self._cache.configure(config)
+        self._owners.configure(config)
+
     async def changed(self) -> None:
         """Wait until something has changed since the last call."""
         await self._changed.wait()
@@ -98,7 +105,7 @@ class LiveSource:
             for kind, bodies in list(self._cache.objects.items())
             for body in list(bodies.values())
         ]
-        standing = without_idle_owners(self.name, objects)
+        standing = without_idle_owners(self.name, objects, self._cache.config)
         now, usual = self._clock.wall(), self._cache.config
         return read_beside(self.name, standing, given, now, usual=usual, whole=True).snapshot
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind as the API serves it. `group` is "" for the core group."""
+    """A kind as the API serves it. `group` is "" for the core group.
+
+    What `makes_pods` has pod specs in its templates.
+    """
 
     group: str
     version: str
     plural: str
     name: str
     namespaced: bool = True
+    makes_pods: bool = field(default=False, compare=False)
 
     @property
     def api_version(self) -> str:
@@ -53,13 +57,15 @@ DISRUPTION_BUDGETS = Kind("policy", "v1", "poddisruptionbudgets", "PodDisruption
 VOLUME_CLAIMS = Kind("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
 VOLUMES = Kind("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False)
 STORAGE_CLASSES = Kind("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
-JOBS = Kind("batch", "v1", "jobs", "Job")
-DEPLOYMENTS = Kind("apps", "v1", "deployments", "Deployment")
-REPLICA_SETS = Kind("apps", "v1", "replicasets", "ReplicaSet")
-STATEFUL_SETS = Kind("apps", "v1", "statefulsets", "StatefulSet")
-JOB_SETS = Kind("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet")
-LEADER_WORKER_SETS = Kind("leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet")
-RAY_CLUSTERS = Kind("ray.io", "v1", "rayclusters", "RayCluster")
+JOBS = Kind("batch", "v1", "jobs", "Job", makes_pods=True)
+DEPLOYMENTS = Kind("apps", "v1", "deployments", "Deployment", makes_pods=True)
+REPLICA_SETS = Kind("apps", "v1", "replicasets", "ReplicaSet", makes_pods=True)
+STATEFUL_SETS = Kind("apps", "v1", "statefulsets", "StatefulSet", makes_pods=True)
+JOB_SETS = Kind("jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", makes_pods=True)
+LEADER_WORKER_SETS = Kind(
+    "leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", makes_pods=True
+)
+RAY_CLUSTERS = Kind("ray.io", "v1", "rayclusters", "RayCluster", makes_pods=True)
 NATIVE_POD_GROUPS = Kind("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
 NATIVE_POD_GROUPS_BETA = Kind("scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup")
 COSCHEDULING_POD_GROUPS = Kind("scheduling.x-k8s.io", "v1alpha1", "podgroups", "PodGroup")

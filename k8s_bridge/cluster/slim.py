@@ -18,16 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 from fourleaf.k8s_bridge.cluster import shapes
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
-    DEPLOYMENTS,
-    JOB_SETS,
-    JOBS,
-    LEADER_WORKER_SETS,
     NODES,
     PODS,
-    RAY_CLUSTERS,
-    REPLICA_SETS,
     RESOURCE_SLICES,
-    STATEFUL_SETS,
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
@@ -37,17 +30,6 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SHARED = 2**15
 """Equal parts that are remembered at once: some MiB, and more than a cluster has of them."""
 
-_OWNERS = frozenset(
-    {
-        JOBS,
-        DEPLOYMENTS,
-        REPLICA_SETS,
-        STATEFUL_SETS,
-        JOB_SETS,
-        LEADER_WORKER_SETS,
-        RAY_CLUSTERS,
-    }
-)
 _Adapter = TypeAdapter[Any]
 _OBJECTS: dict[Kind, _Adapter] = {
     PODS: TypeAdapter(shapes.PodShape),
@@ -130,7 +112,7 @@ def trimmed(kind: Kind, body: Body) -> Body:
         _share_conditions(status)
     elif kind == RESOURCE_SLICES:
         _share_devices(body.get("spec"))
-    elif kind in _OWNERS:
+    elif kind.makes_pods:
         _trim_metadata(metadata)
         for key in ("spec", "status"):
             if key in body:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import aclosing
 
 from fourleaf.k8s_bridge.cluster.kinds import Kind
@@ -54,15 +54,42 @@ class Informers:
         self._pulses = {kind: Pulse(kind, clock) for kind in self._selections}
         self._waiting = set(self._selections)
         self._synced = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: dict[Kind, asyncio.Task[None]] = {}
+        self._started = False
+        self._ended = asyncio.Event()
 
     def start(self) -> None:
         """Begin. Needs a running event loop."""
-        for kind, selection in self._selections.items():
-            task = asyncio.create_task(self._follow(selection), name=f"reflect {kind.plural}")
-            self._tasks.append(task)
+        self._started = True
+        for selection in self._selections.values():
+            self._begin(selection)
         if not self._waiting:
             self._synced.set()
+
+    def select(self, among: Container[Kind], selections: Iterable[Selection]) -> None:
+        """Of the kinds `among`, follow those of `selections` from now on and no other.
+
+        Nothing waits for the first list of what is added once all has been `started`.
+        """
+        wanted = {one.kind: one for one in selections}
+        for kind in [one for one in self._selections if one in among and one not in wanted]:
+            del self._selections[kind], self._pulses[kind]
+            if kind in self._tasks:
+                self._tasks.pop(kind).cancel()
+            self._on_change(kind, Absent())
+            self._heard(kind)
+        for kind, selection in wanted.items():
+            if kind not in self._selections:
+                self._selections[kind] = selection
+                self._pulses[kind] = Pulse(kind, self._clock)
+                if self._started:
+                    self._begin(selection)
+
+    def _begin(self, selection: Selection) -> None:
+        kind = selection.kind
+        task = asyncio.create_task(self._follow(selection), name=f"reflect {kind.plural}")
+        task.add_done_callback(lambda _: self._ended.set())
+        self._tasks[kind] = task
 
     async def synced(self) -> None:
         """Wait until each kind has had its first list, or is known not to be served.
@@ -71,7 +98,8 @@ class Informers:
         """
         synced_task = asyncio.create_task(self._synced.wait(), name="synced")
         try:
-            await asyncio.wait({synced_task, *self._tasks}, return_when=asyncio.FIRST_COMPLETED)
+            waited = {synced_task, *self._tasks.values()}
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             self._raise_broken()
         finally:
             synced_task.cancel()
@@ -79,8 +107,9 @@ class Informers:
 
     async def broken(self) -> None:
         """Wait until a reflection breaks, and raise what broke it; for a program's main group."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        while self._tasks:
+            await self._ended.wait()
+            self._ended.clear()
             self._raise_broken()
 
     def health(self) -> dict[Kind, Health]:
@@ -89,10 +118,10 @@ class Informers:
 
     async def close(self) -> None:
         """End all reflections and their connections. Raises what broke one before."""
-        for task in self._tasks:
+        for task in self._tasks.values():
             task.cancel()
         if self._tasks:
-            await asyncio.wait(self._tasks)
+            await asyncio.wait(self._tasks.values())
         self._raise_broken()
 
     async def __aenter__(self) -> Informers:
@@ -115,11 +144,14 @@ class Informers:
             async for change in changes:
                 self._on_change(selection.kind, change)
                 if isinstance(change, Replaced | Absent):
-                    self._waiting.discard(selection.kind)
-                    if not self._waiting:
-                        self._synced.set()
+                    self._heard(selection.kind)
+
+    def _heard(self, kind: Kind) -> None:
+        self._waiting.discard(kind)
+        if not self._waiting:
+            self._synced.set()
 
     def _raise_broken(self) -> None:
-        for task in self._tasks:
+        for task in self._tasks.values():
             if task.done() and not task.cancelled() and (error := task.exception()):
                 raise error

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fourleaf.model.config.node_failures import Failures
+from fourleaf.model.config.owner_kinds import OwnerKind
 from fourleaf.model.config.relocation import Backfill, Defragmentation, Preemption, Repair
 from fourleaf.model.config.values import (
     Bandwidth,
@@ -224,11 +225,20 @@ class Spec(Section):
     backfill: Backfill = Backfill()
     devices: Devices = Devices()
     ledger: LedgerSettings = LedgerSettings()
+    owner_kinds: tuple[OwnerKind, ...] = ()
 
     @model_validator(mode="after")
     def _some_weight(self) -> Spec:
         if not any(weight > 0 for weight in self.scoring_weights.values()):
             raise ValueError("scoringWeights needs at least one weight above zero")
+        return self
+
+    @model_validator(mode="after")
+    def _one_entry_per_owner_kind(self) -> Spec:
+        named = [f"{one.kind}.{one.group}" for one in self.owner_kinds]
+        twice = next((one for one in named if named.count(one) > 1), None)
+        if twice is not None:
+            raise Misfit(f"ownerKinds describes {twice} twice", "Give each kind one entry.")
         return self
 
     def namespace(self, name: str) -> NamespacePolicy:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fourleaf.model.config.owner_kinds import merged
 from fourleaf.model.config.spec import CONFIG_MAP, KINDS, SchedulerConfig
 from fourleaf.model.problems import BadInput
+from fourleaf.model.readers.config import read_config
 from fourleaf.model.readers.gangs.expansion import Expansion
-from fourleaf.model.readers.objects.inventory import KNOWN, Inventory
+from fourleaf.model.readers.objects.inventory import Inventory
 from fourleaf.model.readers.objects.owners import Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.pods import read_pod
@@ -38,7 +40,7 @@ def read_beside(
     place of what manifests say, `usual` unless `given` has another. `whole`: `objects` are all
     that the cluster has, so an owner that is not there is not there.
     """
-    replaced = _identities(given)
+    replaced = _identities(given, config or usual or DEFAULTS)
     configured = any(kind in KINDS or one == CONFIG_MAP for _, kind, _, one in replaced)
     kept = [
         body
@@ -55,30 +57,37 @@ def read_beside(
     return reading
 
 
-def without_idle_owners(name: str, objects: Sequence[Body]) -> list[Body]:
-    """`objects` without owners that no pod belongs to.
+def without_idle_owners(
+    name: str, objects: Sequence[Body], config: SchedulerConfig | None = None
+) -> list[Body]:
+    """`objects` without owners that no pod belongs to; `config` counts in place of theirs.
 
     In a cluster, pods that do not exist are their controller's business: it has not made them
     yet, or does not mean to.
     """
     inventory = Inventory(Report())
     inventory.take([Source(name, objects=objects)])
-    owners = Owners(inventory)
+    spec = (config or read_config(inventory).config).spec
+    kinds = merged(spec.owner_kinds)
+    inventory.adopt(kinds)
+    owners = Owners(inventory, kinds=kinds)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
-    made = Expansion(owners, DEFAULTS.spec).pods(pods)
+    made = Expansion(owners, spec).pods(pods)
     idle = {
         (pod.manifest.group, pod.manifest.kind, pod.namespace, pod.manifest.name) for pod in made
     }
     return [body for body in objects if _identity(body) not in idle]
 
 
-def _identities(given: Sequence[Source]) -> set[Identity]:
-    """Which objects `given` holds."""
+def _identities(given: Sequence[Source], config: SchedulerConfig) -> set[Identity]:
+    """Which objects `given` holds; `config` counts where it has none of its own."""
     inventory = Inventory(Report())
     inventory.take(given)
+    more = read_config(inventory).config.spec.owner_kinds or config.spec.owner_kinds
+    inventory.adopt(merged(more))
     return {
         (group, kind, one.namespace, one.name)
-        for group, kind in KNOWN
+        for group, kind in inventory.kinds
         for one in inventory.of(group, kind)
     }
 

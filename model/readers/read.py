@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fourleaf.model.config.owner_kinds import merged
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.problems import BadInput, Problem
 from fourleaf.model.readers.config import in_force, read_config
@@ -122,16 +123,20 @@ def _decoded(
     report = inventory.report
     config = read_config(inventory) if given is None else in_force(given)
     spec = config.config.spec
+    kinds = merged(spec.owner_kinds)
+    inventory.adopt(kinds)
     drivers = published(spec, inventory)
     nodes = read_nodes(inventory, config.config, drivers)
     fabric = read_fabric(report, nodes, config)
-    owners = Owners(inventory, whole)
+    owners = Owners(inventory, whole, kinds)
     pods = [read_pod(one, one.name, owners) for one in inventory.of("", "Pod")]
-    if inventory.strangers:
-        known = {(pod.namespace, ref.plain) for pod in pods for ref in pod.owners.refs}
-        warn_of(inventory.strangers, spec.scheduler_names, known, report)
+    strangers = list(inventory.strangers)
+    known = {(pod.namespace, ref.plain) for pod in pods for ref in pod.owners.refs}
     if expand:
-        pods.extend(Expansion(owners, spec).pods(pods))
+        expansion = Expansion(owners, spec)
+        pods.extend(expansion.pods(pods))
+        strangers += expansion.strangers
+    warn_of(strangers, spec.scheduler_names, known, report)
     moment = _newest(inventory, pods) if now is None else now
     gangs = grouped(pods)
     priorities = Priorities(inventory)

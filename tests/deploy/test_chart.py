@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from fourleaf.model.config.owner_kinds import BUILT_IN_OWNER_KINDS
 from fourleaf.model.config.spec import BUILT_IN_TERMS, Spec
 from fourleaf.webhook.configurations import Deployment, configurations
 from tests.deploy.generated import CHARTS, DEPLOY, SYSTEM, rendered
@@ -98,6 +99,39 @@ def test_names_of_the_config_reach_policies_and_webhook() -> None:
         assert "['x.io/a', 'x.io/b']" in text
         assert "nvidia.com/gpu" not in text
         assert "'gpu-scheduler'" not in text
+
+
+def test_owner_kinds_of_the_config_can_be_read() -> None:
+    """Who follows owners may list a kind that the values describe; the webhook has no need to."""
+    entry = "group=example.com,versions={v1},kind=Training,resource=trainings"
+    given = ",".join(f"config.ownerKinds[0].{one}" for one in entry.split(","))
+    objects = made(f"--set={given},dashboard.enabled=true,dashboard.tokenSecret=t")
+    rule = {
+        "apiGroups": ["example.com"],
+        "resources": ["trainings"],
+        "verbs": ["get", "list", "watch"],
+    }
+    for name, reads in (("scheduler", True), ("dashboard", True), ("webhook", False)):
+        (role,) = of(objects, "ClusterRole", f"fourleaf-{name}")
+        assert (rule in role["rules"]) is reads
+    (one,) = of(objects, "ConfigMap")
+    spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
+    assert [one.kind for one in spec.owner_kinds] == ["Training"]
+
+
+def test_the_rights_that_ship_cover_every_built_in_owner_kind() -> None:
+    """Each can be read by the scheduler and the dashboard."""
+    objects = made("--set=dashboard.enabled=true,dashboard.tokenSecret=t")
+    for name in ("scheduler", "dashboard"):
+        (role,) = of(objects, "ClusterRole", f"fourleaf-{name}")
+        may = {
+            (group, resource)
+            for rule in role["rules"]
+            if {"get", "list", "watch"} <= {*rule["verbs"]}
+            for group in rule["apiGroups"]
+            for resource in rule["resources"]
+        }
+        assert {(one.group, one.resource) for one in BUILT_IN_OWNER_KINDS} <= may
 
 
 def test_the_config_of_the_values_is_the_one_in_force() -> None:

@@ -194,6 +194,41 @@ def test_a_job_set(replicas: tuple[Replica, Replica], api: Api) -> None:
     assert len(leaves(bound(api, namespace, 2))) == 1
 
 
+def test_workers_of_a_pytorch_job_start_together(
+    replicas: tuple[Replica, Replica], api: Api
+) -> None:
+    """One of two workers waits for the other, as the job's own object says; then both are bound."""
+    namespace = api.new_namespace()
+    specs = {"Worker": {"replicas": 2, "template": template(8)}}
+    body = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "bert"},
+        "spec": {"pytorchReplicaSpecs": specs},
+    }
+    made = api.create(f"/apis/kubeflow.org/v1/namespaces/{namespace}/pytorchjobs", body)
+    owner = {
+        "apiVersion": body["apiVersion"],
+        "kind": "PyTorchJob",
+        "name": "bert",
+        "uid": made["metadata"]["uid"],
+        "controller": True,
+    }
+    for i in range(2):
+        pod = template(8)
+        pod["metadata"] = {"name": f"bert-worker-{i}", "ownerReferences": [owner]}
+        api.create(f"/api/v1/namespaces/{namespace}/pods", pod)
+        if i == 0:
+            eventually(
+                lambda: (
+                    "1 of 2 members exist"
+                    in str(api.get(f"/api/v1/namespaces/{namespace}/pods/bert-worker-0"))
+                ),
+                "the worker says that it waits for the other",
+            )
+    assert len(leaves(bound(api, namespace, 2))) == 1
+
+
 def test_single_pods_share_a_node(replicas: tuple[Replica, Replica], api: Api) -> None:
     """Pods of 4 GPUs get different devices of a node, by annotation."""
     namespace = api.new_namespace()

@@ -30,6 +30,26 @@ from tests.e2e.replica import Replica
 Rights = dict[str, dict[str, str]]
 """Namespace ("" for all) -> group/resource[/subresource][=name] -> verbs."""
 READS = "get list watch"
+DESCRIBED = (
+    "ray.io/rayclusters",
+    "ray.io/rayjobs",
+    "ray.io/rayservices",
+    "kubeflow.org/pytorchjobs",
+    "kubeflow.org/tfjobs",
+    "kubeflow.org/xgboostjobs",
+    "kubeflow.org/paddlejobs",
+    "kubeflow.org/jaxjobs",
+    "kubeflow.org/mpijobs",
+    "trainer.kubeflow.org/trainjobs",
+    "batch.volcano.sh/jobs",
+    "sparkoperator.k8s.io/sparkapplications",
+    "workload.codeflare.dev/appwrappers",
+    "grove.io/podcliques",
+    "grove.io/podcliquescalinggroups",
+    "grove.io/podcliquesets",
+    "scheduler.grove.io/podgangs",
+)
+"""Owners whose sizes a table says."""
 ACCOUNTS = {"scheduler": SCHEDULER, "webhook": WEBHOOK, "agent": AGENT, "dashboard": DASHBOARD}
 DOES: dict[str, Rights] = {
     "scheduler": {
@@ -49,7 +69,7 @@ DOES: dict[str, Rights] = {
             "policy/poddisruptionbudgets": READS,
             "jobset.x-k8s.io/jobsets": READS,
             "leaderworkerset.x-k8s.io/leaderworkersets": READS,
-            "ray.io/rayclusters": READS,
+            **dict.fromkeys(DESCRIBED, READS),
             "scheduling.k8s.io/priorityclasses": READS,
             "scheduling.k8s.io/podgroups": READS,
             "scheduling.x-k8s.io/podgroups": READS,
@@ -115,7 +135,7 @@ DOES: dict[str, Rights] = {
             "batch/jobs": READS,
             "jobset.x-k8s.io/jobsets": READS,
             "leaderworkerset.x-k8s.io/leaderworkersets": READS,
-            "ray.io/rayclusters": READS,
+            **dict.fromkeys(DESCRIBED, READS),
             "scheduling.k8s.io/priorityclasses": READS,
             "scheduling.k8s.io/podgroups": READS,
             "scheduling.x-k8s.io/podgroups": READS,

@@ -16,7 +16,7 @@ from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.webhook.validate.review_subject import PodSubject
 
-_STATED = {Dialect.OURS: GANG_SIZE, Dialect.KUEUE: KUEUE_TOTAL}
+_STATED: dict[str, str] = {Dialect.OURS: GANG_SIZE, Dialect.KUEUE: KUEUE_TOTAL}
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII)
 
 

@@ -34,7 +34,7 @@ def _natural(draft: Draft) -> tuple[NaturalKey, NaturalKey]:
 
 def _refuse_split(drafts: Sequence[Draft], report: Report) -> None:
     """Refuse gangs short of members whose missing ones stand in another namespace."""
-    short: dict[tuple[Dialect, str], list[Draft]] = {}
+    short: dict[tuple[str, str], list[Draft]] = {}
     for draft in drafts:
         _, dialect, name = draft.identity
         hold = draft.gang.hold

@@ -37,13 +37,14 @@ LWS_GROUP = "leaderworkerset.sigs.k8s.io/group-index"
 LWS_SIZE = "leaderworkerset.sigs.k8s.io/size"
 RAY_CLUSTER = "ray.io/cluster"
 
-Membership = tuple[Dialect, str]
+Membership = tuple[str, str]
+"""The dialect, or what an owner kind is called where the table of them decides; the name."""
 
 MOST_NAME_CHARACTERS = 253
 """Characters of a gang's name, as of any object's."""
 
 
-_NAMED_BY = {
+_NAMED_BY: dict[str, str] = {
     Dialect.NATIVE: "spec.schedulingGroup.podGroupName",
     Dialect.VOLCANO: field_of(VOLCANO_GROUP),
     Dialect.OURS: field_of(GANG),
@@ -104,6 +105,10 @@ def _by_owner(pod: Pod) -> Membership | None:
     name = labels.get(RAY_CLUSTER) or owners.named("ray.io", "RayCluster")
     if name:
         return Dialect.RAY, name
+    if owners.described is not None:
+        ref, said = owners.described
+        role = said.role_label and labels.get(said.role_label)
+        return said.dialect, f"{ref.name}-{role}" if role else ref.name
     name = owners.named("batch", "Job")
     return (Dialect.JOB, name) if name and _starts_together(pod) else None
 
@@ -113,7 +118,7 @@ def _starts_together(pod: Pod) -> bool:
 
     Until the Job is there, all of them are one gang, which is held.
     """
-    job = pod.owners.find("Job")
+    job = pod.owners.find("batch", "Job")
     if job is None and pod.owners.missing is not None:
         return True
     if job is None:

@@ -19,7 +19,7 @@ def duration_of(pod: Pod) -> float | None:
 
 def deadline_of(pod: Pod) -> float | None:
     """The deadline of the pod in seconds, which may also stand in the Job that it belongs to."""
-    job = pod.owners.find("Job")
+    job = pod.owners.find("batch", "Job")
     deadlines = [(pod.manifest, pod.spec)] + ([(job, spec_of(job))] if job else [])
     for manifest, spec in deadlines:
         value = manifest.whole(spec.get(_DEADLINE), f"spec.{_DEADLINE}", 0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from fourleaf.model.config.owner_kinds import OwnerKind
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.readers.gangs.dialects import JOB_SET_NAME, LWS_NAME, RAY_CLUSTER
 from fourleaf.model.readers.gangs.minimum_size import spec_of
+from fourleaf.model.readers.gangs.pod_sets import is_suspended, pod_sets_of
 from fourleaf.model.readers.gangs.pod_templates import MAX_PODS, PodBatch, batches
 from fourleaf.model.readers.objects.amounts import pod_amounts
 from fourleaf.model.readers.objects.annotations import PREFIX
@@ -16,6 +18,7 @@ from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.owners import Chain, OwnerRef, Owners, owner_ref
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.timestamps import created_at
+from fourleaf.model.readers.objects.unread_kinds import Stranger, strangers_in
 from fourleaf.model.readers.pods.pods import DEFAULT_SCHEDULER, Pod, read_pod
 
 _EXPANDED = ("Job", "JobSet", "LeaderWorkerSet", "RayCluster", "Deployment", "StatefulSet")
@@ -29,6 +32,8 @@ class Expansion:
         self._schedulers = spec.scheduler_names
         self._gpu_resources = spec.gpu_resources
         self._left = MAX_PODS
+        self.strangers: list[Stranger] = []
+        """Owners without pods here that do not say what those would be."""
 
     def pods(self, existing: Iterable[Pod]) -> list[Pod]:
         """Pods of every owner that no pod in `existing` belongs to."""
@@ -48,26 +53,33 @@ class Expansion:
             if self._left < 0:
                 # One owner too many is refused; counting out the next ones would take as long.
                 break
-            if (
-                owner.kind in _EXPANDED
-                and (owner.namespace, owner.kind, owner.name) not in present
-                and not self._made_by_another(owner)
-                and not _is_done(owner)
-            ):
-                found.extend(self._expand(owner))
+            if (owner.namespace, owner.kind, owner.name) in present or self._is_idle(owner):
+                continue
+            described = self._owners.kinds.get(owner.group, owner.kind)
+            if described is None or _has_templates(owner, described):
+                found.extend(self._expand(owner, described))
+            else:
+                place = owner.source, owner.group, owner.kind, owner.namespace
+                self.strangers.extend(strangers_in(*place, owner.body))
         return found
+
+    def _is_idle(self, owner: Manifest) -> bool:
+        """Whether the owner makes no pods: others do that, or it has ended."""
+        described = self._owners.kinds.get(owner.group, owner.kind) is not None
+        makes = described or owner.kind in _EXPANDED
+        return not makes or self._made_by_another(owner) or _is_done(owner, described)
 
     def _made_by_another(self, owner: Manifest) -> bool:
         metadata = owner.body.get("metadata")
         ref = owner_ref(metadata) if isinstance(metadata, dict) else None
         return ref is not None and self._owners.get(owner.namespace, ref) is not None
 
-    def _expand(self, owner: Manifest) -> Iterator[Pod]:
+    def _expand(self, owner: Manifest, described: OwnerKind | None) -> Iterator[Pod]:
         chain = self._owners.chain_from(
             owner.namespace, OwnerRef(owner.group, owner.kind, owner.name)
         )
         own: set[str] = set()
-        for batch in batches(owner):
+        for batch in batches(owner, described):
             if len(batch.names) > self._left:
                 owner.error(
                     "spec",
@@ -98,7 +110,8 @@ class Expansion:
         manifest = replace(owner, body=body, prefix=f"{batch.field}.")
         first = read_pod(manifest, batch.names[0], self._owners, chain)
         first.created = created_at(owner)
-        if suspended(owner):
+        described = self._owners.kinds.get(owner.group, owner.kind)
+        if suspended(owner) if described is None else is_suspended(owner, described):
             first.suspended = True
         if not template.get("spec") and _names_us(chain):
             first.scheduler = self._schedulers[0]
@@ -131,17 +144,23 @@ def _names_us(chain: Chain) -> bool:
     return any(key.startswith(PREFIX) for _, layer in chain.layers for key in layer)
 
 
-def _is_done(owner: Manifest) -> bool:
+def _has_templates(owner: Manifest, described: OwnerKind) -> bool:
+    quiet = owner.on(Report())
+    return any(one.template is not None for one in pod_sets_of(quiet, described))
+
+
+def _is_done(owner: Manifest, described: bool) -> bool:
     metadata = owner.body.get("metadata")
     if isinstance(metadata, dict) and metadata.get("deletionTimestamp") is not None:
         return True
     status = owner.body.get("status")
     conditions = status.get("conditions") if isinstance(status, dict) else None
-    if owner.kind not in ("Job", "JobSet") or not isinstance(conditions, list):
+    ends = described or owner.kind in ("Job", "JobSet")
+    if not ends or not isinstance(conditions, list):
         return False
     return any(
         isinstance(one, dict)
-        and one.get("type") in ("Complete", "Completed", "Failed")
+        and one.get("type") in ("Complete", "Completed", "Succeeded", "Failed")
         and one.get("status") == "True"
         for one in conditions
     )

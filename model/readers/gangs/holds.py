@@ -131,7 +131,7 @@ def refuse_surplus(members: Sequence[Pod], present: int, minimum: int) -> Hold:
     return Hold(ReasonKind.INVALID, f"{present} members of a gang of {minimum}", (), (advice,))
 
 
-def refuse_other_size(waiting: Sequence[Pod], dialect: Dialect, need: Need) -> None:
+def refuse_other_size(waiting: Sequence[Pod], dialect: str, need: Need) -> None:
     """Report a `gang-size` that does not count, unless it says what counts anyway."""
     if dialect is Dialect.OURS:
         return

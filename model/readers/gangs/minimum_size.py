@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fourleaf.model.gang import Hold
 from fourleaf.model.readers.gangs.dialects import KUEUE_TOTAL, LWS_SIZE, Dialect
+from fourleaf.model.readers.gangs.pod_sets import members_of, number_at, unsupported_field
 from fourleaf.model.readers.objects.annotations import (
     GANG_SIZE,
     POLICY,
@@ -99,11 +100,11 @@ class MinimumSizes:
         self._objects = objects
         self._priorities = priorities
 
-    def of(self, dialect: Dialect, namespace: str, name: str, members: Sequence[Pod]) -> Need:
+    def of(self, dialect: str, namespace: str, name: str, members: Sequence[Pod]) -> Need:
         """The need of one gang; `members` are its pods, finished ones included."""
         match dialect:
             case Dialect.NATIVE | Dialect.COSCHEDULING | Dialect.VOLCANO:
-                return self._from_group(dialect, namespace, name, members)
+                return self._from_group(Dialect(dialect), namespace, name, members)
             case Dialect.KUEUE:
                 return self._stated(members, KUEUE_TOTAL)
             case Dialect.OURS:
@@ -204,20 +205,38 @@ class MinimumSizes:
             sizes.setdefault(size, pod)
         return Need(next(iter(sizes), None), exact=True)
 
-    def _from_owner(self, dialect: Dialect, members: Sequence[Pod]) -> Need:
+    def _from_owner(self, dialect: str, members: Sequence[Pod]) -> Need:
         chain = members[0].owners
         match dialect:
             case Dialect.JOB:
-                job = chain.find("Job")
+                job = chain.find("batch", "Job")
                 return job_need(job, members) if job else NO_NEED
             case Dialect.JOB_SET:
-                job_set = chain.find("JobSet")
+                job_set = chain.find("jobset.x-k8s.io", "JobSet")
                 return Need(job_set_size(job_set), holder=job_set) if job_set else NO_NEED
             case Dialect.RAY:
-                ray = chain.find("RayCluster")
+                ray = chain.find("ray.io", "RayCluster")
                 return Need(ray_size(ray), holder=ray) if ray else NO_NEED
+            case Dialect.LEADER_WORKER_SET:
+                lws = chain.find("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+                return self._lws(members, lws)
             case _:
-                return self._lws(members, chain.find("LeaderWorkerSet"))
+                return self._described(members[0])
+
+    def _described(self, pod: Pod) -> Need:
+        """What the table of owner kinds says of the pod's owner."""
+        if pod.owners.described is None:
+            return NO_NEED
+        ref, said = pod.owners.described
+        owner = pod.owners.find(ref.group, ref.kind)
+        if owner is None:
+            return NO_NEED
+        field = unsupported_field(owner, said)
+        hold = unsupported(owner, field) if field else None
+        role = pod.labels.get(said.role_label, "") if said.role_label else ""
+        total = members_of(owner, said, role)
+        stated_one = None if said.role_label else number_at(owner, said.least_members)
+        return Need(stated_one or total or None, hold=hold, holder=owner, whole=total or None)
 
     def _lws(self, members: Sequence[Pod], lws: Manifest | None) -> Need:
         if lws is not None:

@@ -7,10 +7,15 @@ from collections.abc import Iterable
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.gangs.dialects import Dialect
 
-Identity = tuple[str, Dialect, str]
+Identity = tuple[str, str, str]
 """Namespace, dialect and name that the pods of a gang agree in."""
 
-_ORDER = {dialect: number for number, dialect in enumerate(Dialect)}
+_ORDER: dict[str, int] = {dialect: number for number, dialect in enumerate(Dialect)}
+
+
+def _rank(dialect: str) -> tuple[int, str]:
+    """Where a dialect stands among all; those of owner kinds, before a Job's, by their names."""
+    return _ORDER.get(dialect, _ORDER[Dialect.JOB]), dialect
 
 
 def key_of_one(whole: GangKey, pod: str) -> GangKey:
@@ -28,7 +33,7 @@ class GangNames:
     """
 
     def __init__(self, identities: Iterable[Identity] = ()) -> None:
-        self._sharing: dict[tuple[str, str], tuple[Dialect, ...]] = {}
+        self._sharing: dict[tuple[str, str], tuple[str, ...]] = {}
         for identity in identities:
             self.add(identity)
 
@@ -36,14 +41,14 @@ class GangNames:
         """Take in a gang; the gangs that share its name."""
         namespace, dialect, name = identity
         before = self._sharing.get((namespace, name), ())
-        together = sorted((*before, dialect), key=_ORDER.__getitem__) if before else (dialect,)
+        together = sorted((*before, dialect), key=_rank) if before else (dialect,)
         self._sharing[namespace, name] = tuple(together)
         return [(namespace, one, name) for one in before]
 
     def drop(self, identity: Identity) -> list[Identity]:
         """Forget a gang; the gangs that share its name."""
         namespace, dialect, name = identity
-        left = tuple(one for one in self._sharing[namespace, name] if one is not dialect)
+        left = tuple(one for one in self._sharing[namespace, name] if one != dialect)
         if left:
             self._sharing[namespace, name] = left
         else:
@@ -53,6 +58,6 @@ class GangNames:
     def key_of(self, identity: Identity) -> GangKey:
         """The key of a gang that was taken in."""
         namespace, dialect, name = identity
-        first = self._sharing[namespace, name][0] is dialect
+        first = self._sharing[namespace, name][0] == dialect
         plain = first and "@" not in name and "+" not in name
         return GangKey(namespace, name if plain else f"{name}@{dialect}")

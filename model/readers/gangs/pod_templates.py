@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fourleaf.model.config.owner_kinds import OwnerKind
 from fourleaf.model.readers.gangs.dialects import JOB_SET_NAME, LWS_GROUP, LWS_NAME, RAY_CLUSTER
 from fourleaf.model.readers.gangs.minimum_size import (
     job_parallelism,
@@ -12,6 +13,7 @@ from fourleaf.model.readers.gangs.minimum_size import (
     ray_workers,
     spec_of,
 )
+from fourleaf.model.readers.gangs.pod_sets import pod_sets_of
 from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
 from fourleaf.model.readers.pods.pod_index import JOB_INDEX, WORKER_INDEX
 from fourleaf.model.readers.pods.pods import JOBSET_JOB_INDEX, RAY_NODE_TYPE
@@ -45,9 +47,12 @@ def _numbered(template: object, field: str, prefix: str, count: int, label: str 
     )
 
 
-def batches(owner: Manifest) -> Iterator[PodBatch]:
-    """The pods of one owner, template by template."""
+def batches(owner: Manifest, kind: OwnerKind | None = None) -> Iterator[PodBatch]:
+    """The pods of one owner, template by template; `kind` describes it where no code does."""
     spec = spec_of(owner)
+    if kind is not None:
+        yield from _of_pod_sets(owner, kind)
+        return
     template = spec.get("template")
     match owner.kind:
         case "Job":
@@ -65,6 +70,26 @@ def batches(owner: Manifest) -> Iterator[PodBatch]:
             yield from _of_lws(owner, spec)
         case _:
             yield from _of_ray(owner, spec)
+
+
+def _of_pod_sets(owner: Manifest, kind: OwnerKind) -> Iterator[PodBatch]:
+    for one in pod_sets_of(owner, kind):
+        if one.template is None:
+            continue
+        own = {kind.name_label: owner.name} if kind.name_label else {}
+        if kind.role_label:
+            own[kind.role_label] = one.said.role
+        name = f"{owner.name}-{one.key.lower()}"
+        some = range(min(one.replicas, MAX_PODS + 1))
+        alone = one.said.replicas is None
+        yield PodBatch(
+            one.template,
+            f"{one.field}.{one.said.template}",
+            (name,) if alone else tuple(f"{name}-{i}" for i in some),
+            tuple(own for _ in some),
+            one.field,
+            one.key,
+        )
 
 
 def _of_job_set(owner: Manifest, spec: Body) -> Iterator[PodBatch]:

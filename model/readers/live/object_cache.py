@@ -7,7 +7,6 @@ from typing import Any
 from fourleaf.model.readers.gangs.minimum_size import POD_GROUPS
 from fourleaf.model.readers.objects.inventory import namespace_in
 from fourleaf.model.readers.objects.manifest import Body, Manifest
-from fourleaf.model.readers.objects.owners import OWNER_KINDS
 from fourleaf.model.readers.objects.report import Report
 
 SOURCE = "live"
@@ -63,11 +62,6 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
 
 def _some(value: Any, *keys: str) -> list[Any]:
     return [value.get(key) for key in keys] if isinstance(value, dict) else [value]
-
-
-def is_owner(group: str, kind: str) -> bool:
-    """Whether the object may own pods."""
-    return (group, kind) in OWNER_KINDS
 
 
 class ObjectCache:

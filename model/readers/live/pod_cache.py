@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from fourleaf.model.readers.gangs.dialects import Dialect
+from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, OwnerKinds
 from fourleaf.model.readers.gangs.names import GangNames, Identity
 from fourleaf.model.readers.gangs.read_gang import identity_of
 from fourleaf.model.readers.live.object_cache import (
@@ -13,7 +13,6 @@ from fourleaf.model.readers.live.object_cache import (
     Address,
     ObjectCache,
     ObjectView,
-    is_owner,
     what_counts,
 )
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
@@ -55,10 +54,6 @@ def _volumes_of(pod: Pod) -> Iterable[OwnerRef]:
     return dict.fromkeys(OwnerRef(*VOLUME_CLAIM, name) for _, name in named)
 
 
-def _is_followed(ref: OwnerRef) -> bool:
-    return is_owner(ref.group, ref.kind) or (ref.group, ref.kind) in (CLAIM, VOLUME_CLAIM)
-
-
 class PodCache:
     """All pods. `dirty` are the gangs that must be read again, `names` those of all gangs.
 
@@ -75,8 +70,9 @@ class PodCache:
         self._assumed: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._stale: set[Address] = set()
         self._members: dict[Identity, dict[Address, None]] = {}
-        self._spaces: dict[tuple[Dialect, str], set[str]] = {}
+        self._spaces: dict[tuple[str, str], set[str]] = {}
         self._dependents: dict[tuple[str, OwnerRef], set[Address]] = {}
+        self._kinds = DEFAULT_OWNER_KINDS
 
     @property
     def addresses(self) -> list[Address]:
@@ -87,6 +83,17 @@ class PodCache:
     def identities(self) -> list[Identity]:
         """All gangs."""
         return list(self._members)
+
+    def configure(self, kinds: OwnerKinds) -> None:
+        """Let `kinds` be those of owners, which may make other gangs of all pods."""
+        for at, known in self._pods.items():
+            self._watch(at, known, ())
+        self._kinds = kinds
+        self._stale.update(self._pods)
+
+    def owners_in(self, view: ObjectView) -> Owners:
+        """The owners among the objects of `view`, which are all that there are."""
+        return Owners(view, whole=True, kinds=self._kinds)
 
     def read_all_anew(self) -> None:
         """Mark all gangs, and forget how their pods were read."""
@@ -106,7 +113,7 @@ class PodCache:
         """The pods of a gang, none where there is no such gang."""
         return self._members.get(identity, ())
 
-    def namesakes(self, dialect: Dialect, name: str) -> list[Identity]:
+    def namesakes(self, dialect: str, name: str) -> list[Identity]:
         """The gangs of that dialect and name, in all namespaces."""
         return [(space, dialect, name) for space in self._spaces.get((dialect, name), ())]
 
@@ -172,7 +179,7 @@ class PodCache:
 
     def settle(self) -> None:
         """Find the gangs of all pods that changed, and mark those gangs."""
-        owners = Owners(ObjectView(self._bodies, Report()), whole=True)
+        owners = self.owners_in(ObjectView(self._bodies, Report()))
         for at in self._stale:
             known = self._pods[at]
             known.pod = None
@@ -204,15 +211,19 @@ class PodCache:
         if asked == known.asked:
             return
         for ref in known.asked:
-            if _is_followed(ref):
+            if self._is_followed(ref):
                 key = (at[0], ref)
                 self._dependents[key].discard(at)
                 if not self._dependents[key]:
                     del self._dependents[key]
         for ref in asked:
-            if _is_followed(ref):
+            if self._is_followed(ref):
                 self._dependents.setdefault((at[0], ref), set()).add(at)
         known.asked = asked
+
+    def _is_followed(self, ref: OwnerRef) -> bool:
+        kind = ref.group, ref.kind
+        return kind in self._kinds or kind in (CLAIM, VOLUME_CLAIM)
 
     def _join(self, at: Address, known: Known, identity: Identity) -> None:
         known.identity = identity

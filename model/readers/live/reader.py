@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, merged
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.devices.names import DeviceName
@@ -25,7 +26,6 @@ from fourleaf.model.readers.live.object_cache import (
     ObjectCache,
     ObjectView,
     address_of,
-    is_owner,
     what_counts,
 )
 from fourleaf.model.readers.live.pod_cache import PodCache
@@ -34,7 +34,7 @@ from fourleaf.model.readers.nodes.node_status import STATUS
 from fourleaf.model.readers.objects.dra_kinds import CLAIM, DEVICE_CLASS, SLICE
 from fourleaf.model.readers.objects.inventory import namespace_in
 from fourleaf.model.readers.objects.manifest import Body
-from fourleaf.model.readers.objects.owners import OwnerRef, Owners
+from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.gpu_claims import KIND
@@ -61,6 +61,7 @@ class LiveReader:
 
     def __init__(self) -> None:
         self._config = DEFAULTS
+        self._owner_kinds = DEFAULT_OWNER_KINDS
         self._bodies = ObjectCache()
         self._ground = FabricCache(DEFAULTS)
         self._table = PodCache(self._bodies)
@@ -80,7 +81,7 @@ class LiveReader:
             return part.put(self._ground, at[1], body)
         if (group, kind) == POD:
             return self._table.put(at, body)
-        return _is_kept(group, kind) and self._put_other(group, kind, at, body)
+        return self._is_kept(group, kind) and self._put_other(group, kind, at, body)
 
     def remove(self, group: str, kind: str, namespace: str, name: str) -> bool:
         """Forget an object; whether it was known."""
@@ -89,7 +90,8 @@ class LiveReader:
             return part.remove(self._ground, name)
         if (group, kind) == POD:
             return self._table.remove(at)
-        known = _is_kept(group, kind) and self._bodies.of(group, kind).pop(at, None) is not None
+        kept = self._is_kept(group, kind)
+        known = kept and self._bodies.of(group, kind).pop(at, None) is not None
         if known:
             self._spread(group, kind, at, True)
         return known
@@ -117,6 +119,10 @@ class LiveReader:
     def configure(self, config: SchedulerConfig) -> None:
         """Read everything by another config."""
         if config != self._config:
+            more = config.spec.owner_kinds
+            if more != self._config.spec.owner_kinds:
+                self._owner_kinds = merged(more)
+                self._table.configure(self._owner_kinds)
             self._config = config
             self._ground.configure(config)
             self._table.read_all_anew()
@@ -247,7 +253,7 @@ class LiveReader:
     ) -> Kept:
         report = Report()
         view = ObjectView(self._bodies, report)
-        owners = Owners(view, whole=True)
+        owners = self._table.owners_in(view)
         pods = []
         for at in members:
             known = self._table.known(at)
@@ -308,7 +314,7 @@ class LiveReader:
     def _spread(self, group: str, kind: str, at: Address, comes_or_goes: bool) -> None:
         """Mark what depends on an owner, a PodGroup, a claim or a PriorityClass."""
         namespace, name = at
-        if is_owner(group, kind):
+        if (group, kind) in self._owner_kinds:
             self._table.owner_changed(at, OwnerRef(group, kind, name))
         elif kind == "PodGroup":
             dialect = GROUP_KINDS[group]
@@ -343,13 +349,12 @@ class LiveReader:
             return [("", name) for name in part.names(self._ground)]
         if (group, kind) == POD:
             return self._table.addresses
-        return list(self._bodies.of(group, kind)) if _is_kept(group, kind) else []
+        return list(self._bodies.of(group, kind)) if self._is_kept(group, kind) else []
 
-
-def _is_kept(group: str, kind: str) -> bool:
-    pod_group = kind == "PodGroup" and group in GROUP_KINDS
-    others = (PRIORITY_CLASS, GPU_CLAIM, CLAIM, *VOLUME_KINDS)
-    return pod_group or (group, kind) in others or is_owner(group, kind)
+    def _is_kept(self, group: str, kind: str) -> bool:
+        pod_group = kind == "PodGroup" and group in GROUP_KINDS
+        others = (PRIORITY_CLASS, GPU_CLAIM, CLAIM, *VOLUME_KINDS)
+        return pod_group or (group, kind) in others or (group, kind) in self._owner_kinds
 
 
 def _kept(before: Iterable[Gang], now: Iterable[Gang]) -> tuple[Gang, ...]:

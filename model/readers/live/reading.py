@@ -10,7 +10,6 @@ from functools import cached_property
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.claims import ClaimAsk
-from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.live.gang_cache import uid_of
 from fourleaf.model.readers.live.object_cache import Address
@@ -42,7 +41,7 @@ class GangFacts:
     """
 
     key: GangKey
-    dialect: Dialect
+    dialect: str
     scheduler: str
     holder: OwnerRef | None
     waiting: tuple[WaitingMember, ...]

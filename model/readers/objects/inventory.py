@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, OwnerKinds
 from fourleaf.model.config.spec import CONFIG_MAP, KINDS, Metadata
 from fourleaf.model.readers.objects.dra_kinds import CLAIM, DEVICE_CLASS, SLICE, TEMPLATE
 from fourleaf.model.readers.objects.lookup import NAME_ADVICE, is_name
 from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
-from fourleaf.model.readers.objects.owners import OWNER_KINDS
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.unread_kinds import Stranger, strangers_in
 from fourleaf.model.readers.text.json import BadText
@@ -35,7 +35,7 @@ KNOWN = frozenset(
         ("", "Node"),
         ("", "Pod"),
         ("", "ConfigMap"),
-        *OWNER_KINDS,
+        *DEFAULT_OWNER_KINDS,
         ("scheduling.k8s.io", "PodGroup"),
         ("scheduling.x-k8s.io", "PodGroup"),
         ("scheduling.volcano.sh", "PodGroup"),
@@ -75,6 +75,7 @@ class Inventory:
         self.report = report
         self.ignored: Counter[str] = Counter()
         self.strangers: list[Stranger] = []
+        self._aside: list[tuple[str, str, str, Body, str]] = []
         self._by_kind: dict[tuple[str, str], list[Manifest]] = {}
         self._seen: dict[tuple[str, str, str, str], Manifest] = {}
 
@@ -89,6 +90,25 @@ class Inventory:
     def spaces(self, group: str, kind: str, name: str) -> list[str]:
         """The namespaces that have an object of that name, sorted."""
         return sorted(one.namespace for one in self.of(group, kind) if one.name == name)
+
+    @property
+    def kinds(self) -> tuple[tuple[str, str], ...]:
+        """API group and kind of all objects that are not left aside."""
+        return tuple(self._by_kind)
+
+    def adopt(self, kinds: OwnerKinds) -> None:
+        """Take in the objects of `kinds` that were left aside."""
+        left = []
+        for source, group, kind, body, where in self._aside:
+            if (group, kind) not in kinds:
+                left.append((source, group, kind, body, where))
+                continue
+            self.ignored[kind] -= 1
+            self._keep(source, group, kind, body, where)
+        if len(left) < len(self._aside):
+            self._aside, self.ignored = left, +self.ignored
+            known = [one for one in self.strangers if (one.ref.group, one.ref.kind) not in kinds]
+            self.strangers = known
 
     def take(self, sources: Sequence[Source]) -> None:
         """Add every object of `sources`; what cannot be read is reported."""
@@ -153,6 +173,7 @@ class Inventory:
             self._keep(source, group, kind, value, where)
         else:
             self.ignored[kind] += 1
+            self._aside.append((source, group, kind, value, where))
             metadata = value.get("metadata")
             namespace = namespace_in(kind, metadata if isinstance(metadata, dict) else EMPTY)
             self.strangers.extend(strangers_in(source, group, kind, namespace, value))

@@ -78,6 +78,6 @@ def warn_of(
                 f"{one.ref.kind} {one.namespace}/{one.ref.name}",
                 one.field,
                 one.scheduler,
-                "is in an object of a kind that is not read, so its pods are not planned",
+                "is in an object that does not say which pods it makes, so they are not planned",
                 "Give the pods, or the Job, JobSet or RayCluster, that it makes.",
             )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import EVENTS, JOB_SETS, JOBS, NODES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOB_SETS, JOBS, NODES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, nodes, pod, submit
-from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target, WatchEvent
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 from tests.twins.jobs import INDEX, job
 
@@ -35,6 +37,26 @@ class Slow(MemoryCluster):
                 yield event
 
 
+class Forbidding(MemoryCluster):
+    """Trainings may not be listed."""
+
+    async def list(
+        self,
+        kind: Kind,
+        namespace: str = "",
+        labels: str = "",
+        cached: bool = False,
+        fields: str = "",
+    ) -> Listing:
+        """Everything else."""
+        if kind == TRAININGS:
+            raise Refused("trainings.example.com is forbidden", 403)
+        return await super().list(kind, namespace, labels, cached, fields)
+
+
+TRAININGS = Kind("example.com", "v1", "trainings", "Training")
+
+
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
     """Two nodes of 8 GPUs in one leaf."""
@@ -51,7 +73,7 @@ def member(owner: Body, kind: str, name: str, index: int, gpus: int, **labels: s
     body = pod(name, gpus)
     body["metadata"]["labels"] = {INDEX: str(index), **labels}
     owner_name, uid = owner["metadata"]["name"], owner["metadata"]["uid"]
-    version = "batch/v1" if kind == "Job" else "jobset.x-k8s.io/v1alpha2"
+    version = {"Job": "batch/v1", "Training": "example.com/v1"}.get(kind, JOB_SETS.api_version)
     reference = {"apiVersion": version, "kind": kind, "name": owner_name, "uid": uid}
     body["metadata"]["ownerReferences"] = [{**reference, "controller": True}]
     return body
@@ -104,6 +126,63 @@ async def test_a_kind_that_is_installed_later_is_noticed_in_seconds(bench: Bench
     await submit(bench.cluster, TEAM, [member(made, "JobSet", "js-w-0-1", 1, 8, **labels)])
     await bench.clock.advance(3)
     assert set(await bench.places()) == {"js-w-0-0", "js-w-0-1"}
+
+
+CONFIG = {
+    "apiVersion": "topology.scheduler/v1alpha1",
+    "kind": "SchedulerConfig",
+    "spec": {
+        "ownerKinds": [
+            {
+                "group": "example.com",
+                "versions": ["v1"],
+                "kind": "Training",
+                "resource": "trainings",
+                "podSets": [{"path": "spec.workers"}],
+            }
+        ]
+    },
+}
+
+
+async def test_a_kind_that_the_config_describes_is_followed_at_once(bench: Bench) -> None:
+    """Two workers of a kind of one's own: alone, the first waits; without the entry, it starts.
+
+    The entry comes while the scheduler runs, and goes again.
+    """
+    scheduler = await bench.start()
+    data = {"config.yaml": json.dumps(CONFIG)}
+    entry = {"metadata": {"name": "topology-scheduler-config"}, "data": data}
+    await bench.cluster.create(CONFIG_MAPS, "kube-system", entry)
+    workers = {"replicas": 2, "template": {}}
+    body = {"metadata": {"name": "x"}, "spec": {"workers": workers}}
+    made = await bench.cluster.create(TRAININGS, TEAM, body)
+    await submit(bench.cluster, TEAM, [member(made, "Training", "x-0", 0, 8)])
+    await bench.clock.advance(20)
+    assert await bench.places() == {}
+    assert "1 of 2 members exist" in await said(bench)
+    assert TRAININGS in scheduler.informers.health()
+    await submit(bench.cluster, TEAM, [member(made, "Training", "x-1", 1, 8)])
+    await bench.clock.advance(5)
+    assert set(await bench.places()) == {"x-0", "x-1"}
+    await bench.cluster.delete(CONFIG_MAPS, Target("kube-system", "topology-scheduler-config"))
+    await bench.clock.advance(5)
+    assert TRAININGS not in scheduler.informers.health()
+
+
+async def test_a_kind_that_may_not_be_listed_holds_its_own_gangs_alone(bench: Bench) -> None:
+    """The account has no right to the kind of the entry: its pods wait, a pod beside them runs."""
+    data = {"config.yaml": json.dumps(CONFIG)}
+    entry = {"metadata": {"name": "topology-scheduler-config"}, "data": data}
+    await bench.cluster.create(CONFIG_MAPS, "kube-system", entry)
+    scheduler = await bench.start(client=Forbidding(bench.cluster.store, identity="a"))
+    made = {"metadata": {"name": "x", "uid": "u"}}
+    await submit(bench.cluster, TEAM, [member(made, "Training", "x-0", 0, 8)])
+    await submit(bench.cluster, TEAM, [pod("other", 8)])
+    await bench.clock.advance(20)
+    assert set(await bench.places()) == {"other"}
+    assert "Training ml/x, its owner, is not known" in (await said(bench)).replace(TEAM, "ml")
+    assert scheduler.unsynced == ("trainings",)
 
 
 async def test_a_job_that_was_made_anew_under_its_name(bench: Bench) -> None:

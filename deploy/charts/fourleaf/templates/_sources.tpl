@@ -25,6 +25,12 @@ those of this release. In JSON there is one way to write each of these.
 {{- $body = $body | replace (include "fourleaf.asked" $known) (include "fourleaf.asked" .) -}}
 {{- end -}}
 {{- $body = fromJson $body -}}
+{{- if and (eq $body.kind "ClusterRole") (has $body.metadata.name (list "fourleaf-scheduler" "fourleaf-dashboard")) -}}
+{{- range $root.Values.config.ownerKinds -}}
+{{- $rule := dict "apiGroups" (list .group) "resources" (list .resource) "verbs" (list "get" "list" "watch") -}}
+{{- $_ := set $body "rules" (append $body.rules $rule) -}}
+{{- end -}}
+{{- end -}}
 {{- $skipped := and (eq $body.kind "Namespace") (not $root.Values.agent.createNamespace) -}}
 {{- if not $skipped -}}
 {{- if eq $body.kind "Namespace" }}{{ $_ := set $body.metadata "name" $agent }}{{ end -}}

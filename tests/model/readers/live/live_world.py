@@ -30,6 +30,9 @@ OWNERS = {
     ("jobset.x-k8s.io", "JobSet"): "jobset.x-k8s.io/v1alpha2",
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): "leaderworkerset.x-k8s.io/v1",
     ("ray.io", "RayCluster"): "ray.io/v1",
+    ("kubeflow.org", "PyTorchJob"): "kubeflow.org/v1",
+    ("scheduler.grove.io", "PodGang"): "scheduler.grove.io/v1alpha1",
+    ("example.com", "Training"): "example.com/v1",
     ("apps", "ReplicaSet"): "apps/v1",
     ("apps", "Deployment"): "apps/v1",
 }
@@ -51,6 +54,13 @@ WISHES: tuple[Body, ...] = (
     {"gpu.scheduling/claim": "c"},
     {"gpu.scheduling/claim": "c"},
 )
+TRAINING: Body = {
+    "group": "example.com",
+    "versions": ["v1"],
+    "kind": "Training",
+    "resource": "trainings",
+    "podSets": [{"path": "spec.workers"}],
+}
 CONFIGS: tuple[Body, ...] = (
     {},
     {"schedulerNames": ["another"]},
@@ -61,6 +71,8 @@ CONFIGS: tuple[Body, ...] = (
     {"devices": {"mode": "dra"}},
     {"devices": {"mode": "dra"}},
     {"devices": {"mode": "dra", "deviceClasses": ["gpu.amd.com"]}},
+    {"ownerKinds": [TRAINING]},
+    {"ownerKinds": [TRAINING]},
 )
 
 
@@ -288,6 +300,8 @@ def join_gang(pick: Pick, body: Body, gang: str) -> None:
             group, kind = pick(tuple(OWNERS))
             owner = f"{gang}-x" if kind == "ReplicaSet" else gang
             objects.owned(body, kind, owner, OWNERS[group, kind])
+        case 9:
+            labels["grove.io/podgang"] = gang
 
 
 def be_special(pick: Pick, body: Body, gang: str) -> None:
@@ -436,6 +450,14 @@ def an_owner(world: World) -> None:
             spec = {"leaderWorkerTemplate": {"size": pick((2, 3, "x"))}}
         case "RayCluster":
             spec = {"workerGroupSpecs": [{"replicas": pick((1, 2))}]}
+        case "PyTorchJob":
+            policy = {"schedulingPolicy": {"minAvailable": pick((1, None))}}
+            workers = {"Worker": {"replicas": pick((1, 2, "x"))}}
+            spec = {"pytorchReplicaSpecs": workers, "runPolicy": pick((policy, {}))}
+        case "PodGang":
+            spec = {"podgroups": [{"minReplicas": pick((1, 2, 3))}]}
+        case "Training":
+            spec = {"workers": {"replicas": pick((2, 3))}}
         case _:
             spec = {}
     annotations: Any = {**pick(WISHES), **pick(({}, {"topology.scheduler/gang": name}))}
@@ -486,6 +508,9 @@ def configured(world: World) -> None:
     body = objects.config(**world.pick(CONFIGS))
     world.config = SchedulerConfig.model_validate(body)
     world.reader.configure(world.config)
+    # What was not followed before is listed now.
+    there = [as_listed(body) for key, body in world.objects.items() if key[1] == "Training"]
+    world.reader.replace_all("example.com", "Training", there)
 
 
 def later(world: World) -> None:

@@ -1,0 +1,297 @@
+"""Owners that a table describes: their pods are one gang, as many as the object says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fourleaf.model.config.owner_kinds import BUILT_IN_OWNER_KINDS, OwnerKind
+from fourleaf.model.problems import BadInput
+from fourleaf.model.readers import Source, read
+from fourleaf.model.reasons.kinds import ReasonKind
+from tests.model.readers.gangs.made import gangs
+from tests.model.readers.made import (
+    TEMPLATE,
+    Body,
+    config,
+    node,
+    owned,
+    owner,
+    pod,
+    pod_spec,
+    reading,
+)
+
+
+def replicas(**counts: int) -> Body:
+    """Replica specs as Kubeflow has them, by name."""
+    return {name: {"replicas": count, "template": TEMPLATE} for name, count in counts.items()}
+
+
+KUBEFLOW = {
+    "PyTorchJob": "pytorchReplicaSpecs",
+    "TFJob": "tfReplicaSpecs",
+    "XGBoostJob": "xgbReplicaSpecs",
+    "PaddleJob": "paddleReplicaSpecs",
+    "JAXJob": "jaxReplicaSpecs",
+}
+
+
+@pytest.mark.parametrize("kind", KUBEFLOW)
+def test_all_replicas_of_a_kubeflow_job_are_one_gang(kind: str) -> None:
+    """A master and three workers: four pods that start together, named as the operator does."""
+    body = owner(kind, "kubeflow.org/v1", "x", **{KUBEFLOW[kind]: replicas(Master=1, Worker=3)})
+    found = reading(body)
+    assert gangs(found) == {"ml/x": ["x-master-0", "x-worker-0", "x-worker-1", "x-worker-2"]}
+    assert not found.problems
+
+
+def test_workers_that_are_there_wait_for_those_that_are_not() -> None:
+    """Two of four workers of a PyTorchJob are there: none starts, and the message counts them."""
+    body = owner("PyTorchJob", "kubeflow.org/v1", "x", pytorchReplicaSpecs=replicas(Worker=4))
+    pods = [owned(pod(f"x-worker-{i}"), "PyTorchJob", "x", "kubeflow.org/v1") for i in (0, 1)]
+    (gang,) = reading(body, *pods).snapshot.gangs
+    assert gang.hold is not None
+    assert (gang.hold.kind, gang.hold.detail) == (
+        ReasonKind.MEMBERS_MISSING,
+        "2 of 4 members exist",
+    )
+
+
+def test_the_least_that_may_start_counts_where_it_is_said() -> None:
+    """MinAvailable 3 of 4: a gang of three, and the fourth on its own after it."""
+    policy = {"schedulingPolicy": {"minAvailable": 3}}
+    body = owner(
+        "PyTorchJob",
+        "kubeflow.org/v1",
+        "x",
+        pytorchReplicaSpecs=replicas(Worker=4),
+        runPolicy=policy,
+    )
+    assert gangs(reading(body)) == {
+        "ml/x": ["x-worker-0", "x-worker-1", "x-worker-2"],
+        "ml/x+x-worker-3": ["x-worker-3"],
+    }
+
+
+def test_a_suspended_job_is_gated() -> None:
+    """runPolicy.suspend keeps the pods of a PyTorchJob back."""
+    more: Body = {"runPolicy": {"suspend": True}}
+    specs = replicas(Worker=2)
+    body = owner("PyTorchJob", "kubeflow.org/v1", "x", pytorchReplicaSpecs=specs, **more)
+    (gang,) = reading(body).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.kind == ReasonKind.GATED
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_launcher_that_comes_later_is_not_waited_for(late: bool) -> None:
+    """The launcher is the pod of a Job of the MPIJob; it starts with its workers, or after them."""
+    spec: Body = {"mpiReplicaSpecs": replicas(Worker=2, Launcher=1)}
+    if late:
+        spec["launcherCreationPolicy"] = "WaitForWorkersReady"
+    body = owner("MPIJob", "kubeflow.org/v2beta1", "x", **spec)
+    workers = [owned(pod(f"x-worker-{i}"), "MPIJob", "x", "kubeflow.org/v2beta1") for i in (0, 1)]
+    job = owned(owner("Job", "batch/v1", "x-launcher"), "MPIJob", "x", "kubeflow.org/v2beta1")
+    launcher = owned(pod("x-launcher-abcde"), "Job", "x-launcher")
+    (gang,) = reading(body, job, *workers).snapshot.gangs
+    assert (gang.hold is None) is late
+    names = ["x-launcher-abcde", "x-worker-0", "x-worker-1"]
+    expected = {"ml/x": names[1:], "ml/x+x-launcher-abcde": names[:1]} if late else {"ml/x": names}
+    assert gangs(reading(body, job, launcher, *workers)).keys() == expected.keys()
+
+
+def test_executors_start_together_and_their_driver_before_them() -> None:
+    """The driver of a SparkApplication makes its executors: it is placed for itself."""
+    body = owner(
+        "SparkApplication",
+        "sparkoperator.k8s.io/v1beta2",
+        "x",
+        driver={},
+        executor={"instances": 2},
+    )
+    names = {"sparkoperator.k8s.io/app-name": "x"}
+    driver = owned(
+        pod("x-driver", labels={**names, "spark-role": "driver"}),
+        "SparkApplication",
+        "x",
+        "sparkoperator.k8s.io/v1beta2",
+    )
+    assert gangs(reading(body, driver)) == {"ml/x-driver": ["x-driver"]}
+    first = owned(pod("x-exec-1", labels={**names, "spark-role": "executor"}), "Pod", "x-driver")
+    held = {one.key.name: one.hold for one in reading(body, driver, first).snapshot.gangs}
+    assert held["x-driver"] is None
+    assert held["x-executor"] is not None
+    second = owned(pod("x-exec-2", labels={**names, "spark-role": "executor"}), "Pod", "x-driver")
+    found = reading(body, driver, first, second)
+    assert gangs(found)["ml/x-executor"] == ["x-exec-1", "x-exec-2"]
+    assert all(one.hold is None for one in found.snapshot.gangs)
+
+
+def test_a_pod_gang_of_grove() -> None:
+    """Members of two cliques, of which 1 and 2 have to start: a gang of three."""
+    groups = [
+        {"name": "x-0-prefill", "minReplicas": 1, "podReferences": []},
+        {"name": "x-0-decode", "minReplicas": 2, "podReferences": []},
+    ]
+    body = owner("PodGang", "scheduler.grove.io/v1alpha1", "x-0", podgroups=groups)
+    names = ["x-0-decode-a", "x-0-decode-b", "x-0-prefill-a"]
+    pods = [pod(name, labels={"grove.io/podgang": "x-0"}) for name in names]
+    for member in pods:
+        owned(member, "PodClique", member["metadata"]["name"][:-2], "grove.io/v1alpha1")
+    found = reading(body, *pods)
+    assert gangs(found) == {"ml/x-0": names}
+    assert found.snapshot.gangs[0].hold is None
+    (gang,) = reading(body, *pods[:2]).snapshot.gangs
+    assert gang.hold is not None
+
+
+def test_what_a_described_owner_asks_for_in_vain_is_named() -> None:
+    """A rack that Grove's PodGang requires is not promised here: the gang waits as Unsupported."""
+    groups = [{"name": "a", "minReplicas": 1}]
+    required = {"packConstraint": {"required": "topology.kubernetes.io/rack"}}
+    body = owner(
+        "PodGang", "scheduler.grove.io/v1alpha1", "g", podgroups=groups, topologyConstraint=required
+    )
+    (gang,) = reading(body, pod("a", labels={"grove.io/podgang": "g"})).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.kind == ReasonKind.UNSUPPORTED
+    assert "spec.topologyConstraint.packConstraint.required" in gang.hold.detail
+
+
+def test_a_job_of_volcano_is_not_a_job_of_kubernetes() -> None:
+    """Its tasks count, and minAvailable; `parallelism` of its own would say nothing."""
+    tasks = [{"name": "w", "replicas": 2, "template": TEMPLATE}]
+    found = reading(owner("Job", "batch.volcano.sh/v1alpha1", "v", tasks=tasks))
+    assert gangs(found) == {"ml/v": ["v-w-0", "v-w-1"]}
+
+
+def test_jobs_of_two_kinds_that_share_a_name_are_two_gangs() -> None:
+    """The second is told apart by what its kind is called."""
+    both = [
+        owner(kind, "kubeflow.org/v1", "x", **{KUBEFLOW[kind]: replicas(Worker=1)})
+        for kind in ("TFJob", "PyTorchJob")
+    ]
+    # The pods of both would be called the same, so the second is refused; their gangs are not.
+    pods = [
+        owned(pod(f"p-{i}"), kind, "x", "kubeflow.org/v1")
+        for i, kind in enumerate(("TFJob", "PyTorchJob"))
+    ]
+    assert gangs(reading(*both, *pods)) == {
+        "ml/x": ["p-1"],
+        "ml/x@tfjobs.kubeflow.org": ["p-0"],
+    }
+
+
+def test_annotations_of_a_wrapper_count_for_its_pods() -> None:
+    """A pod that names its AppWrapper by a label has the wrapper's strategy."""
+    body = owner("AppWrapper", "workload.codeflare.dev/v1beta2", "w", components=[])
+    body["metadata"]["annotations"] = {"topology.scheduler/placement-strategy": "distributed"}
+    (gang,) = reading(
+        body, pod("p", labels={"workload.codeflare.dev/appwrapper": "w"})
+    ).snapshot.gangs
+    assert gang.one_per_node
+
+
+def test_an_object_whose_pods_cannot_be_told_is_warned_of() -> None:
+    """A TrainJob says nothing of its pods: alone in a file, the field that names us is told."""
+    body = owner("TrainJob", "trainer.kubeflow.org/v1alpha1", "t", podSpecOverrides=pod_spec())
+    (warning,) = reading(body).problems
+    assert (warning.object, warning.field) == (
+        "TrainJob ml/t",
+        "spec.podSpecOverrides.schedulerName",
+    )
+
+
+TRAINING = {
+    "group": "example.com",
+    "versions": ["v1"],
+    "kind": "Training",
+    "resource": "trainings",
+    "podSets": [{"path": "spec.workers", "replicas": "count"}],
+}
+
+
+def test_the_config_describes_more_kinds() -> None:
+    """A kind of one's own, one entry in the config: three workers, one gang."""
+    body = owner("Training", "example.com/v1", "x", workers={"count": 3, "template": TEMPLATE})
+    assert gangs(reading(body)) == {}
+    found = reading(body, config(ownerKinds=[TRAINING]))
+    assert gangs(found) == {"ml/x": ["x-workers-0", "x-workers-1", "x-workers-2"]}
+    assert not found.problems
+    assert not found.ignored
+
+
+def test_an_entry_of_the_config_wins_over_the_built_in_one() -> None:
+    """PyTorchJobs whose masters are not waited for."""
+    entry = {
+        "group": "kubeflow.org",
+        "versions": ["v1"],
+        "kind": "PyTorchJob",
+        "resource": "pytorchjobs",
+        "podSets": [{"path": "spec.pytorchReplicaSpecs.Worker"}],
+    }
+    specs = replicas(Master=1, Worker=2)
+    body = owner("PyTorchJob", "kubeflow.org/v1", "x", pytorchReplicaSpecs=specs)
+    assert gangs(reading(body, config(ownerKinds=[entry]))) == {
+        "ml/x": ["x-worker-0", "x-worker-1"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "said"),
+    [
+        ({"group": "batch", "kind": "Job"}, "spec.ownerKinds[0]", "is read already"),
+        ({"kind": "training"}, "spec.ownerKinds[0].kind", "PyTorchJob"),
+        ({"versions": []}, "spec.ownerKinds[0].versions", "at least"),
+        (
+            {"podSets": [{"path": "spec..workers"}]},
+            "spec.ownerKinds[0].podSets[0].path",
+            "spec.workers.*.replicas",
+        ),
+        (
+            {"podSets": [{"path": "spec.workers", "role": "worker"}]},
+            "spec.ownerKinds[0]",
+            "roleLabel",
+        ),
+    ],
+)
+def test_an_entry_that_makes_no_sense_is_refused(change: Body, field: str, said: str) -> None:
+    """The field and what helps are named."""
+    with pytest.raises(BadInput) as caught:
+        reading(config(ownerKinds=[TRAINING | change]))
+    (problem,) = caught.value.problems
+    assert problem.field == field
+    assert said in f"{problem.message} {problem.advice}"
+
+
+@pytest.mark.parametrize(
+    ("specs", "field"),
+    [
+        ({"Worker": {"replicas": -1}}, "spec.pytorchReplicaSpecs.Worker.replicas"),
+        ({"Worker": {"replicas": "2"}}, "spec.pytorchReplicaSpecs.Worker.replicas"),
+        ({"Worker": 7}, "spec.pytorchReplicaSpecs.Worker"),
+        (3, "spec.pytorchReplicaSpecs"),
+    ],
+)
+def test_a_broken_owner_holds_its_own_gang_alone(specs: Any, field: str) -> None:
+    """The field of the PyTorchJob is named; a pod beside it is planned."""
+    body = owner("PyTorchJob", "kubeflow.org/v1", "x", pytorchReplicaSpecs=specs)
+    mine = owned(pod("x-worker-0"), "PyTorchJob", "x", "kubeflow.org/v1")
+    found = reading(body, mine, pod("other"), strict=False)
+    assert [one.field for one in found.problems] == [field]
+    holds = {one.key.name: one.hold for one in found.snapshot.gangs}
+    assert holds["other"] is None
+    assert holds["x"] is not None
+    assert holds["x"].kind == ReasonKind.INVALID
+
+
+@pytest.mark.parametrize("said", BUILT_IN_OWNER_KINDS, ids=lambda one: one.dialect)
+def test_an_owner_that_is_not_there_holds_its_pods(said: OwnerKind) -> None:
+    """In a whole cluster, the size of the gang is not known until its owner is."""
+    version = f"{said.group}/{said.versions[0]}"
+    body = owned(pod("p"), said.kind, "x", version)
+    reads = read([Source("in", objects=[node(), body])], strict=False, whole=True)
+    (gang,) = reads.snapshot.gangs
+    assert (gang.hold is not None) is bool(said.pod_sets)
