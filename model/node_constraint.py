@@ -75,6 +75,8 @@ class Toleration:
             return False
         if self.operator == "Exists":
             return True
+        if self.operator in ("Gt", "Lt"):
+            return bool(self.key) and _compare(taint.value, (self.value,), Operator(self.operator))
         return bool(self.key) and self.value == taint.value
 
 

@@ -83,8 +83,19 @@ class ConditionShape(TypedDict, total=False):
     observedGeneration: Any
 
 
+class ContainerStatus(TypedDict, total=False):
+    """What is kept of the status of a container: what it holds, while its pod is resized."""
+
+    name: Any
+    allocatedResources: Any
+    resources: Any
+
+
 class PodStatus(TypedDict, total=False):
     """What is kept of the status of a pod."""
+
+    containerStatuses: list[ContainerStatus] | None
+    initContainerStatuses: list[ContainerStatus] | None
 
     phase: Any
     reason: Any

@@ -103,6 +103,7 @@ def trimmed(kind: Kind, body: Body) -> Body:
     if kind == PODS:
         _trim_metadata(metadata)
         _share_spec(body.get("spec"))
+        _drop_settled(body.get("status"))
         _share_conditions(body.get("status"))
     elif kind == NODES:
         _trim_metadata(metadata)
@@ -157,6 +158,16 @@ def _share_spec(spec: Any) -> None:
     for key, value in spec.items():
         if isinstance(value, dict | list):
             spec[key] = _shared(value)
+
+
+def _drop_settled(status: Any) -> None:
+    """Drop what the containers hold where no resize is on its way: it is what the spec says."""
+    if not isinstance(status, dict):
+        return
+    conditions = status.get("conditions") or ()
+    if not any(str(one.get("type", "")).startswith("PodResize") for one in conditions):
+        status.pop("containerStatuses", None)
+        status.pop("initContainerStatuses", None)
 
 
 def _share_conditions(status: Any) -> None:

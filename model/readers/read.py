@@ -32,8 +32,8 @@ from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.objects.unread_kinds import warn_of
-from fourleaf.model.readers.pods.anti_affinity import Neighbours
 from fourleaf.model.readers.pods.claiming_pods import Claimables
+from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod, Requests, own_owners, read_pod
 from fourleaf.model.readers.text.sources import Source, without_collection
 from fourleaf.model.running_gang import StandingGang
@@ -163,6 +163,7 @@ def _decoded(
         (draft for one in found for draft in one.drafts),
         Neighbours(pod for one in found for pod, _ in one.running),
         fabric,
+        {one.node.name: one.node for one in nodes},
         report,
     )
     running = tuple(running for one in found for _, running in one.running)

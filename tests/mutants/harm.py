@@ -276,8 +276,8 @@ HARM = (
     Mutant(
         "anti-affinity beyond the node",
         "a pod is placed into the zone of one that runs and repels it",
-        "model/readers/gangs/keep_apart.py",
-        "                taken[key].add(labels[pod.node][key])\n",
+        "model/readers/gangs/mind_others.py",
+        "                taken[key].add(value)\n",
         "                continue\n",
         "tests/model/readers/gangs/test_wishes.py"
         "::test_a_zone_is_kept_free_of_pods_that_repel[running]",

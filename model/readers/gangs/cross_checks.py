@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Hold
+from fourleaf.model.node import Node
 from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.drafts import Draft
-from fourleaf.model.readers.gangs.keep_apart import keep_apart
+from fourleaf.model.readers.gangs.exclusive_volumes import take_turns_on_volumes
+from fourleaf.model.readers.gangs.mind_others import mind_others
 from fourleaf.model.readers.objects.annotations import PREFERRED_DOMAIN, field_of, stated
 from fourleaf.model.readers.objects.report import Report
-from fourleaf.model.readers.pods.anti_affinity import Neighbours
+from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.topology import NaturalKey, natural_key
 
 
 def side_by_side(
-    drafts: Iterable[Draft], running: Neighbours, fabric: Fabric, report: Report
+    drafts: Iterable[Draft],
+    running: Neighbours,
+    fabric: Fabric,
+    nodes: Mapping[str, Node],
+    report: Report,
 ) -> list[Draft]:
-    """All drafts in natural order, with what others do to them; `drafts` stay as they are."""
+    """All drafts in natural order, with what others do to them; `drafts` stay as they are.
+
+    `nodes` are all that there are by name, in the fabric or not.
+    """
     found = sorted((replace(draft) for draft in drafts), key=_natural)
     _refuse_split(found, report)
-    keep_apart(found, running, fabric)
+    take_turns_on_volumes(found, running)
+    mind_others(found, running, nodes)
     _warn(found, fabric, report)
     return found
 

@@ -172,9 +172,9 @@ class Gangs:
         wishes = first.wishes
         roles = self._roles(waiting, bound)
         spread = any(
-            term.key == HOSTNAME and term.selector.picks(pod.labels)
+            term.key == HOSTNAME and term.picks(pod.namespace, pod.labels)
             for pod in waiting
-            for term in pod.wants.spread
+            for term in pod.wants.apart
         )
         gang = Gang(
             key=key,

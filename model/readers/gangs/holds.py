@@ -96,14 +96,24 @@ def members_apart(waiting: Sequence[Pod], bound: Sequence[Pod]) -> Hold | None:
     if len(waiting) + len(bound) < 2:
         return None
     for pod in waiting:
-        for term in pod.wants.spread:
-            if term.key != HOSTNAME and term.selector.picks(pod.labels):
+        for term in pod.wants.apart:
+            if term.key != HOSTNAME and term.picks(pod.namespace, pod.labels):
                 return Hold(
                     ReasonKind.UNSUPPORTED,
                     f"{pod.manifest.title}: {term.field} keeps members of one gang on different "
                     f"{term.key}, which cannot be honoured",
                     (),
                     (f"Remove {term.field}, or let its selector pick other pods.",),
+                )
+        for spread in pod.wants.spread if len(waiting) > 1 else ():
+            if spread.term.picks(pod.namespace, pod.labels):
+                field = spread.term.field
+                return Hold(
+                    ReasonKind.UNSUPPORTED,
+                    f"{pod.manifest.title}: {field} spreads members of one gang over "
+                    f"{spread.term.key}, which cannot be honoured",
+                    (),
+                    (f"Let {field} be ScheduleAnyway, or its selector pick other pods.",),
                 )
     return None
 

@@ -148,7 +148,7 @@ def all_that_stand(
 def _fill(pod: Pod, situation: Situation) -> None:
     """Set what depends on more than the pod's own object."""
     ours = pod.scheduler in situation.spec.scheduler_names
-    if pod.finished or not (pod.node or ours):
+    if pod.finished or not (pod.node or pod.nominated or ours):
         return
     if pod.asked is None:
         situation.requests.read(pod)
@@ -201,14 +201,16 @@ def _running(
     identity: Identity, members: Iterable[Pod], situation: Situation, singly: bool
 ) -> Iterator[tuple[Pod, RunningPod]]:
     for pod in members:
-        if not pod.running:
-            continue
         ours = pod.scheduler in situation.spec.scheduler_names
+        # Where another scheduler has evicted pods for one of its own, that one is as good as there.
+        node = pod.node if pod.running else "" if ours else pod.nominated
+        if not node:
+            continue
         key = situation.names.key_of(identity)
         alone = identity[1] in (Dialect.SINGLE, Dialect.MAP)
         if singly:
             key = key_of_one(key, pod.name)
-        if pod.has_anti_affinity:
+        if pod.may_mind_others:
             # Read here, so that what is wrong with it is told whether or not a gang minds.
             _ = pod.wants
         yield (
@@ -216,7 +218,7 @@ def _running(
             RunningPod(
                 namespace=pod.namespace,
                 name=pod.name,
-                node=pod.node,
+                node=node,
                 request=counted(pod.request),
                 gang=None if alone and not ours else key,
                 priority=pod.priority,

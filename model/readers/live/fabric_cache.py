@@ -66,6 +66,7 @@ class FabricCache:
         self.problems: tuple[Problem, ...] = ()
         self._config = config
         self._nodes: dict[str, _Known] = {}
+        self._all: dict[str, Node] | None = None
         self._inventories: dict[str, Body] = {}
         self._published = Published(config.spec)
         self._device_names: dict[str, tuple[DeviceName, ...]] = {}
@@ -81,10 +82,19 @@ class FabricCache:
         """The names of all nodes."""
         return list(self._nodes)
 
+    @property
+    def nodes(self) -> Mapping[str, Node]:
+        """All nodes that can be read, by name, in the fabric or not."""
+        if self._all is None:
+            sound = (one.read.node for one in self._nodes.values() if not one.read.manifest.broken)
+            self._all = {node.name: node for node in sound}
+        return self._all
+
     def put(self, name: str, body: Body) -> bool:
         """Take a node as it is now; whether that says anything new."""
         known, new = self._nodes.get(name), self._read(name, body)
         self._nodes[name] = new
+        self._all = None
         self._name_devices(name, new.device_names)
         if known is not None and new.says_the_same_as(known):
             return False
@@ -97,6 +107,7 @@ class FabricCache:
     def remove(self, name: str) -> bool:
         """Forget a node; whether it was known."""
         known = self._nodes.pop(name, None) is not None
+        self._all = None
         self._name_devices(name, ())
         self._stale = self._stale or known
         return known
@@ -195,6 +206,7 @@ class FabricCache:
         self._nodes = {
             name: self._read(name, one.read.manifest.body) for name, one in self._nodes.items()
         }
+        self._all = None
         for name, one in self._nodes.items():
             self._name_devices(name, one.device_names)
 

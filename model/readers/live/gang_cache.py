@@ -11,7 +11,7 @@ from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.gangs.read_gang import GangRead
 from fourleaf.model.readers.live.object_cache import Address
-from fourleaf.model.readers.pods.anti_affinity import Neighbours
+from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.snapshot import RunningPod
 

@@ -14,6 +14,7 @@ SOURCE = "live"
 Address = tuple[str, str]
 """Namespace ("" for cluster-scoped objects) and name."""
 _POD = ("uid", "labels", "annotations", "ownerReferences", "creationTimestamp")
+_POD_STATUS = ("nominatedNodeName", "containerStatuses", "initContainerStatuses")
 _OWNER = ("uid", "annotations", "ownerReferences")
 GROUP_KINDS = {group: dialect for dialect, group in POD_GROUPS.items()}
 """API group of a PodGroup -> its dialect."""
@@ -37,7 +38,7 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
         case "Pod":
             ends = metadata.get("deletionTimestamp") is not None
             status = {} if body.get("status") is None else body["status"]
-            runs = _some(status, "phase", "startTime", "resourceClaimStatuses")
+            runs = _some(status, "phase", "startTime", "resourceClaimStatuses", *_POD_STATUS)
             return (spec, *runs, ends, *_some(metadata, *_POD))
         case "PodGroup":
             return (spec,)

@@ -270,7 +270,11 @@ class LiveReader:
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
         last, report = self._reading, Report()
         drafts = side_by_side(
-            self._drafts(), self._standing.neighbours, self._ground.fabric, report
+            self._drafts(),
+            self._standing.neighbours,
+            self._ground.fabric,
+            self._ground.nodes,
+            report,
         )
         gangs = tuple(draft.gang for draft in drafts)
         runners = None if last is None or other_pods_run else last.runners

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
 from fourleaf.model.node_constraint import (
-    HOSTNAME,
     NodeConstraint,
     Operator,
     Requirement,
@@ -23,38 +23,80 @@ Terms = tuple[tuple[Requirement, ...], ...]
 """Conditions on nodes: one of them suffices, and all requirements of it must hold."""
 
 
+EVERY_NAMESPACE = ""
+"""Stands among the namespaces of a term for all that there are."""
+
+
 @dataclass(frozen=True, slots=True)
-class AntiAffinity:
-    """A required anti-affinity: no pod that `selector` picks where label `key` has its value."""
+class PodTerm:
+    """Pods that `selector` picks in `namespaces`, and the label of nodes that counts as near.
+
+    Required of an affinity: one of them, where label `key` has the node's value; of an
+    anti-affinity: none.
+    """
 
     selector: LabelSelector
     field: str
-    key: str = HOSTNAME
+    key: str
+    namespaces: tuple[str, ...]
+
+    def picks(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        """Whether it picks a pod of that namespace with these labels."""
+        near = namespace in self.namespaces or EVERY_NAMESPACE in self.namespaces
+        return near and self.selector.picks(labels)
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadConstraint:
+    """A topology spread constraint that forbids: `DoNotSchedule`.
+
+    The pods of `term` on the nodes of one value of its key may be at most `max_skew` more than
+    on those of the emptiest one, which counts as empty where there are fewer than `min_domains`.
+    Values count where a node has them that the pod may use, for its own selector and affinity
+    (`by_affinity`) and for its taints (`by_taints`).
+    """
+
+    term: PodTerm
+    max_skew: int
+    min_domains: int
+    by_affinity: bool
+    by_taints: bool
 
 
 @dataclass(frozen=True, slots=True)
 class NodeWants:
     """What the spec of a pod demands of its node and of its neighbours.
 
-    `unsupported` names the first field that cannot be honoured, "" where there is none.
+    `near` are its required affinities, `apart` its required anti-affinities. `unsupported` names
+    the first field that cannot be honoured, "" where there is none.
     """
 
     constraint: NodeConstraint
-    spread: tuple[AntiAffinity, ...] = ()
+    apart: tuple[PodTerm, ...] = ()
+    near: tuple[PodTerm, ...] = ()
+    spread: tuple[SpreadConstraint, ...] = ()
     unsupported: str = ""
+
+    @property
+    def minds_others(self) -> bool:
+        """Whether where other pods are decides where this one may go."""
+        return bool(self.apart or self.near or self.spread)
 
 
 def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
     """Decode everything in `spec` that restricts placement."""
     affinity = spec.get("affinity")
     terms: Terms = ()
-    spread: tuple[AntiAffinity, ...] = ()
+    near: tuple[PodTerm, ...] = ()
+    apart: tuple[PodTerm, ...] = ()
     unsupported = ""
     if affinity:
         affinity = manifest.mapping(affinity, "spec.affinity")
         if affinity.get("nodeAffinity"):
             terms = _node_terms(manifest, affinity["nodeAffinity"])
-        spread, unsupported = _pod_terms(manifest, affinity)
+        near, no_near = _pod_terms(manifest, affinity, "podAffinity")
+        apart, no_apart = _pod_terms(manifest, affinity, "podAntiAffinity")
+        unsupported = no_near or no_apart
     selector = spec.get("nodeSelector")
     constraint = NodeConstraint(
         selector=tuple(sorted(manifest.strings(selector, "spec.nodeSelector").items()))
@@ -63,7 +105,8 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         affinity=terms,
         tolerations=tuple(_tolerations(manifest, spec)),
     )
-    return NodeWants(constraint, spread, unsupported or _other_unsupported(manifest, spec))
+    spread = tuple(_spread(manifest, spec)) if spec.get("topologySpreadConstraints") else ()
+    return NodeWants(constraint, apart, near, spread, unsupported)
 
 
 def both(constraint: NodeConstraint, terms: Terms) -> NodeConstraint:
@@ -87,7 +130,7 @@ def _tolerations(manifest: Manifest, spec: Body) -> list[Toleration]:
     for path, body in manifest.mappings(spec.get("tolerations"), "spec.tolerations"):
         operator = manifest.text(body.get("operator"), f"{path}.operator") or "Equal"
         effect = manifest.text(body.get("effect"), f"{path}.effect")
-        manifest.choice(operator, f"{path}.operator", ("Equal", "Exists"))
+        manifest.choice(operator, f"{path}.operator", ("Equal", "Exists", "Gt", "Lt"))
         manifest.choice(effect, f"{path}.effect", _EFFECTS)
         found.append(
             Toleration(
@@ -166,35 +209,77 @@ def _whole(text: str) -> bool:
     return text.removeprefix("-").isdigit() and len(text) < 20
 
 
-def _pod_terms(manifest: Manifest, affinity: Body) -> tuple[tuple[AntiAffinity, ...], str]:
+def _pod_terms(manifest: Manifest, affinity: Body, kind: str) -> tuple[tuple[PodTerm, ...], str]:
+    """The required terms of an affinity to pods, and the first field that cannot be honoured."""
+    part = manifest.mapping(affinity.get(kind), f"spec.affinity.{kind}")
     required = "requiredDuringSchedulingIgnoredDuringExecution"
-    near = manifest.mapping(affinity.get("podAffinity"), "spec.affinity.podAffinity")
-    field = f"spec.affinity.podAffinity.{required}"
-    if manifest.listing(near.get(required), field):
-        return (), manifest.prefix + field
-    apart = manifest.mapping(affinity.get("podAntiAffinity"), "spec.affinity.podAntiAffinity")
-    field = f"spec.affinity.podAntiAffinity.{required}"
+    field = f"spec.affinity.{kind}.{required}"
     found = []
-    for path, term in manifest.mappings(apart.get(required), field):
+    for path, term in manifest.mappings(part.get(required), field):
         key = manifest.text(term.get("topologyKey"), f"{path}.topologyKey")
         if not key:
             return (), f"{manifest.prefix}{path}.topologyKey"
-        for other in ("namespaces", "namespaceSelector", "matchLabelKeys", "mismatchLabelKeys"):
-            if term.get(other) is not None and term.get(other) != [manifest.namespace]:
-                return (), f"{manifest.prefix}{path}.{other}"
-        selector = read_selector(manifest, term.get("labelSelector"), f"{path}.labelSelector")
-        found.append(AntiAffinity(selector, f"{manifest.prefix}{path}", key))
+        namespaces = _namespaces(manifest, term, path)
+        if namespaces is None:
+            return (), f"{manifest.prefix}{path}.namespaceSelector"
+        selector = _selector(manifest, term, path)
+        found.append(PodTerm(selector, f"{manifest.prefix}{path}", key, namespaces))
     return tuple(found), ""
 
 
-def _other_unsupported(manifest: Manifest, spec: Body) -> str:
-    if spec.get("topologySpreadConstraints"):
-        field = "spec.topologySpreadConstraints"
-        for path, body in manifest.mappings(spec["topologySpreadConstraints"], field):
-            action = body.get("whenUnsatisfiable", "DoNotSchedule")
-            allowed = ("DoNotSchedule", "ScheduleAnyway")
-            named = manifest.text(action, f"{path}.whenUnsatisfiable", "DoNotSchedule")
-            manifest.choice(named, f"{path}.whenUnsatisfiable", allowed)
-            if named == "DoNotSchedule":
-                return manifest.prefix + path
-    return ""
+def _namespaces(manifest: Manifest, term: Body, path: str) -> tuple[str, ...] | None:
+    """Where a term looks for pods, None where labels of namespaces decide, which are not read."""
+    field = f"{path}.namespaces"
+    listed = manifest.listing(term.get("namespaces"), field)
+    named = tuple(manifest.text(one, f"{field}[{i}]") for i, one in enumerate(listed))
+    selector = term.get("namespaceSelector")
+    if selector is None:
+        return tuple(sorted({one for one in named if one})) or (manifest.namespace,)
+    picked = read_selector(manifest, selector, f"{path}.namespaceSelector")
+    return (EVERY_NAMESPACE,) if picked == LabelSelector() else None
+
+
+def _selector(manifest: Manifest, term: Body, path: str) -> LabelSelector:
+    """The pods of a term. The labels of the pod itself stand for the keys that are to match."""
+    selector = read_selector(manifest, term.get("labelSelector"), f"{path}.labelSelector")
+    more = [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")]
+    if selector.picks_nothing or not any(term.get(field) for field, _ in more):
+        return selector
+    metadata = manifest.mapping(manifest.body.get("metadata"), "metadata")
+    labels = manifest.strings(metadata.get("labels"), "metadata.labels")
+    added = []
+    for field, operator in more:
+        for i, key in enumerate(manifest.listing(term.get(field), f"{path}.{field}")):
+            named = manifest.text(key, f"{path}.{field}[{i}]")
+            if named in labels:
+                added.append((named, operator, (labels[named],)))
+    return replace(selector, expressions=(*selector.expressions, *added))
+
+
+def _spread(manifest: Manifest, spec: Body) -> Iterator[SpreadConstraint]:
+    """The topology spread constraints that forbid a node."""
+    field = "spec.topologySpreadConstraints"
+    for path, body in manifest.mappings(spec["topologySpreadConstraints"], field):
+        at = f"{path}.whenUnsatisfiable"
+        action = manifest.text(body.get("whenUnsatisfiable"), at, "DoNotSchedule")
+        if manifest.choice(action, at, ("DoNotSchedule", "ScheduleAnyway")) != "DoNotSchedule":
+            continue
+        key = manifest.text(body.get("topologyKey"), f"{path}.topologyKey")
+        if not key:
+            advice = "Name the label of nodes over which the pods are to be spread."
+            manifest.error(f"{path}.topologyKey", None, "is missing", advice)
+        named = f"{manifest.prefix}{path}"
+        term = PodTerm(_selector(manifest, body, path), named, key, (manifest.namespace,))
+        yield SpreadConstraint(
+            term,
+            manifest.whole(body.get("maxSkew"), f"{path}.maxSkew", 1, 1),
+            manifest.whole(body.get("minDomains"), f"{path}.minDomains", 1, 1),
+            _policy(manifest, body, path, "nodeAffinityPolicy", "Honor"),
+            _policy(manifest, body, path, "nodeTaintsPolicy", "Ignore"),
+        )
+
+
+def _policy(manifest: Manifest, body: Body, path: str, field: str, usual: str) -> bool:
+    """Whether a policy of a spread constraint is to be honoured."""
+    said = manifest.text(body.get(field), f"{path}.{field}") or usual
+    return manifest.choice(said, f"{path}.{field}", ("Honor", "Ignore")) == "Honor"

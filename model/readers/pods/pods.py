@@ -10,11 +10,17 @@ from fourleaf.model.devices.held_devices import DEVICES, devices_in
 from fourleaf.model.node_constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
 from fourleaf.model.readers.dra.claims import ClaimAsk
 from fourleaf.model.readers.nodes.nodes import GPU_RESOURCE_LABEL
-from fourleaf.model.readers.objects.amounts import Amounts, RequestReader, as_request, gpu_resource
+from fourleaf.model.readers.objects.amounts import (
+    Amounts,
+    RequestReader,
+    as_request,
+    gpu_resource,
+)
 from fourleaf.model.readers.objects.annotations import NO_WISHES, Layer, Wishes, read_wishes
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.owners import Chain, Owners
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.resizes import as_resized
 from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.pods.node_constraints import NodeWants, narrowed, read_wants
 from fourleaf.model.readers.pods.pod_index import index_of, whole_number
@@ -103,6 +109,13 @@ class Pod:
         return bool(self.node) and not self.finished
 
     @property
+    def nominated(self) -> str:
+        """The node on which another scheduler has made room for the pod, "" without one."""
+        status = self.manifest.body.get("status")
+        named = status.get("nominatedNodeName") if isinstance(status, dict) else None
+        return named if isinstance(named, str) and self.waits else ""
+
+    @property
     def waits(self) -> bool:
         """Whether the pod has yet to be placed."""
         return not self.node and not self.finished and not self.terminating
@@ -117,6 +130,16 @@ class Pod:
         """Whether the pod may mind who stands on its node."""
         affinity = self.spec.get("affinity")
         return isinstance(affinity, dict) and bool(affinity.get("podAntiAffinity"))
+
+    @property
+    def may_mind_others(self) -> bool:
+        """Whether the pod may mind where other pods are."""
+        affinity = self.spec.get("affinity")
+        if isinstance(affinity, dict) and (
+            affinity.get("podAntiAffinity") or affinity.get("podAffinity")
+        ):
+            return True
+        return bool(self.spec.get("topologySpreadConstraints"))
 
     @property
     def uses_volumes(self) -> bool:
@@ -255,7 +278,9 @@ class Requests:
 
     def read(self, pod: Pod) -> None:
         """Set `request` and `gpu_name` of `pod`."""
-        asked = self._reader.amounts(pod.manifest, pod.spec)
+        status = pod.manifest.body.get("status") if pod.running else None
+        spec = as_resized(pod.spec, status) if isinstance(status, dict) else pod.spec
+        asked = self._reader.amounts(pod.manifest, spec)
         field = "spec.containers[*].resources"
         pod.gpu_name = gpu_resource(pod.manifest, asked, self._names, field)
         made = self._made.get(id(asked))

@@ -7,7 +7,7 @@ first use leaves all nodes that its StorageClass allows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fourleaf.model.gang import Hold
 from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement
@@ -44,10 +44,14 @@ _SEVERAL_ZONES = "__"
 
 @dataclass(frozen=True, slots=True)
 class VolumeWants:
-    """What the claims of a pod come to: one of `terms` has to hold, `hold` keeps it back."""
+    """What the claims of a pod come to: one of `terms` has to hold, `hold` keeps it back.
+
+    `exclusive` are claims that no second pod may use meanwhile.
+    """
 
     terms: Terms = ()
     hold: Hold | None = None
+    exclusive: tuple[str, ...] = ()
 
     def on(self, constraint: NodeConstraint) -> NodeConstraint:
         """`constraint` on the nodes of all volumes alone."""
@@ -110,16 +114,18 @@ def volume_wants(
     Unless `objects` are the `whole` cluster, a claim that is not among them is warned of.
     """
     terms: Terms = ()
+    exclusive: list[str] = []
     for field, called in claims_of(name, _part(pod.body, "spec")):
         found = _claim_wants(pod, field, called, objects, whole)
         if found.hold is not None:
             return found
+        exclusive += found.exclusive
         if found.terms and (own_terms or 1) * (len(terms) or 1) * len(found.terms) > TERMS_LIMIT:
             what = f"{pod.title}: its volumes and it come to over {TERMS_LIMIT} terms of affinity"
             return _refused(what, "Use fewer terms or volumes.")
         if found.terms:
             terms = both(NodeConstraint(affinity=terms), found.terms).affinity
-    return VolumeWants(terms) if terms else NO_VOLUMES
+    return VolumeWants(terms, exclusive=tuple(exclusive)) if terms or exclusive else NO_VOLUMES
 
 
 def _claim_wants(
@@ -139,15 +145,15 @@ def _claim_wants(
     if field.endswith("ephemeral") and not _is_made_for(metadata, pod):
         return _waits(f"{title} was not made for the pod", "Delete it, or rename the volume.")
     modes = _part(claim.body, "spec").get("accessModes")
-    if isinstance(modes, list) and ONE_POD in modes:
-        return _refused(f"{title}: access mode {ONE_POD} cannot be honoured", "Use ReadWriteOnce.")
+    alone = (called,) if isinstance(modes, list) and ONE_POD in modes else ()
     if not is_claim_bound(claim.body):
-        return _unbound(title, class_of(claim.body), objects)
+        return replace(_unbound(title, class_of(claim.body), objects), exclusive=alone)
     volume = objects.get(*VOLUME, "", volume_of(claim.body))
     if volume is None and whole:
         what = f"PersistentVolume {volume_of(claim.body)} of {title} does not exist"
         return _waits(what, "Restore it.")
-    return NO_VOLUMES if volume is None else VolumeWants(_volume_terms(volume.on(Report())))
+    terms = () if volume is None else _volume_terms(volume.on(Report()))
+    return VolumeWants(terms, exclusive=alone)
 
 
 def _is_made_for(claim: Body, pod: Manifest) -> bool:

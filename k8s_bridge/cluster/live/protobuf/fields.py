@@ -148,11 +148,18 @@ _CONDITION = (
     text(6, "message"),
     integer(7, "observedGeneration"),
 )
+_CONTAINER_STATUS = (
+    text(1, "name"),
+    pairs(10, "allocatedResources", quantities=True),
+    one(11, "resources", *_RESOURCES),
+)
 _STATUS = (
     text(1, "phase"),
     many(2, "conditions", *_CONDITION),
     text(4, "reason"),
     moment(7, "startTime"),
+    many(8, "containerStatuses", *_CONTAINER_STATUS),
+    many(10, "initContainerStatuses", *_CONTAINER_STATUS),
     text(11, "nominatedNodeName"),
     many(15, "resourceClaimStatuses", text(1, "name"), text(2, "resourceClaimName")),
 )

@@ -17,11 +17,17 @@ from tests.model.readers.made import Body, group, job, node, owned, pod, reading
     ("field", "spec"),
     [
         (
-            "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+            "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+            "[0].namespaceSelector",
             {
                 "affinity": {
                     "podAffinity": {
-                        "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]
+                        "requiredDuringSchedulingIgnoredDuringExecution": [
+                            {
+                                "topologyKey": "zone",
+                                "namespaceSelector": {"matchLabels": {"team": "a"}},
+                            }
+                        ]
                     }
                 }
             },
@@ -37,7 +43,6 @@ from tests.model.readers.made import Body, group, job, node, owned, pod, reading
                 }
             },
         ),
-        ("spec.topologySpreadConstraints[0]", {"topologySpreadConstraints": [{"maxSkew": 1}]}),
         ("spec.resourceClaims", {"resourceClaims": [{"name": "gpu"}]}),
     ],
 )

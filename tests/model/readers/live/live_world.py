@@ -318,8 +318,21 @@ def be_special(pick: Pick, body: Body, gang: str) -> None:
                     )
                 ),
             }
+            term |= pick(({}, {}, {"namespaces": list(SPACES)}, {"namespaceSelector": {}}))
             required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
-            spec["affinity"] = {"podAntiAffinity": required}
+            spec["affinity"] = {pick(("podAntiAffinity", "podAffinity")): required}
+        case 8:
+            spec["topologySpreadConstraints"] = [
+                {
+                    "maxSkew": pick((1, 2, 0)),
+                    "topologyKey": pick(("kubernetes.io/hostname", "zone")),
+                    "whenUnsatisfiable": pick(("DoNotSchedule", "ScheduleAnyway")),
+                    "labelSelector": {"matchLabels": {"app": gang}},
+                }
+            ]
+        case 9:
+            spec["schedulerName"] = "another"
+            body["status"] = {"nominatedNodeName": pick((*NODES, "", 7))}
         case 2:
             spec["priorityClassName"] = pick(GANGS)
         case 3:

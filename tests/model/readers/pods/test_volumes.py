@@ -175,12 +175,6 @@ def test_volumes_that_people_make_are_refused_by_name() -> None:
     assert hold.unblock == ("Bind PersistentVolumeClaim ml/data to a volume first.",)
 
 
-def test_a_claim_for_one_pod_is_refused_by_name() -> None:
-    """ReadWriteOncePod would have to be looked up in all other pods."""
-    body = claim(accessModes=["ReadWriteOncePod"])
-    assert hold_of(*NODES, using("data"), body, volume()).kind == ReasonKind.UNSUPPORTED
-
-
 def test_an_ephemeral_volume_is_the_pods_own() -> None:
     """Its claim is named after pod and volume; one of that name that another made is not it."""
     body = pod("p", volumes=[{"name": "scratch", "ephemeral": {}}])

@@ -1,4 +1,4 @@
-"""Pods of which one may not want the other near, found without comparing all."""
+"""Running pods that another may want near, or not near, found without comparing all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from fourleaf.model.readers.pods.label_selector import LabelSelector
+from fourleaf.model.readers.pods.node_constraints import EVERY_NAMESPACE, PodTerm
 from fourleaf.model.readers.pods.pods import Pod
+from fourleaf.model.readers.pods.volumes import claims_of
 
 _INDEXES = 16
 """Label keys that pods are indexed by at once, for each namespace."""
@@ -22,14 +24,15 @@ class Neighbours:
 
     def __init__(self, pods: Iterable[Pod] = ()) -> None:
         self._spaces: dict[str, _Some] = {}
-        self._repelling: dict[tuple[str, _Pair], dict[tuple[LabelSelector, str], _Some]] = {}
+        self._repelling: dict[tuple[str, _Pair], dict[PodTerm, _Some]] = {}
         self._labelled: dict[str, dict[str, dict[str, _Some]]] = {}
+        self._claiming: dict[tuple[str, str], _Some] = {}
         for pod in pods:
             self.add(pod)
 
     @property
     def any_repels(self) -> bool:
-        """Whether a pod among them minds who stands on its node."""
+        """Whether a pod among them minds who stands near it."""
         return bool(self._repelling)
 
     def add(self, pod: Pod) -> None:
@@ -38,11 +41,13 @@ class Neighbours:
         for key, index in self._labelled.get(pod.namespace, {}).items():
             if key in pod.labels:
                 index.setdefault(pod.labels[key], {})[id(pod)] = pod
+        for _, claim in claims_of(pod.name, pod.spec):
+            self._claiming.setdefault((pod.namespace, claim), {})[id(pod)] = pod
         if pod.has_anti_affinity:
-            for term in pod.wants.spread:
-                place = (pod.namespace, _pair(term.selector))
-                alike = self._repelling.setdefault(place, {})
-                alike.setdefault((term.selector, term.key), {})[id(pod)] = pod
+            for term in pod.wants.apart:
+                for namespace in term.namespaces:
+                    alike = self._repelling.setdefault((namespace, _pair(term.selector)), {})
+                    alike.setdefault(term, {})[id(pod)] = pod
 
     def discard(self, pod: Pod) -> None:
         """Forget a pod that was taken in."""
@@ -52,31 +57,45 @@ class Neighbours:
         for key, index in self._labelled.get(pod.namespace, {}).items():
             if key in pod.labels:
                 _take(index, pod.labels[key], pod)
+        for _, claim in claims_of(pod.name, pod.spec):
+            _take(self._claiming, (pod.namespace, claim), pod)
         if pod.has_anti_affinity:
-            for term in pod.wants.spread:
-                place = (pod.namespace, _pair(term.selector))
-                alike = self._repelling.get(place)
-                if alike is not None:
-                    _take(alike, (term.selector, term.key), pod)
-                    if not alike:
-                        del self._repelling[place]
+            for term in pod.wants.apart:
+                for namespace in term.namespaces:
+                    place = (namespace, _pair(term.selector))
+                    alike = self._repelling.get(place)
+                    if alike is not None:
+                        _take(alike, term, pod)
+                        if not alike:
+                            del self._repelling[place]
 
     def minding(self, pod: Pod) -> Iterator[tuple[Pod, str]]:
         """Those that `pod` repels, and those that repel it; some of them twice.
 
         With each comes the label of nodes of which the two must not have the same value.
         """
-        for term in pod.wants.spread:
-            for other in self._near(pod.namespace, term.selector):
-                if term.selector.picks(other.labels):
-                    yield other, term.key
+        for term in pod.wants.apart:
+            for other in self.picked(term):
+                yield other, term.key
         if self._repelling:
-            for pair in (None, *pod.labels.items()):
-                alike = self._repelling.get((pod.namespace, pair), {})
-                for (selector, key), others in alike.items():
-                    if selector.picks(pod.labels):
-                        for other in others.values():
-                            yield other, key
+            for namespace in (pod.namespace, EVERY_NAMESPACE):
+                for pair in (None, *pod.labels.items()):
+                    for term, others in self._repelling.get((namespace, pair), {}).items():
+                        if term.selector.picks(pod.labels):
+                            for other in others.values():
+                                yield other, term.key
+
+    def picked(self, term: PodTerm) -> Iterator[Pod]:
+        """Those that a term picks, where they may be."""
+        every = EVERY_NAMESPACE in term.namespaces
+        for namespace in list(self._spaces) if every else term.namespaces:
+            for pod in self._near(namespace, term.selector):
+                if term.selector.picks(pod.labels):
+                    yield pod
+
+    def claiming(self, namespace: str, claim: str) -> Iterable[Pod]:
+        """Those that use a PersistentVolumeClaim."""
+        return self._claiming.get((namespace, claim), {}).values()
 
     def _near(self, namespace: str, selector: LabelSelector) -> Iterable[Pod]:
         """Pods among which are all that `selector` picks."""

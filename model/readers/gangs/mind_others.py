@@ -1,0 +1,252 @@
+"""Required affinity, anti-affinity and spread of pods, beyond the pods of one gang."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from fourleaf.model.gang import Gang, GangKey, Hold
+from fourleaf.model.node import Node
+from fourleaf.model.node_constraint import (
+    HOSTNAME,
+    NODE_NAME_FIELD,
+    Operator,
+    Requirement,
+)
+from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.pods.neighbours import Neighbours
+from fourleaf.model.readers.pods.node_constraints import (
+    NodeWants,
+    PodTerm,
+    SpreadConstraint,
+    narrowed,
+)
+from fourleaf.model.readers.pods.pods import Pod
+from fourleaf.model.reasons.kinds import ReasonKind
+
+Nodes = Mapping[str, Node]
+"""All nodes by name, in the fabric or not."""
+Kind = Sequence[Pod]
+"""Waiting members of a gang that are alike in labels and wants."""
+
+
+def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes) -> None:
+    """Change `drafts` such that every node they may use suits them beside the pods that run.
+
+    As kube-scheduler's plugins InterPodAffinity and PodTopologySpread have it. Of waiting gangs of
+    which one changes where the other may go, the first goes ahead and the others wait until it
+    is bound: which nodes it takes is not known before.
+    """
+    minding = any(pod.wants.minds_others for draft in drafts for pod in draft.waiting)
+    if not minding and not running.any_repels:
+        return
+    kinds = {draft.gang.key: _kinds(draft.waiting) for draft in drafts}
+    values = _SpreadValues(running, nodes)
+    first_of_many: set[int] = set()
+    for draft in drafts:
+        _keep_apart(draft, kinds[draft.gang.key], running, nodes)
+        for alike in kinds[draft.gang.key] if minding else ():
+            if alike[0].wants.near and _stay_near(draft, alike, running, nodes):
+                first_of_many.add(id(alike[0]))
+            for spread in alike[0].wants.spread:
+                allowed = values.allowed(alike[0], spread)
+                _narrow(draft, Requirement(spread.term.key, Operator.IN, allowed), alike)
+    if minding:
+        _take_turns(drafts, kinds, first_of_many)
+
+
+def _take_turns(
+    drafts: Sequence[Draft], kinds: Mapping[GangKey, Sequence[Kind]], first_of_many: Container[int]
+) -> None:
+    ahead = Neighbours()
+    turns: dict[int, Draft] = {}
+    for draft in sorted((one for one in drafts if one.gang.hold is None), key=_order):
+        some = [alike[0] for alike in kinds[draft.gang.key]]
+        clashes = {
+            id(other) for pod in some for other in _in_the_way(pod, ahead, id(pod) in first_of_many)
+        }
+        if clashes:
+            # Those ahead stand in `turns` in the order of their turns.
+            _let_go_first(draft, next(turns[pod] for pod in turns if pod in clashes))
+            continue
+        for pod in some:
+            turns[id(pod)] = draft
+            ahead.add(pod)
+
+
+def _in_the_way(pod: Pod, ahead: Neighbours, is_first: bool) -> Iterator[Pod]:
+    """Those ahead that decide where `pod` may go and that it decides for in turn.
+
+    Those of which only one minds the other are bound as if that one had come first; unless it
+    may be the first of its kind, where it follows what goes ahead.
+    """
+    for other, _ in ahead.minding(pod):
+        yield other
+    for spread in pod.wants.spread:
+        yield from (other for other in ahead.picked(spread.term) if other.wants.spread)
+    if is_first:
+        yield from _picked_by_all(pod.wants.near, ahead)
+
+
+def _keep_apart(draft: Draft, kinds: Iterable[Kind], running: Neighbours, nodes: Nodes) -> None:
+    """Take the nodes of repelled and repelling running pods from the gang's nodes.
+
+    So are all that share their value of another label.
+    """
+    members = {id(pod) for pod in draft.bound}
+    taken: dict[str, set[str]] = defaultdict(set)
+    for alike in kinds:
+        for pod, key in running.minding(alike[0]):
+            if id(pod) in members:
+                continue
+            if key == HOSTNAME:
+                taken[NODE_NAME_FIELD].add(pod.node)
+            elif (value := _label(nodes, pod.node, key)) is not None:
+                taken[key].add(value)
+    for key, values in sorted(taken.items()):
+        is_field = key == NODE_NAME_FIELD
+        _narrow(draft, Requirement(key, Operator.NOT_IN, tuple(sorted(values)), is_field))
+
+
+def _stay_near(draft: Draft, alike: Kind, running: Neighbours, nodes: Nodes) -> bool:
+    """Leave members the nodes near the pods that they want near: those that run.
+
+    A pod counts where all terms of a member pick it. A single pod that its own terms pick may be
+    the first of its kind; whether it is.
+    """
+    pod = alike[0]
+    terms = pod.wants.near
+    pairs = {
+        (term.key, value)
+        for other in _picked_by_all(terms, running)
+        for term in terms
+        if (value := _label(nodes, other.node, term.key)) is not None
+    }
+    if not pairs and all(term.picks(pod.namespace, pod.labels) for term in terms):
+        if len(draft.waiting) > 1:
+            _refuse_first_of_many(draft, pod, terms[0])
+            return False
+        for term in terms:
+            _narrow(draft, Requirement(term.key, Operator.EXISTS), alike)
+        return True
+    for term in terms:
+        values = tuple(sorted(value for key, value in pairs if key == term.key))
+        if not values:
+            _wait_for_neighbour(draft, pod, term)
+            return False
+        _narrow(draft, Requirement(term.key, Operator.IN, values), alike)
+    return False
+
+
+def _picked_by_all(terms: Sequence[PodTerm], among: Neighbours) -> Iterator[Pod]:
+    for pod in among.picked(terms[0]):
+        if all(term.picks(pod.namespace, pod.labels) for term in terms):
+            yield pod
+
+
+class _SpreadValues:
+    """The values of a label that a spread constraint leaves, worked out once for pods alike."""
+
+    def __init__(self, running: Neighbours, nodes: Nodes) -> None:
+        self._running = running
+        self._nodes = nodes
+        self._known: dict[tuple[object, ...], tuple[str, ...]] = {}
+
+    def allowed(self, pod: Pod, spread: SpreadConstraint) -> tuple[str, ...]:
+        """Values on whose nodes one more pod like `pod` is not too many."""
+        itself = spread.term.picks(pod.namespace, pod.labels)
+        key = (pod.wants, spread, itself)
+        if key not in self._known:
+            self._known[key] = self._counted(pod.wants, spread, itself)
+        return self._known[key]
+
+    def _counted(self, wants: NodeWants, spread: SpreadConstraint, itself: bool) -> tuple[str, ...]:
+        value_of = self._values(wants, spread)
+        there = dict.fromkeys(value_of.values(), 0)
+        for pod in self._running.picked(spread.term):
+            if pod.node in value_of and not pod.terminating:
+                there[value_of[pod.node]] += 1
+        emptiest = 0 if len(there) < spread.min_domains else min(there.values(), default=0)
+        most = emptiest + spread.max_skew - itself
+        return tuple(sorted(value for value, pods in there.items() if pods <= most))
+
+    def _values(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, str]:
+        """Node -> its value of the label, for nodes that count."""
+        keys = [one.term.key for one in wants.spread]
+        return {
+            node.name: node.labels[spread.term.key]
+            for node in self._nodes.values()
+            if all(key in node.labels for key in keys)
+            and (not spread.by_affinity or wants.constraint.selects(node))
+            and (not spread.by_taints or wants.constraint.tolerates(node))
+        }
+
+
+def _label(nodes: Nodes, node: str, key: str) -> str | None:
+    found = nodes.get(node)
+    return None if found is None else found.labels.get(key)
+
+
+def _narrow(draft: Draft, requirement: Requirement, alike: Kind = ()) -> None:
+    """Let no member that still waits use other nodes; with `alike`, none of their roles."""
+    names = {pod.name for pod in alike}
+    draft.gang = replace(
+        draft.gang,
+        roles=tuple(
+            replace(role, constraint=narrowed(role.constraint, requirement))
+            if role.pods and (not names or not names.isdisjoint(role.pods))
+            else role
+            for role in draft.gang.roles
+        ),
+    )
+
+
+def _kinds(pods: Sequence[Pod]) -> list[Kind]:
+    """Pods of the same labels and wants together: they mind and are minded alike."""
+    found: dict[tuple[object, ...], list[Pod]] = {}
+    for pod in pods:
+        found.setdefault((pod.wants, tuple(sorted(pod.labels.items()))), []).append(pod)
+    return list(found.values())
+
+
+def _order(draft: Draft) -> tuple[int, float, object]:
+    gang: Gang = draft.gang
+    return -gang.priority, gang.created, gang.key
+
+
+def _let_go_first(draft: Draft, first: Draft) -> None:
+    name = first.gang.key
+    draft.gang = replace(
+        draft.gang,
+        hold=Hold(
+            ReasonKind.WAITS_FOR_GANG,
+            f"where it may go depends on where gang {name} stands, which goes first "
+            "(pod anti-affinity or topology spread)",
+            (),
+            (f"It is planned once gang {name} is bound.",),
+        ),
+    )
+
+
+def _wait_for_neighbour(draft: Draft, sample: Pod, term: PodTerm) -> None:
+    what = f"{sample.manifest.title}: no pod runs that {term.field} picks"
+    _hold(draft, ReasonKind.GATED, what, "Start such a pod first, or correct the selector.")
+
+
+def _refuse_first_of_many(draft: Draft, sample: Pod, term: PodTerm) -> None:
+    what = (
+        f"{sample.manifest.title}: {term.field} keeps all members of one gang on one {term.key}, "
+        "which cannot be honoured"
+    )
+    _hold(
+        draft,
+        ReasonKind.UNSUPPORTED,
+        what,
+        f"Remove {term.field}; the leaf rule keeps a gang together.",
+    )
+
+
+def _hold(draft: Draft, kind: ReasonKind, what: str, advice: str) -> None:
+    hold = draft.gang.hold or Hold(kind, what, (), (advice,))
+    draft.gang = replace(draft.gang, hold=hold)
