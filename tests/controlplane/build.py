@@ -17,7 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 MODULE = Path(__file__).parent / "go"
-NAMES = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+NAMES = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubectl",
+    "kube-filters",
+)
 """The programs that the one binary of `MODULE` is, by the name it is called with."""
 
 KWOK = "kwok"
@@ -81,7 +88,7 @@ def machine() -> str:
 
 def _kubernetes_key() -> str:
     content = hashlib.sha256()
-    for name in ("go.mod", "go.sum", "main.go"):
+    for name in ("go.mod", "go.sum", "main.go", "filters/filters.go"):
         content.update((MODULE / name).read_bytes())
     return f"kubernetes-{kubernetes_version()}-{machine()}-{content.hexdigest()[:12]}"
 

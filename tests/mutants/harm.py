@@ -9,6 +9,9 @@ VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 CLAIMS = "tests/model/readers/pods/test_volumes.py"
 ASIDE = "tests/k8s_bridge/scheduling/test_set_aside.py"
 OWNERS = "tests/k8s_bridge/scheduling/test_owners.py"
+OWNER_KINDS = "tests/model/readers/gangs/test_owner_kinds.py"
+NEAR = "tests/model/readers/gangs/test_near_others.py"
+TAKEN = "tests/model/readers/pods/test_taken_room.py"
 REPAIR = "tests/k8s_bridge/relocation/test_repair.py"
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
 SLOW_WEBHOOKS = "tests/k8s_bridge/scheduling/test_slow_webhooks.py"
@@ -272,6 +275,94 @@ HARM = (
         'ready_status(body) == "True"',
         '"conditions" in body["status"] and ready_status(body) == "True"',
         "tests/k8s_bridge/test_scheduler.py::test_a_node_that_does_not_say_whether_it_is_ready",
+    ),
+    Mutant(
+        "pods that come later",
+        "an MPIJob waits for a launcher that its operator makes once the workers run",
+        "model/readers/gangs/pod_sets.py",
+        "        if any(_is(owner, path, value) for path, value in said.unless.items()):\n",
+        "        if False:\n",
+        f"{OWNER_KINDS}::test_a_launcher_that_comes_later_is_not_waited_for[True]",
+    ),
+    Mutant(
+        "described owners that are missing",
+        "workers of a PyTorchJob that is not known yet are bound one by one",
+        "model/readers/objects/owners.py",
+        "        return self._whole and self.kinds.makes_gangs(ref.group, ref.kind)\n",
+        "        return False\n",
+        f"{OWNER_KINDS}::test_an_owner_that_is_not_there_holds_its_pods[pytorchjobs.kubeflow.org]",
+    ),
+    Mutant(
+        "owner kinds of the config",
+        "a kind that the config describes is not followed until the scheduler starts anew",
+        "k8s_bridge/informers/owner_kinds.py",
+        "            self._informers.select(before | {one.kind for one in wanted}, wanted)\n",
+        "",
+        f"{OWNERS}::test_a_kind_that_the_config_describes_is_followed_at_once",
+    ),
+    Mutant(
+        "affinity to pods",
+        "a pod is placed far from the one that it has to be near",
+        "model/readers/gangs/mind_others.py",
+        "        _narrow(draft, Requirement(term.key, Operator.IN, values), alike)\n",
+        "",
+        f"{NEAR}::test_a_pod_goes_where_one_that_it_wants_near_runs",
+    ),
+    Mutant(
+        "the first of its kind",
+        "two replicas that want each other near are placed into two zones at once",
+        "model/readers/gangs/mind_others.py",
+        "    if is_first:\n",
+        "    if False:\n",
+        f"{NEAR}::test_the_first_of_its_kind_may_go_anywhere_and_the_second_follows",
+    ),
+    Mutant(
+        "turns of pods that are spread",
+        "two replicas are placed into the same zone at once",
+        "model/readers/gangs/mind_others.py",
+        "if other.wants.spread)",
+        "if False)",
+        f"{NEAR}::test_replicas_that_are_spread_take_turns",
+    ),
+    Mutant(
+        "the emptiest value",
+        "a pod whose like are spread waits though all zones are equally full",
+        "model/readers/gangs/mind_others.py",
+        "min(there.values(), default=0)",
+        "0",
+        f"{NEAR}::test_pods_are_spread[acd-1-term3-abcd]",
+    ),
+    Mutant(
+        "volumes for one pod",
+        "a pod is placed that can never start, since another holds its volume",
+        "model/readers/gangs/exclusive_volumes.py",
+        "        if user is not None:\n",
+        "        if False:\n",
+        f"{TAKEN}::test_a_volume_for_one_pod_that_is_in_use",
+    ),
+    Mutant(
+        "room of a resize",
+        "a pod is placed into room that another still holds while it shrinks",
+        "model/readers/pods/pods.py",
+        "as_resized(pod.spec, status) if isinstance(status, dict) else pod.spec",
+        "pod.spec",
+        f"{TAKEN}::test_a_resize_that_is_not_made_yet",
+    ),
+    Mutant(
+        "room of a nominated pod",
+        "a gang takes the room that another scheduler has evicted pods for",
+        "model/readers/gangs/read_gang.py",
+        '"" if ours else pod.nominated',
+        '""',
+        f"{TAKEN}::test_room_that_another_scheduler_has_made",
+    ),
+    Mutant(
+        "nodes off the fabric",
+        "a pod is placed into the zone of one that it repels and that runs on a node without GPUs",
+        "model/readers/read.py",
+        "        {one.node.name: one.node for one in nodes},\n",
+        "        fabric.nodes,\n",
+        f"{NEAR}::test_a_pod_off_the_fabric_repels_too",
     ),
     Mutant(
         "anti-affinity beyond the node",

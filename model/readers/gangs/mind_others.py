@@ -15,6 +15,7 @@ from fourleaf.model.node_constraint import (
     Requirement,
 )
 from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.pods.label_selector import LabelSelector
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.node_constraints import (
     NodeWants,
@@ -164,7 +165,9 @@ class _SpreadValues:
     def _counted(self, wants: NodeWants, spread: SpreadConstraint, itself: bool) -> tuple[str, ...]:
         value_of = self._values(wants, spread)
         there = dict.fromkeys(value_of.values(), 0)
-        for pod in self._running.picked(spread.term):
+        # By an empty selector, kube-scheduler counts no pod that is there.
+        picks_all = spread.term.selector == LabelSelector()
+        for pod in () if picks_all else self._running.picked(spread.term):
             if pod.node in value_of and not pod.terminating:
                 there[value_of[pod.node]] += 1
         emptiest = 0 if len(there) < spread.min_domains else min(there.values(), default=0)

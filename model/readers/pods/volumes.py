@@ -214,4 +214,6 @@ def _volume_terms(volume: Manifest) -> Terms:
         for key in _ZONE_LABELS
         if key in labels
     )
-    return both(NodeConstraint(affinity=terms), (zones,)).affinity if zones else terms
+    # A node that says nothing of zones is in every one, as in clusters of one zone.
+    nowhere = tuple(Requirement(key, Operator.DOES_NOT_EXIST) for key in _ZONE_LABELS)
+    return both(NodeConstraint(affinity=terms), (zones, nowhere)).affinity if zones else terms

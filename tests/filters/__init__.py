@@ -1,0 +1,1 @@
+"""The filters of kube-scheduler itself, as the oracle for where a pod may go."""
