@@ -8,6 +8,12 @@ from enum import StrEnum
 from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint
 from fourleaf.model.resources import Resources
 
+MOST_MEMBERS = 4000
+"""Members of a gang: as many as one record can hold, however long the names of their nodes."""
+
+MOST_CLAIMING_MEMBERS = 2500
+"""The same where each has a ResourceClaim, which stands in the record beside its pod."""
+
 
 class Strategy(StrEnum):
     """How a gang wants to sit: close together, spread out, or in between."""

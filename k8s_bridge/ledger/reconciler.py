@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.ledger.binding import Binder, BindingResult, Bound
 from fourleaf.k8s_bridge.ledger.claim_allocation import Stands
 from fourleaf.k8s_bridge.ledger.compaction import is_settled, tidied
 from fourleaf.k8s_bridge.ledger.epoch import Fenced, check_epoch
+from fourleaf.k8s_bridge.ledger.formats.codec import differs
 from fourleaf.k8s_bridge.ledger.ledger import Commit, Ledger
 from fourleaf.k8s_bridge.ledger.names import GANG, GANGS, PAGE, page_name
 from fourleaf.k8s_bridge.ledger.next_action import Action, next_step
@@ -152,8 +153,8 @@ class Reconciler:
         A gang lease that is only prepared is about to be written anyway.
         """
         written = self.records.formats.written
-        pages = [page for page in self.ledger.pages if page.format != written]
-        leases = [one for one in self.ledger.leases if one.format != written]
+        pages = [page for page in self.ledger.pages if differs(page.format, written)]
+        leases = [one for one in self.ledger.leases if differs(one.format, written)]
         if not pages and not leases:
             return
         async with self.ledger.writing:
@@ -161,10 +162,12 @@ class Reconciler:
                 self.ledger.page(page_name(one.leaf, one.part))
                 for one in pages[:CONVERT_BATCH_RECORDS]
             )
-            await together(self._put(page) for page in now if page and page.format != written)
+            await together(
+                self._put(page) for page in now if page and differs(page.format, written)
+            )
             known = (self.ledger.lease(one.name) for one in leases)
             settled = (x for x in known if x and x.phase is not Phase.PREPARED)
-            await together(self._put_lease(one) for one in settled if one.format != written)
+            await together(self._put_lease(one) for one in settled if differs(one.format, written))
 
     async def lay_out(self, layout: Iterable[Page]) -> None:
         """Make the pages list the nodes of `layout`; take on pods that no entry holds.

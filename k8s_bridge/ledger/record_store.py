@@ -41,7 +41,10 @@ class Formats:
 
     @property
     def written(self) -> int:
-        """The format to write: the one that is configured, else the newest that is known."""
+        """The format to write: the one that is configured, else the newest that is known.
+
+        Records that are too large for it are written in format 3, where that is known.
+        """
         configured = self.configured()
         return configured if configured in self.known else max(self.known)
 
@@ -85,7 +88,8 @@ class Records:
 
         Raises `Conflict` where it is another one by now, `NotFound` where it is gone.
         """
-        body = gang_body(replace(lease, format=self.formats.written), self.writer)
+        mine = replace(lease, format=self.formats.written)
+        body = gang_body(mine, self.writer, self.formats.known)
         return read_gang(await self._write(lease.name, lease.version, body))
 
     async def write_record(self, name: str, version: str, body: Body) -> Body:

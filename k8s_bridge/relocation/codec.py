@@ -1,6 +1,7 @@
 """Relocations as Leases: written as compact JSON, read strictly.
 
-Format 2 has an envelope besides, and says in its content what format 1 does.
+Format 2 has an envelope besides, and says in its content what format 1 does; format 3 compresses
+that.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from collections.abc import Iterable
 from functools import partial
 
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.formats import v3
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN, read_as
 from fourleaf.k8s_bridge.ledger.formats.envelope import (
     Strict,
     epoch_of,
+    has_room,
     lease_body,
     name_of,
     parsed,
     said_in,
     version_of,
 )
-from fourleaf.k8s_bridge.ledger.names import CONTENT, RECORD
+from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, RECORD
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import GangKey
@@ -58,16 +61,20 @@ def relocation_name(gang: GangKey) -> str:
     return f"relocation-{slug}-{hashlib.sha256(str(gang).encode()).hexdigest()[:10]}"
 
 
-def relocation_body(one: Relocation, writer: str) -> Body:
-    """The Lease that `one` is written as. Raises `BadRecord` where it is too large."""
+def relocation_body(one: Relocation, writer: str, known: Iterable[int] = KNOWN) -> Body:
+    """The Lease that `one` is written as, in format 3 where the others have no room for it.
+
+    Raises `BadRecord` where it is too large.
+    """
     name = relocation_name(one.gang)
-    requests = list(dict.fromkeys(seat.request for seat in one.seats))
+    distinct = dict.fromkeys(seat.request for seat in one.seats)
+    requests = {request: number for number, request in enumerate(distinct)}
     content = {
         "gang": str(one.gang),
         "purpose": one.purpose.value,
         "requests": [[r.gpus, r.cpu, r.memory, r.pods, r.extra] for r in requests],
         "seats": [
-            [s.pod.name, s.pod.uid, s.rank, s.source, s.node, requests.index(s.request)]
+            [s.pod.name, s.pod.uid, s.rank, s.source, s.node, requests[s.request]]
             for s in one.seats
         ],
         "leavers": [[x.pod.namespace, x.pod.name, x.pod.uid, x.node, x.lost] for x in one.leavers],
@@ -82,6 +89,9 @@ def relocation_body(one: Relocation, writer: str) -> Body:
     nodes = sorted({seat.node for seat in one.seats} | {leaver.node for leaver in one.leavers})
     about = {"nodes": nodes, "gangs": [str(one.gang)]}
     said = said_in(content, one.format, about)
+    if one.format == v3.NUMBER or (not has_room(said) and v3.NUMBER in known):
+        envelope = said_in(content, v3.NUMBER, about)
+        said = v3.compressed(envelope, envelope[ABOUT])
     return lease_body(name, RELOCATION, said, one.version, one.epoch, writer)
 
 
@@ -94,7 +104,7 @@ def read_relocation(body: Body, known: Iterable[int] = KNOWN) -> Relocation:
 
 
 def _read(number: int, body: Body) -> Relocation:
-    found = parsed(body, CONTENT, _Content)
+    found = parsed(v3.expanded(body) if number == v3.NUMBER else body, CONTENT, _Content)
     try:
         requests = [_resources(row) for row in found.requests]
         namespace, _, gang = found.gang.partition("/")

@@ -10,6 +10,7 @@ import structlog
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.epoch import check_epoch, epoch_read
+from fourleaf.k8s_bridge.ledger.formats.codec import differs
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.names import page_name
 from fourleaf.k8s_bridge.ledger.record_store import Records
@@ -111,7 +112,7 @@ class RelocationStore:
     async def convert(self) -> None:
         """Write those anew that are not in the configured format."""
         written = self.records.formats.written
-        await self.put_all(one for one in self if one.format != written)
+        await self.put_all(one for one in self if differs(one.format, written))
 
     def _readable(self, bodies: Iterable[Body]) -> list[Relocation]:
         """The relocations that make sense; sealed ones go to the ledger."""
@@ -137,7 +138,7 @@ class RelocationStore:
     def _body(self, one: Relocation) -> Body:
         """The Lease that `one` is written as, in this term. Raises `BadRecord`."""
         mine = replace(one, epoch=self.epoch, format=self.records.formats.written)
-        return relocation_body(mine, self.records.writer)
+        return relocation_body(mine, self.records.writer, self.records.formats.known)
 
     async def _claim(self, found: Relocation) -> None:
         """Write anew what the last leader had under way; it holds even where that fails."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from fourleaf.model.gang import MOST_MEMBERS
 from fourleaf.model.readers.gangs.dialects import KUEUE_TOTAL, VOLCANO_GROUP, Dialect, membership
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.objects.annotations import GANG, GANG_SIZE, field_of
@@ -38,6 +39,14 @@ def check_gang(subject: PodSubject, pod: Pod) -> None:
             subject.annotations[GANG_SIZE],
             "is the size of a gang that has no name",
             f"Name the gang by {GANG}, or leave its size out.",
+        )
+    size = subject.annotations.get(GANG_SIZE, "")
+    if size.isdecimal() and int(size[:18]) > MOST_MEMBERS:
+        subject.manifest.error(
+            field_of(GANG_SIZE),
+            size,
+            f"is above the {MOST_MEMBERS:,} members that one gang may have",
+            "Split it into several gangs.",
         )
     stated = _STATED.get(dialect)
     if stated is not None and (stated in subject.annotations or not subject.has_owner):

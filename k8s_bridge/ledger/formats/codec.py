@@ -9,11 +9,12 @@ from typing import TypeVar
 import orjson
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.ledger.formats import v1, v2
+from fourleaf.k8s_bridge.ledger.formats import v1, v2, v3
 from fourleaf.k8s_bridge.ledger.formats.envelope import (
     RECORD_LIMIT_BYTES,
     Annotations,
     format_of,
+    has_room,
     lease_body,
     name_of,
     sealed,
@@ -39,7 +40,8 @@ class RecordFormat:
 
 
 FORMATS: Mapping[int, RecordFormat] = {
-    one.NUMBER: RecordFormat(one.page, one.gang, one.read_page, one.read_gang) for one in (v1, v2)
+    one.NUMBER: RecordFormat(one.page, one.gang, one.read_page, one.read_gang)
+    for one in (v1, v2, v3)
 }
 """Every format by its number."""
 
@@ -54,13 +56,25 @@ def page_body(page: Page, writer: str) -> Body:
     return lease_body(name, PAGE, said, page.version, page.epoch, writer)
 
 
-def gang_body(lease: GangLease, writer: str) -> Body:
-    """The Lease that a gang lease is written as. Raises `BadRecord` where it is too large."""
-    if lease.format != v1.NUMBER:
-        # It must be possible to write it back in the widest format at any time.
-        lease_body(lease.name, GANG, v1.gang(lease), lease.version, lease.epoch, writer)
-    said = FORMATS[lease.format].gang(lease)
+def gang_body(lease: GangLease, writer: str, known: Iterable[int] = KNOWN) -> Body:
+    """The Lease that a gang lease is written as, in format 3 where the widest has no room for it.
+
+    So every other one can be written back in the widest at any time. Raises `BadRecord` where it
+    is too large.
+    """
+    number = lease.format
+    if not has_room(v1.gang(lease)):
+        number = v3.NUMBER if v3.NUMBER in known else v1.NUMBER
+    said = FORMATS[number].gang(lease)
     return lease_body(lease.name, GANG, said, lease.version, lease.epoch, writer)
+
+
+def differs(number: int, written: int) -> bool:
+    """Whether a record in format `number` is to be written anew where `written` is configured.
+
+    What is compressed has no room in any other.
+    """
+    return number not in (written, v3.NUMBER)
 
 
 def room_on(page: Page) -> int:
@@ -116,6 +130,7 @@ __all__ = [
     "BadRecord",
     "RecordFormat",
     "SealedRecord",
+    "differs",
     "entry_size",
     "gang_body",
     "page_body",

@@ -54,11 +54,16 @@ def said_in(content: Any, number: int = OLDEST, about: Any = None) -> Annotation
     return found
 
 
+def has_room(annotations: Annotations) -> bool:
+    """Whether a Lease can hold these annotations."""
+    return _size(annotations) <= RECORD_LIMIT_BYTES
+
+
 def lease_body(
     name: str, record: str, annotations: Annotations, version: str, epoch: int, writer: str
 ) -> Body:
     """The Lease that a record is written as. Raises `BadRecord` where it is too large."""
-    size = sum(map(len, annotations.values()))
+    size = _size(annotations)
     if size > RECORD_LIMIT_BYTES:
         raise BadRecord(f"lease {name} would hold {size} bytes, above {RECORD_LIMIT_BYTES}")
     metadata: Body = {
@@ -154,6 +159,10 @@ def _annotations(body: Body) -> Annotations:
 def _key(text: str) -> GangKey:
     namespace, _, gang = text.partition("/")
     return GangKey(namespace, gang)
+
+
+def _size(annotations: Annotations) -> int:
+    return sum(map(len, annotations.values()))
 
 
 def _text(content: Any) -> str:

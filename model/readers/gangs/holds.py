@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fourleaf.model.gang import Hold
+from fourleaf.model.gang import MOST_CLAIMING_MEMBERS, MOST_MEMBERS, Hold
 from fourleaf.model.node_constraint import HOSTNAME
 from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.minimum_size import Need, unsupported
@@ -50,6 +50,12 @@ def hold_of(
             return unsupported(pod.manifest, field_of(REQUIRED_TOPOLOGY))
     if need.hold is not None:
         return need.hold
+    claiming = any(pod.resource_claims for pod in waiting)
+    most = MOST_CLAIMING_MEMBERS if claiming else MOST_MEMBERS
+    if max(present, minimum) > most:
+        what = f"has {max(present, minimum):,} members, above the {most:,} of one gang"
+        what += " with ResourceClaims" if claiming else ""
+        return Hold(ReasonKind.TOO_LARGE, what, (), ("Split it into several gangs.",))
     for pod in waiting:
         if pod.owners.missing is not None:
             return _without_owner(pod.namespace, pod.owners.missing, pod.owners.replaced)

@@ -213,7 +213,7 @@ async def test_no_page_takes_up_nodes_while_one_says_nothing(world: World) -> No
     """A page of an unknown format without an envelope may list any node."""
     await Leader(world, "a", None, NEW).take_over()
     name = page_name("leaf-0-1", 0)
-    await _said(world, name, {FORMAT: "3", ABOUT: "?"})
+    await _said(world, name, {FORMAT: "4", ABOUT: "?"})
     leader = await Leader(world, "b", None, NEW).take_over()
     await _moved(world, "n-0-1-0", "n-0-2-0")
     await leader.keeping.lay_out(world.fabric_pages())
@@ -222,11 +222,13 @@ async def test_no_page_takes_up_nodes_while_one_says_nothing(world: World) -> No
     assert sorted(listed) == sorted(on(0, 2, 3))
 
 
-@pytest.mark.parametrize("change", [{FORMAT: "3"}, {"alloc.gpu.scheduling/content": "{"}])
+@pytest.mark.parametrize(
+    "change", [{FORMAT: "4"}, {FORMAT: "3"}, {"alloc.gpu.scheduling/content": "{"}]
+)
 async def test_the_newest_version_meets_what_it_cannot_read(
     world: World, change: dict[str, str]
 ) -> None:
-    """Format 3, or format 2 with nonsense in it, is left alone for what its envelope says."""
+    """Format 4, or a known one with nonsense in it, is left alone for what its envelope says."""
     leader = await Leader(world, "a", None, RAISED).take_over()
     gang = await world.gang("g", on(1))
     await leader.commit(gang)

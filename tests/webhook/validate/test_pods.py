@@ -211,6 +211,7 @@ def test_other_schedulers_pods_keep_their_rights() -> None:
         ({"gang": "g", "gang-size": "0"}, "gang-size"),
         ({"gang": "g", "gang-size": "-4"}, "gang-size"),
         ({"gang": "g", "gang-size": "2147483648"}, "gang-size"),
+        ({"gang": "g", "gang-size": "4001"}, "gang-size"),
         ({"gang": "g", "gang-size": "1.5"}, "gang-size"),
         ({"gang": "g", "gang-size": "٤"}, "gang-size"),
         ({"gang": "", "gang-size": "4"}, "gang"),

@@ -123,3 +123,17 @@ def test_a_pod_of_anybody_on_a_node_runs() -> None:
     assert running.request.gpus == 8
     assert not running.ours
     assert running.gang is None
+
+
+def test_more_members_than_a_record_holds_are_told_before_any_commit() -> None:
+    """4,001 pods say so, 4,000 start; with ResourceClaims 2,501 are too many."""
+    notes = {"topology.scheduler/gang": "g", "topology.scheduler/gang-size": "4001"}
+    pods = [pod(f"p-{i}", annotations=notes) for i in range(2)]
+    (gang,) = reading(*pods).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.kind is ReasonKind.TOO_LARGE
+    assert gang.hold.detail == "has 4,001 members, above the 4,000 of one gang"
+    notes["topology.scheduler/gang-size"] = "4000"
+    (gang,) = reading(*pods).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.kind is ReasonKind.MEMBERS_MISSING
