@@ -98,6 +98,31 @@ async def test_a_rack_dies_while_its_gang_is_being_bound(size: int, leaves: int)
         await bench.stop()
 
 
+async def test_failures_that_go_on_do_not_put_off_repairs() -> None:
+    """A node is found dead every 0.9 s all the time: the gang is whole in half a minute.
+
+    Nodes that fail together are repaired together, so a second passes after each; three at most.
+    """
+    bench = Bench()
+    try:
+        scheduler = await bench.start()
+        await bench.submit("g", 2)
+        lost = (await bench.places("g"))[0]
+        bench.lose(lost)
+        for _ in range(33):
+            await bench.clock.advance(0.9)
+            term = scheduler._term
+            assert term is not None
+            assert term.parts is not None
+            assert term.parts.nodes is not None
+            term.parts.nodes.died.set()
+        places = await bench.places("g")
+        assert len(places) == 2
+        assert lost not in places.values()
+    finally:
+        await bench.stop()
+
+
 async def test_nowhere_the_others_stay_and_wait(bench: Bench) -> None:
     """Leaves 2 and 3 are taken: nobody is evicted until there is room, then it is used."""
     await bench.submit("g", 8)
