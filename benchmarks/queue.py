@@ -26,6 +26,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleReport
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.process.client import SolverClient
@@ -36,8 +37,18 @@ TURNS = 9
 GOALS_MS = {"nothing": 100.0, "came": 500.0, "ended": 500.0}
 
 
+class Untried:
+    """Bindings that are tried out: none."""
+
+    def pending(self) -> frozenset[GangKey]:
+        """The gangs that wait for an answer."""
+        return frozenset()
+
+
 class Nowhere:
     """Takes every plan, and commits nothing."""
+
+    trials = Untried()
 
     async def commit(self, _plan: Sequence[CommitRequest]) -> CommitOutcome:
         """Nothing took, nothing was refused."""

@@ -76,6 +76,10 @@ class Snapshot:
             held.setdefault(pod.node, []).append(pod.request)
         return {node: total(requests) for node, requests in held.items()}
 
+    def take_used(self, used: Mapping[str, Resources]) -> None:
+        """Take what is `used` as worked out already, by who has followed the pods."""
+        self.__dict__["used"] = used
+
     @cached_property
     def free(self) -> Mapping[str, Resources]:
         """Node name -> what is left; an unschedulable node keeps what it has but takes no pods.

@@ -16,7 +16,7 @@ from fourleaf.model.readers.objects.annotations import PREFERRED_DOMAIN, field_o
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.reasons.kinds import ReasonKind
-from fourleaf.model.topology import NaturalKey, natural_key
+from fourleaf.model.topology import NaturalKey
 
 
 def side_by_side(
@@ -30,7 +30,7 @@ def side_by_side(
 
     `nodes` are all that there are by name, in the fabric or not.
     """
-    found = sorted((replace(draft) for draft in drafts), key=_natural)
+    found = sorted((draft.copied() for draft in drafts), key=_natural)
     _refuse_split(found, report)
     take_turns_on_volumes(found, running)
     mind_others(found, running, nodes)
@@ -39,7 +39,7 @@ def side_by_side(
 
 
 def _natural(draft: Draft) -> tuple[NaturalKey, NaturalKey]:
-    return natural_key(draft.gang.key.namespace), natural_key(draft.gang.key.name)
+    return draft.order
 
 
 def _refuse_split(drafts: Sequence[Draft], report: Report) -> None:

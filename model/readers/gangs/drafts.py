@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy
@@ -26,13 +27,16 @@ from fourleaf.model.readers.pods.pods import Pod, Rank
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
+from fourleaf.model.topology import NaturalKey, natural_key
 
 
 @dataclass(slots=True, eq=False)
 class Draft:
     """A gang in the making: the gang and the pods behind it.
 
-    `holder` is the object that states its size, None where the pods themselves do.
+    `holder` is the object that states its size, None where the pods themselves do. `order` is its
+    place among all in natural order. `minds_others`: where other pods are decides where a member
+    may go. `is_exclusive`: a member has a volume that no second pod may use meanwhile.
     """
 
     gang: Gang
@@ -40,6 +44,19 @@ class Draft:
     waiting: tuple[Pod, ...]
     bound: tuple[Pod, ...] = ()
     holder: Manifest | None = None
+    order: tuple[NaturalKey, NaturalKey] = field(init=False)
+    minds_others: bool = field(init=False)
+    is_exclusive: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        key = self.gang.key
+        self.order = natural_key(key.namespace), natural_key(key.name)
+        self.minds_others = any(pod.wants.minds_others for pod in self.waiting)
+        self.is_exclusive = any(pod.volumes.exclusive for pod in self.waiting)
+
+    def copied(self) -> Draft:
+        """The same draft, to be changed without this one."""
+        return copy(self)
 
     @property
     def undated(self) -> bool:

@@ -19,7 +19,7 @@ def take_turns_on_volumes(drafts: Sequence[Draft], running: Neighbours) -> None:
     As kube-scheduler's plugin VolumeRestrictions has it.
     """
     first: dict[tuple[str, str], Draft] = {}
-    ready = (one for one in drafts if one.gang.hold is None)
+    ready = (one for one in drafts if one.is_exclusive and one.gang.hold is None)
     for draft in sorted(
         ready, key=lambda one: (-one.gang.priority, one.gang.created, one.gang.key)
     ):

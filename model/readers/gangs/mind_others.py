@@ -39,7 +39,7 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes) -> N
     which one changes where the other may go, the first goes ahead and the others wait until it
     is bound: which nodes it takes is not known before.
     """
-    minding = any(pod.wants.minds_others for draft in drafts for pod in draft.waiting)
+    minding = any(draft.minds_others for draft in drafts)
     if not minding and not running.any_repels:
         return
     kinds = {draft.gang.key: _kinds(draft.waiting) for draft in drafts}

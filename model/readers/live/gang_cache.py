@@ -13,6 +13,7 @@ from fourleaf.model.readers.gangs.read_gang import GangRead
 from fourleaf.model.readers.live.object_cache import Address
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
+from fourleaf.model.resources import Resources, total
 from fourleaf.model.snapshot import RunningPod
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -47,6 +48,22 @@ class GangCache:
         self.problems: dict[Identity, tuple[Problem, ...]] = {}
         self.neighbours = Neighbours()
         self._there: dict[Identity, tuple[Pod, ...]] = {}
+        self._on_node: dict[str, dict[Address, RunningPod]] = {}
+        self._used: dict[str, Resources] = {}
+        self._touched: set[str] = set()
+
+    @property
+    def used(self) -> Mapping[str, Resources]:
+        """Node -> what its running pods hold; nodes without pods are absent."""
+        for node in self._touched:
+            pods = self._on_node.get(node)
+            if pods:
+                self._used[node] = total([pod.request for pod in pods.values()])
+            else:
+                self._on_node.pop(node, None)
+                self._used.pop(node, None)
+        self._touched.clear()
+        return self._used
 
     def keep(self, gangs: Mapping[Identity, Kept]) -> bool:
         """Keep `gangs` in place of what was read of them; whether other pods run now."""
@@ -71,14 +88,25 @@ class GangCache:
         before = {_at(pod) for identity in gangs for pod in self._there.get(identity, ())}
         now = {_at(both[0]): both for kept in gangs.values() for both in kept.read.running}
         for at in before - now.keys():
-            del self.running[at], self.uids[at]
+            self._leave(at)
+            del self.uids[at]
             changed = True
         for at, (pod, running) in now.items():
             uid = uid_of(pod)
             if self.running.get(at) != running or self.uids[at] != uid:
+                self._leave(at)
+                self._on_node.setdefault(running.node, {})[at] = running
+                self._touched.add(running.node)
                 self.running[at], self.uids[at] = running, uid
                 changed = True
         return changed
+
+    def _leave(self, at: Address) -> None:
+        """The pod runs no more, or not as before."""
+        old = self.running.pop(at, None)
+        if old is not None:
+            self._on_node[old.node].pop(at)
+            self._touched.add(old.node)
 
 
 def uid_of(pod: Pod) -> str:

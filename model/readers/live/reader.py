@@ -71,6 +71,8 @@ class LiveReader:
         self._priorities_are_stale = False
         self._claims_changed = False
         self._reading: LiveReading | None = None
+        self._known_facts: dict[int, tuple[Draft, GangFacts]] = {}
+        """By the identity of the draft, which stays alive here."""
 
     def put(self, group: str, kind: str, body: Body) -> bool:
         """Take an object as it is now; whether anything changed that a plan depends on."""
@@ -290,6 +292,8 @@ class LiveReader:
             config=self._config,
             now=now,
         )
+        if not others:
+            snapshot.take_used(dict(self._standing.used))
         return LiveReading(snapshot, self._problems(report), self._facts(), runners)
 
     def _drafts(self) -> Iterator[Draft]:
@@ -297,7 +301,13 @@ class LiveReader:
             yield from drafts
 
     def _facts(self) -> dict[GangKey, GangFacts]:
-        return facts_of(self._drafts())
+        """The facts of every gang; of a draft that is as it was, those from before."""
+        known = {} if self._table.renewed else self._known_facts
+        found: dict[int, tuple[Draft, GangFacts]] = {}
+        for draft in self._drafts():
+            found[id(draft)] = known.get(id(draft)) or (draft, facts_of(draft))
+        self._known_facts = found
+        return {facts.key: facts for _, facts in found.values()}
 
     def _problems(self, report: Report) -> tuple[Problem, ...]:
         """All problems, in an order that does not depend on what came first."""

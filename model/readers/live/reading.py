@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -97,12 +97,8 @@ class LiveReading:
         return replace(self, snapshot=snapshot)
 
 
-def facts_of(drafts: Iterable[Draft]) -> dict[GangKey, GangFacts]:
-    """The facts of every gang."""
-    return {draft.gang.key: _facts(draft) for draft in drafts}
-
-
-def _facts(draft: Draft) -> GangFacts:
+def facts_of(draft: Draft) -> GangFacts:
+    """The facts of a gang."""
     holder = draft.holder
     return GangFacts(
         key=draft.gang.key,

@@ -142,6 +142,7 @@ class World:
         assert live.snapshot.fabric == plain.snapshot.fabric
         assert set(live.snapshot.running) == set(plain.snapshot.running)
         assert len(live.snapshot.running) == len(plain.snapshot.running)
+        assert dict(live.snapshot.used) == dict(plain.snapshot.used)
         assert live.snapshot.gangs == plain.snapshot.gangs
         assert set(live.problems) == set(plain.problems), set(live.problems) ^ set(plain.problems)
         assert (live.snapshot.config, live.snapshot.now) == (self.config, self.now)
