@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fourleaf.agent.grant_check import Mismatch
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 
 REASON = "DevicesNotGranted"

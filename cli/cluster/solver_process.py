@@ -16,7 +16,7 @@ def solver() -> Iterator[SolverClient]:
 
     To be entered before anything is imported that takes long.
     """
-    from fourleaf.solver.process.supervisor import Supervisor
+    from fourleaf.solver.process.worker_restarts import Supervisor
 
     with closing(Supervisor()) as supervisor:
         supervisor.start()

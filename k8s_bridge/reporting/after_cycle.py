@@ -9,7 +9,7 @@ from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import what_of
 from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import what_waits
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.events.invalid_objects import what_is_wrong
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Outgoing
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Outgoing
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from fourleaf.k8s_bridge.reporting.events.relocations import (
 from fourleaf.k8s_bridge.reporting.events.unreadable_records import what_is_sealed
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.k8s_bridge.reporting.metrics import EMPTY, FAILED, SchedulerMetrics
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, YieldToBinding
 from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status

@@ -67,7 +67,7 @@ def prune(
         quiet = leaves - contested
         places = len(quiet)
         if group.kind.sizes == (1,):
-            score_classes = state.open_comforts(group.kind)
+            score_classes = state.open_score_classes(group.kind)
             places = sum([len(score_classes[leaf]) for leaf in quiet])
         if places > QUIET_PLACES_PER_RIVAL * rivals:
             skipped[position] = _prune_group(state, scorer, group, classes, contested, rivals)
@@ -147,7 +147,7 @@ def _options(
 ) -> _Options:
     """One option per place and score class for gangs of one pod, else one for the whole leaf."""
     table = scorer.node_points(group, 0)
-    score_classes = state.open_comforts(group.kind)
+    score_classes = state.open_score_classes(group.kind)
     counts: Counts = group.kind.sizes
     weight = scorer.new_weight(group)
     base_of = scorer.leaf_points(group, counts, False)

@@ -1,4 +1,4 @@
-"""Climb: the best answer, where the first search left a gap between its best and the bound.
+"""Gap closing: the best answer where the first search left a gap between its best and the bound.
 
 CP-SAT soon has a good answer and a bound close to the best one. What takes its time then is to
 climb by small steps, in a program of which the gap has fixed most variables already; told what the

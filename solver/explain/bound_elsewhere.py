@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fourleaf.model.gang import Gang
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.solver.explain import advice
+from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.too_large import PREFERRED
 from fourleaf.solver.instance.candidates import Takes
@@ -25,9 +25,9 @@ def bound_elsewhere(
     steps = []
     if as_preferred is not None and alone.finds(as_preferred):
         steps.append(PREFERRED)
-    steps.append(f"evict {advice.named(_fewest_strays(context, group))}")
+    steps.append(f"evict {matching_advice.named(_fewest_strays(context, group))}")
     hosts = dict.fromkeys(host for _, host in _bound(gang))
-    detail = f"on {advice.named(list(hosts))}"
+    detail = f"on {matching_advice.named(list(hosts))}"
     return Reason(ReasonKind.BOUND_ELSEWHERE, detail, counts, unblock=tuple(steps))
 
 

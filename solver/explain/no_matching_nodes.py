@@ -11,7 +11,7 @@ from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node import Node
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import counted, fits
-from fourleaf.solver.explain import advice
+from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_classes import GangGroup
 
@@ -148,7 +148,7 @@ class Survey:
         missing = min(self.role.size - self.found, sum(holds for _, holds in gained))
         if not gained:
             return ""
-        names = advice.named([node.name for node, _ in gained])
+        names = matching_advice.named([node.name for node, _ in gained])
         match law:
             case "cordoned":
                 return f"uncordon {names}"
@@ -163,16 +163,16 @@ class Survey:
                     return f"run the agent on {names}, of whose devices nothing is known"
                 return f"demand no more of the devices than {names} can give"
             case "selector":
-                return advice.selector_step(self.role, gained, missing)
+                return matching_advice.selector_step(self.role, gained, missing)
             case "taint":
-                return advice.taint_step(self.role, gained, missing)
+                return matching_advice.taint_step(self.role, gained, missing)
             case "bandwidth":
-                return advice.bandwidth_step(self.fabric, gained, missing)
+                return matching_advice.bandwidth_step(self.fabric, gained, missing)
             case "domain":
-                return advice.domain_step(self.gang, gained, missing)
+                return matching_advice.domain_step(self.gang, gained, missing)
             case "tooSmall":
                 nodes = [node for node, _ in gained]
-                return advice.smaller_step(self.role.request, nodes, missing)
+                return matching_advice.smaller_step(self.role.request, nodes, missing)
         return f"let {law} allow {names}"
 
 

@@ -9,7 +9,7 @@ from fourleaf.model.config.spec import Spec, TopologyConstraints
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, TopologyPolicy
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
-from fourleaf.solver.explain import advice
+from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.blockers import shares_nodes
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.instance.fabric_index import FabricIndex
@@ -122,7 +122,7 @@ def _relaxations(context: Context, group: GangGroup) -> list[Relaxed]:
     out += _gangs(gang, fabric, spec)
     away = [node.name for node in context.fabric.nodes if not node.schedulable]
     if away:
-        step = f"bring {advice.named(away)} back into service"
+        step = f"bring {matching_advice.named(away)} back into service"
         out.append(Relaxed(step, _in_service(fabric), spec, gang))
     return out
 
@@ -168,13 +168,13 @@ def _gangs(gang: Gang, fabric: Fabric, spec: Spec) -> list[Relaxed]:
         step = "drop its node selector and affinity"
         out.append(Relaxed(step, fabric, spec, replace(gang, roles=roles)))
     taints = {
-        advice.taint_name(taint)
+        matching_advice.taint_name(taint)
         for node in fabric.nodes.values()
         for role in gang.roles
-        for taint in advice.untolerated(role.constraint, node)
+        for taint in matching_advice.untolerated(role.constraint, node)
     }
     if taints:
-        step = f"tolerate taint {advice.named(sorted(taints))}"
+        step = f"tolerate taint {matching_advice.named(sorted(taints))}"
         out.append(Relaxed(step, _with_nodes(fabric, taints=()), spec, gang))
     return out
 

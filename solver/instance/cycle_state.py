@@ -117,7 +117,7 @@ class CycleState:
             self._open[candidates] = known
         return known
 
-    def open_comforts(self, kind: GangType) -> list[dict[int, int]]:
+    def open_score_classes(self, kind: GangType) -> list[dict[int, int]]:
         """Leaf -> how many nodes of each score class have room for a pod of the first role."""
         by_node = self.room(kind).by_node[0]
         known = self._score_classes.get(id(by_node))
@@ -176,7 +176,7 @@ class CycleState:
 
     @cached_property
     def node_of_score_class(self) -> list[int]:
-        """Comfort -> a node of it."""
+        """Score class -> a node of it."""
         node_of = {score_class: node for node, score_class in enumerate(self.score_class_of)}
         return [node_of[score_class] for score_class in range(len(node_of))]
 

@@ -212,7 +212,7 @@ class Scorer:
 
 
 class NodePoints(dict[int, int]):
-    """Comfort -> points of the node terms for one pod, worked out when first asked for."""
+    """Score class -> points of the node terms for one pod, worked out when first asked for."""
 
     def __init__(self, scorer: Scorer, gang: Gang, role: int) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
+from fourleaf.solver.process.call_or_kill import LOAD_SECONDS, OnStage, TimedCalls
 from fourleaf.solver.process.deadlines import BackgroundTask, Deadlines, OverdueError
 from fourleaf.solver.process.guarded_call import Fallback, GuardedCall, batch_call, own_steps
 from fourleaf.solver.process.messages import Outcome
@@ -26,9 +27,8 @@ from fourleaf.solver.process.relocation_calls import (
     preemption_call,
     repair_call,
 )
-from fourleaf.solver.process.supervisor import WORKER, Supervisor
-from fourleaf.solver.process.timed_call import LOAD_SECONDS, OnStage, TimedCalls
 from fourleaf.solver.process.worker_process import WorkerFault
+from fourleaf.solver.process.worker_restarts import WORKER, Supervisor
 
 P = TypeVar("P", bound=Outcome)
 

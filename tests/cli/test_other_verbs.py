@@ -248,7 +248,7 @@ def test_the_command_never_loads_ortools() -> None:
         ),
         (
             "fourleaf.cli.main, fourleaf.cli.cluster.solver_process, "
-            "fourleaf.solver.process.supervisor",
+            "fourleaf.solver.process.worker_restarts",
             {
                 "pydantic",
                 "structlog",

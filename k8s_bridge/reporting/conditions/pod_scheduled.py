@@ -8,7 +8,7 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported, ReportedReason
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import (
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
     Event,
     Outgoing,
     Regarding,

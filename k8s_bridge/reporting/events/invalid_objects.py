@@ -6,7 +6,7 @@ from fourleaf.k8s_bridge.cache.config_watcher import ConfigState
 from fourleaf.k8s_bridge.cluster import kinds
 from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Objects, Reported
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Outgoing, Regarding
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Outgoing, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped, complaint
 from fourleaf.model.problems import Problem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.node_health.judge import Cause, Judgement, NodeVerdict
 from fourleaf.k8s_bridge.reporting.cycle_facts import Objects
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 
 _ACTION = "Watching"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped, microsecond
 
 CONTROLLER = "topology-aware-scheduler"

@@ -15,7 +15,7 @@ from fourleaf.k8s_bridge.cluster.kinds import EVENTS, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
 from fourleaf.k8s_bridge.election.gate import NotLeader
 from fourleaf.k8s_bridge.reporting.recorder.event_series import CONTROLLER, NewEvent, Series
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Outgoing, StatusPatch
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Outgoing, StatusPatch
 from fourleaf.k8s_bridge.reporting.recorder.write_queue import (
     QueueCounts,
     QueueLimits,

@@ -1,4 +1,4 @@
-"""Alone: where one gang leaves no room for any other, a variable says whether such a one is there.
+"""Exclusive use: a variable says whether a gang is there that leaves no room for any other.
 
 In a row `sum of c * x <= most`, a variable with `most - (the least c) < c <= most` leaves no room
 for any other of the row, its like included: at most one of these is 1, and then all others are 0.

@@ -8,7 +8,7 @@ from typing import Any
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Outgoing, StatusPatch
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Outgoing, StatusPatch
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
 from fourleaf.model.problems import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Regarding
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Regarding
 from tests.k8s_bridge.reporting.made import key
 
 MEMBERS = [(Target("ml", f"g-{i}", f"u{i}"), f"n{i // 2}") for i in range(20)]

@@ -11,7 +11,7 @@ from fourleaf.k8s_bridge.reporting.recorder.event_series import (
     Series,
     event_body,
 )
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from tests.k8s_bridge.reporting.made import NOW
 
 EVENT = Event(

@@ -19,7 +19,7 @@ from fourleaf.k8s_bridge.reporting.conditions.pod_groups.statuses import REWRITE
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.tally import Tally
 from fourleaf.k8s_bridge.reporting.conditions.pod_groups.volcano import volcano_status
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import StatusPatch
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import StatusPatch
 from tests import small
 from tests.k8s_bridge.reporting.made import NOW, SHORT_TEXT, facts, pod, statuses
 

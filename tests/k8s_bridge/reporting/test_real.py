@@ -21,7 +21,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import gang, node
 from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.model.gang import GangKey

@@ -12,7 +12,12 @@ from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, submi
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Target
 from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Event, Regarding, StatusPatch, target_of
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
+    Event,
+    Regarding,
+    StatusPatch,
+    target_of,
+)
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting

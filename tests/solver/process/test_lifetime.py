@@ -15,7 +15,7 @@ import pytest
 
 from fourleaf.model.plan import PlanStatus
 from fourleaf.solver.process.client import SolverClient
-from fourleaf.solver.process.supervisor import LONGEST_DELAY_SECONDS, Supervisor, restart_delay
+from fourleaf.solver.process.worker_restarts import LONGEST_DELAY_SECONDS, Supervisor, restart_delay
 from tests.solver.process import faulty_worker
 from tests.solver.process.probes import LIMIT, ON_LINUX, WORKER, gone, plan_with_fault
 from tests.solver.process.stand_ins import snapshot, steps

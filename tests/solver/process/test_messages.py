@@ -15,6 +15,7 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move, Phantom, Placement, Plan, PlanStatus, Stage, Waiting
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from fourleaf.model.relocation import DefragPlan, FreeLeaves, PreemptionPlan, RepairPlan, Victim
+from fourleaf.solver.process.call_or_kill import as_needed
 from fourleaf.solver.process.framing import HEADER, Inbox, Size, WireError
 from fourleaf.solver.process.messages import (
     BatchTask,
@@ -28,7 +29,6 @@ from fourleaf.solver.process.messages import (
     encode_reply,
     encode_request,
 )
-from fourleaf.solver.process.timed_call import as_needed
 from tests.small import fabric
 from tests.solver.process.faulty_worker import EVIL_MARK, Evil
 from tests.solver.process.stand_ins import snapshot

@@ -23,7 +23,7 @@ from fourleaf.k8s_bridge.reporting.cycle_facts import (
     ReportedGroup,
     ReportedReason,
 )
-from fourleaf.k8s_bridge.reporting.recorder.outgoing import Outgoing, StatusPatch, target_of
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Outgoing, StatusPatch, target_of
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.gangs.dialects import Dialect
 

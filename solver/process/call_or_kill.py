@@ -22,8 +22,8 @@ from fourleaf.solver.process.messages import (
     dynamic_part,
     encode_request,
 )
-from fourleaf.solver.process.supervisor import Supervisor
 from fourleaf.solver.process.worker_process import Late, WorkerFault, WorkerProcess
+from fourleaf.solver.process.worker_restarts import Supervisor
 
 LOAD_SECONDS = 30.0
 """How long a new process may take to load OR-tools before it counts as hung."""
