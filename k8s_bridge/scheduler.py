@@ -45,7 +45,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
 from fourleaf.k8s_bridge.informers import Change, Informers, ReflectorState, Selection
-from fourleaf.k8s_bridge.informers.owner_kinds import BUILT_IN_OWNERS, OwnerInformers
+from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
 from fourleaf.k8s_bridge.leader import CyclePace, Leader
 from fourleaf.k8s_bridge.ledger.dry_run import DryRun
 from fourleaf.k8s_bridge.ledger.epoch import Fenced
@@ -88,9 +88,8 @@ WATCHED_KINDS: tuple[Kind | Selection, ...] = (
     VOLUME_CLAIMS,
     VOLUMES,
     STORAGE_CLASSES,
-    *BUILT_IN_OWNERS,
 )
-"""What a plan depends on, wherever it is."""
+"""What a plan depends on, wherever it is, beside the owners that a table describes."""
 
 DryRunMode = Literal["always", "never", "auto"]
 """When gangs are tried out; `auto`: where an admission webhook covers bindings."""

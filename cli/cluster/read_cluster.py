@@ -84,6 +84,7 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     from fourleaf.k8s_bridge.ledger.names import GANGS, PAGES
     from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
     from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
+    from fourleaf.model.config.owner_kinds import BUILT_IN_OWNER_KINDS, merged
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers.overlay import without_idle_owners
 
@@ -91,9 +92,10 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     config: list[Body] | ClusterError
     try:
         config = await _config(cluster, reach.config_namespace)
-        selections |= dict.fromkeys(owner_selections(_owner_kinds(config)))
+        table = merged(_owner_kinds(config)).table
     except ClusterError as error:
-        config = error
+        config, table = error, BUILT_IN_OWNER_KINDS
+    selections |= dict.fromkeys(owner_selections(table))
     asked = [(one.kinds, _first(cluster, one.kinds)) for one in selections]
     if leases_in is not None:
         every = (PAGES, GANGS, RELOCATIONS)

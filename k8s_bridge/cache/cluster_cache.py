@@ -273,6 +273,10 @@ class ClusterCache:
         self.nodes_changed.set()
         self._note(True)
 
+    def not_placed(self, gangs: Iterable[GangKey]) -> None:
+        """A plan found no place for these gangs; those that wait for one of them may go ahead."""
+        self._note(self._reader.not_placed(gangs))
+
     def reading(self) -> LiveReading:
         """What there is to plan, now."""
         return self._reader.reading(self._clock.wall())

@@ -8,6 +8,7 @@ makes pods has slim pod specs in its templates.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -26,6 +27,14 @@ from fourleaf.k8s_bridge.cluster.kinds import (
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+PARSED_LEVELS = 200
+"""Levels of JSON that are read where there are too many for the parser, which takes 1024."""
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
+
+MOST_LEVELS = 48
+"""Levels of an owner that are kept: templates lie less deep, and nothing that is compared later may
+reach the limit of recursion."""
 
 _SHARED = 2**15
 """Equal parts that are remembered at once: some MiB, and more than a cluster has of them."""
@@ -83,7 +92,7 @@ def event_of(kind: Kind, line: bytes) -> WatchEvent:
 def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
     adapter = adapters.get(kind)
     try:
-        body = orjson.loads(content) if adapter is None else adapter.validate_json(content)
+        body = _parsed(content) if adapter is None else adapter.validate_json(content)
     except (orjson.JSONDecodeError, ValidationError) as error:
         raise ClusterError(
             f"{kind.plural}: the answer is not what the API says: {error}"
@@ -91,6 +100,37 @@ def _read(adapters: dict[Kind, _Adapter], kind: Kind, content: bytes) -> Body:
     if not isinstance(body, dict):
         raise ClusterError(f"{kind.plural}: the answer is not an object")
     return body
+
+
+def _parsed(content: bytes) -> Any:
+    """What `content` says. Of what is nested too deep for the parser, only the outside.
+
+    Else one object of one tenant would keep the whole list of its kind from being read.
+    """
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        shallow = flattened(content, PARSED_LEVELS)
+        if shallow == content:
+            raise
+        return orjson.loads(shallow)
+
+
+def flattened(content: bytes, levels: int) -> bytes:
+    """JSON with null in place of every list and object that lies deeper than `levels`."""
+    depth, parts, kept_to = 0, [], 0
+    for token in _TOKEN.finditer(content):
+        match token[0]:
+            case b"{" | b"[":
+                depth += 1
+                if depth == levels + 1:
+                    parts.append(content[kept_to : token.start()])
+            case b"}" | b"]":
+                depth -= 1
+                if depth == levels:
+                    parts.append(b"null")
+                    kept_to = token.end()
+    return b"".join([*parts, content[kept_to:]]) if depth == 0 else content
 
 
 def trimmed(kind: Kind, body: Body) -> Body:
@@ -117,7 +157,7 @@ def trimmed(kind: Kind, body: Body) -> Body:
         _trim_metadata(metadata)
         for key in ("spec", "status"):
             if key in body:
-                body[key] = _templates(body[key])
+                body[key] = _templates(body[key], MOST_LEVELS)
     return body
 
 
@@ -128,14 +168,16 @@ def _trim_metadata(metadata: Any) -> None:
     _share(metadata, ("ownerReferences",))
 
 
-def _templates(value: Any) -> Any:
-    """`value` with every pod spec in it made slim, however deep a template lies."""
-    if isinstance(value, list):
-        return [_templates(one) for one in value]
-    if not isinstance(value, dict):
+def _templates(value: Any, levels: int) -> Any:
+    """`value` with every pod spec in it made slim, and without what lies deeper than `levels`."""
+    if not isinstance(value, list | dict):
         return value
+    if not levels:
+        return None
+    if isinstance(value, list):
+        return [_templates(one, levels - 1) for one in value]
     if not isinstance(value.get("containers"), list):
-        return {key: _templates(one) for key, one in value.items()}
+        return {key: _templates(one, levels - 1) for key, one in value.items()}
     spec = _some(value, _POD_SPEC)
     for key in ("containers", "initContainers"):
         if isinstance(spec.get(key), list):

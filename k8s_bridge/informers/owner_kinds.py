@@ -29,11 +29,15 @@ BUILT_IN_OWNERS = owner_selections(BUILT_IN_OWNER_KINDS)
 
 
 class OwnerInformers:
-    """Keeps the owners that are followed in step with the config in force."""
+    """Keeps the owners that are followed in step with the config in force.
+
+    Nothing else waits for them: of a kind that cannot be read, its own gangs alone are held.
+    """
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
         self._followed = BUILT_IN_OWNERS
+        informers.select((), BUILT_IN_OWNERS)
 
     def configure(self, config: SchedulerConfig) -> None:
         """Follow the kinds of the built-in table and of `config`, and no other."""

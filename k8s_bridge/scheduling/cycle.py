@@ -207,6 +207,8 @@ class Cycle:
         for one in outcome.rejected:
             if not one.conflict:
                 self.api_backoff.note(one.gang, one.why)
+        if plan is not None:
+            self.cache.not_placed(one.gang for one in plan.waiting)
         if self.reservations is not None:
             lost = {one.gang for one in outcome.rejected}
             await self.reservations.committed([o.gang for o in requests if o.gang not in lost])

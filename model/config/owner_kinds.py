@@ -39,15 +39,15 @@ class PodSet(Section):
     `path` leads to the part of the object that describes them; `*` in it stands for each entry
     of a list or a map, each with pods of its own. `replicas` and `template` are fields of that
     part; without `replicas`, it is one pod, without a `template` there, the pods cannot be
-    foretold. `leastReplicas` is a field of the object that counts in place of `replicas` where
-    it is set. Where a field of `unless` has that value, the pods come later and count for nothing.
+    foretold. The pods are there from the start where each field of the object in `where` has
+    that value, and none of those in `unless`.
     """
 
     path: FieldPath
     replicas: FieldPath | None = "replicas"
     default_replicas: int = Field(default=1, ge=0, le=1000000)
-    least_replicas: FieldPath | None = None
     template: FieldPath = "template"
+    where: dict[FieldPath, str] = Field(default_factory=dict)
     unless: dict[FieldPath, str] = Field(default_factory=dict)
     role: str = ""
 
@@ -58,7 +58,9 @@ class OwnerKind(Section):
     All pods of one object are one gang, or all of one role where the pods have a `roleLabel`.
     Without `podSets`, only its annotations count. `nameLabel` is a label of the pods with the
     object's name, where no owner reference leads there. `versions` are looked for in their order.
-    `leastMembers` is a field that counts in place of the sum of all pods where it is set;
+    `leastMembers` is a field that counts in place of the sum of all pods where it is set. Pods
+    that have succeeded count as there, unless `countsEnded` is false: those of an earlier run are
+    none of this one's;
     `unsupported` are fields that nothing here can honour.
     """
 
@@ -70,6 +72,7 @@ class OwnerKind(Section):
     role_label: LabelKey | None = None
     least_members: FieldPath | None = None
     suspend: FieldPath = "spec.suspend"
+    counts_ended: bool = True
     unsupported: tuple[FieldPath, ...] = ()
     pod_sets: tuple[PodSet, ...] = ()
 

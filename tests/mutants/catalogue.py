@@ -195,9 +195,8 @@ MUTANTS = (
         "completed members: size",
         "a gang of which one member has ended waits for ever for a member that never comes",
         "model/readers/gangs/drafts.py",
-        'done = sum(1 for pod in members if pod.phase == "Succeeded")\n'
-        "        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])",
-        "done = 0\n        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])",
+        "name, [*waiting, *bound])\n        done = _ended(members, need)",
+        "name, [*waiting, *bound])\n        done = 0",
         "tests/model/readers/gangs/test_members.py::test_finished_members_count_and_hold_nothing",
     ),
     Mutant(

@@ -309,6 +309,58 @@ HARM = (
         "tests/k8s_bridge/ledger/test_sizes.py::test_what_would_fill_the_memory_is_sealed",
     ),
     Mutant(
+        "turns of those that fit nowhere",
+        "a pod of one tenant that can never be placed keeps all gangs of all others waiting",
+        "model/readers/gangs/turns.py",
+        "        self._failed.update(new)\n",
+        "",
+        "tests/k8s_bridge/scheduling/test_turns.py"
+        "::test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody",
+    ),
+    Mutant(
+        "an end to turns",
+        "gangs that fit nowhere are planned in turn for ever, though nothing changes",
+        "model/readers/gangs/turns.py",
+        "        if not new or self._rounds >= MOST_ROUNDS:\n",
+        "        if not new:\n",
+        "tests/k8s_bridge/scheduling/test_turns.py"
+        "::test_none_of_many_that_fit_nowhere_is_tried_without_end",
+    ),
+    Mutant(
+        "levels of an owner",
+        "a deeply nested object of one tenant ends the whole scheduler",
+        "k8s_bridge/cluster/slim.py",
+        "    if not levels:\n",
+        "    if False:\n",
+        "tests/k8s_bridge/cluster/test_slim.py"
+        "::test_an_owner_of_any_depth_keeps_no_other_from_being_read[600]",
+    ),
+    Mutant(
+        "levels of JSON",
+        "a deeply nested object of one tenant keeps all objects of its kind from being read",
+        "k8s_bridge/cluster/slim.py",
+        "        shallow = flattened(content, PARSED_LEVELS)\n",
+        "        shallow = content\n",
+        "tests/k8s_bridge/cluster/test_slim.py"
+        "::test_an_owner_of_any_depth_keeps_no_other_from_being_read[1500]",
+    ),
+    Mutant(
+        "terms about other pods",
+        "one pod with thousands of terms stops the scheduler for as long as they are compared",
+        "model/readers/pods/node_constraints.py",
+        "    if len(near) + len(apart) + len(spread) > MOST_POD_TERMS:\n",
+        "    if False:\n",
+        f"{NEAR}::test_a_pod_with_more_terms_than_are_compared_is_refused_by_name",
+    ),
+    Mutant(
+        "members that repel another kind",
+        "a launcher is put on the host of a worker that it repels",
+        "model/readers/gangs/holds.py",
+        "            if picked == [pod]:\n",
+        "            if True:\n",
+        f"{NEAR}::test_members_of_two_kinds_that_repel_each_other_are_refused_by_name",
+    ),
+    Mutant(
         "pods that come later",
         "an MPIJob waits for a launcher that its operator makes once the workers run",
         "model/readers/gangs/pod_sets.py",

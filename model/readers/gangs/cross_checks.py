@@ -12,6 +12,7 @@ from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.exclusive_volumes import take_turns_on_volumes
 from fourleaf.model.readers.gangs.mind_others import mind_others
+from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.objects.annotations import PREFERRED_DOMAIN, field_of, stated
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.neighbours import Neighbours
@@ -25,15 +26,19 @@ def side_by_side(
     fabric: Fabric,
     nodes: Mapping[str, Node],
     report: Report,
+    turns: Turns | None = None,
 ) -> list[Draft]:
     """All drafts in natural order, with what others do to them; `drafts` stay as they are.
 
-    `nodes` are all that there are by name, in the fabric or not.
+    `nodes` are all that there are by name, in the fabric or not. `turns` knows which gangs found no
+    place lately.
     """
+    turns = turns or Turns()
+    turns.begin()
     found = sorted((draft.copied() for draft in drafts), key=_natural)
     _refuse_split(found, report)
-    take_turns_on_volumes(found, running)
-    mind_others(found, running, nodes)
+    take_turns_on_volumes(found, running, turns)
+    mind_others(found, running, nodes, turns)
     _warn(found, fabric, report)
     return found
 

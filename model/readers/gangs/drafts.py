@@ -89,8 +89,8 @@ class Gangs:
         bound = [pod for pod in live if pod.node]
         if not waiting and not any(self._is_ours(pod) for pod in bound):
             return []
-        done = sum(1 for pod in members if pod.phase == "Succeeded")
         need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])
+        done = _ended(members, need)
         if waiting:
             refuse_other_size(waiting, dialect, need)
             strangers = refuse_strangers(waiting[0], live, self._spec.scheduler_names)
@@ -138,8 +138,8 @@ class Gangs:
         lost = [pod for pod in live if pod.node in dead or (pod.waits and self._is_ours(pod))]
         if not any(pod.node and self._is_ours(pod) for pod in live):
             return []
-        done = sum(1 for pod in members if pod.phase == "Succeeded")
         need = self._sizes.of(dialect, namespace, name, live)
+        done = _ended(members, need)
         share_gpus(live, need.minimum or len(live) + done)
         key = self._names.key_of(identity)
         if need.basic:
@@ -225,6 +225,11 @@ class Gangs:
             for (request, constraint), names in pods.items()
         ]
         return tuple(sorted(roles, key=lambda role: -role.request.gpus))
+
+
+def _ended(members: Sequence[Pod], need: Need) -> int:
+    """How many members have done their part already."""
+    return sum(1 for pod in members if pod.phase == "Succeeded") if need.counts_ended else 0
 
 
 def by_rank(pods: Sequence[Pod]) -> Sequence[Pod]:

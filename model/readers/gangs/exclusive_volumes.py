@@ -7,24 +7,23 @@ from dataclasses import replace
 
 from fourleaf.model.gang import Hold
 from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.readers.pods.volumes import ONE_POD
 from fourleaf.model.reasons.kinds import ReasonKind
 
 
-def take_turns_on_volumes(drafts: Sequence[Draft], running: Neighbours) -> None:
+def take_turns_on_volumes(drafts: Sequence[Draft], running: Neighbours, turns: Turns) -> None:
     """Hold each gang of which a member's claim is in use, or is another's first.
 
     As kube-scheduler's plugin VolumeRestrictions has it.
     """
     first: dict[tuple[str, str], Draft] = {}
     ready = (one for one in drafts if one.is_exclusive and one.gang.hold is None)
-    for draft in sorted(
-        ready, key=lambda one: (-one.gang.priority, one.gang.created, one.gang.key)
-    ):
+    for draft in sorted(ready, key=turns.order):
         uses = list(_uses(draft))
-        hold = _hold(uses, running, first)
+        hold = _hold(uses, running, first, turns)
         if hold is not None:
             draft.gang = replace(draft.gang, hold=hold)
             continue
@@ -41,6 +40,7 @@ def _hold(
     uses: Sequence[tuple[Pod, str]],
     running: Neighbours,
     first: dict[tuple[str, str], Draft],
+    turns: Turns,
 ) -> Hold | None:
     own: set[str] = set()
     for pod, claim in uses:
@@ -57,6 +57,7 @@ def _hold(
             return Hold(ReasonKind.GATED, what, (), (advice,))
         ahead = first.get((pod.namespace, claim))
         if ahead is not None:
+            turns.goes_ahead(ahead.gang.key)
             what = f"{title} goes to gang {ahead.gang.key} first"
             advice = f"It is planned once {ahead.gang.key} has ended."
             return Hold(ReasonKind.WAITS_FOR_GANG, what, (), (advice,))

@@ -101,16 +101,21 @@ def members_apart(waiting: Sequence[Pod], bound: Sequence[Pod]) -> Hold | None:
     """What keeps a gang back whose members repel each other beyond their node."""
     if len(waiting) + len(bound) < 2:
         return None
+    members = [*waiting, *bound]
     for pod in waiting:
         for term in pod.wants.apart:
-            if term.key != HOSTNAME and term.picks(pod.namespace, pod.labels):
-                return Hold(
-                    ReasonKind.UNSUPPORTED,
-                    f"{pod.manifest.title}: {term.field} keeps members of one gang on different "
-                    f"{term.key}, which cannot be honoured",
-                    (),
-                    (f"Remove {term.field}, or let its selector pick other pods.",),
-                )
+            picked = [one for one in members if term.picks(one.namespace, one.labels)]
+            if not picked or (term.key == HOSTNAME and len(picked) == len(members)):
+                continue
+            if picked == [pod]:
+                continue
+            return Hold(
+                ReasonKind.UNSUPPORTED,
+                f"{pod.manifest.title}: {term.field} keeps members of one gang on different "
+                f"{term.key}, which cannot be honoured",
+                (),
+                (f"Remove {term.field}, or let its selector pick other pods.",),
+            )
         for spread in pod.wants.spread if len(waiting) > 1 else ():
             if spread.term.picks(pod.namespace, pod.labels):
                 field = spread.term.field

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fourleaf.model.gang import Gang, GangKey, Hold
+from fourleaf.model.gang import GangKey, Hold
 from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import (
     HOSTNAME,
@@ -15,6 +15,7 @@ from fourleaf.model.node_constraint import (
     Requirement,
 )
 from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.pods.label_selector import LabelSelector
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.node_constraints import (
@@ -32,7 +33,7 @@ Kind = Sequence[Pod]
 """Waiting members of a gang that are alike in labels and wants."""
 
 
-def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes) -> None:
+def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turns: Turns) -> None:
     """Change `drafts` such that every node they may use suits them beside the pods that run.
 
     As kube-scheduler's plugins InterPodAffinity and PodTopologySpread have it. Of waiting gangs of
@@ -54,25 +55,30 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes) -> N
                 allowed = values.allowed(alike[0], spread)
                 _narrow(draft, Requirement(spread.term.key, Operator.IN, allowed), alike)
     if minding:
-        _take_turns(drafts, kinds, first_of_many)
+        _take_turns(drafts, kinds, first_of_many, turns)
 
 
 def _take_turns(
-    drafts: Sequence[Draft], kinds: Mapping[GangKey, Sequence[Kind]], first_of_many: Container[int]
+    drafts: Sequence[Draft],
+    kinds: Mapping[GangKey, Sequence[Kind]],
+    first_of_many: Container[int],
+    turns: Turns,
 ) -> None:
     ahead = Neighbours()
-    turns: dict[int, Draft] = {}
-    for draft in sorted((one for one in drafts if one.gang.hold is None), key=_order):
+    places: dict[int, Draft] = {}
+    for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
         some = [alike[0] for alike in kinds[draft.gang.key]]
         clashes = {
             id(other) for pod in some for other in _in_the_way(pod, ahead, id(pod) in first_of_many)
         }
         if clashes:
-            # Those ahead stand in `turns` in the order of their turns.
-            _let_go_first(draft, next(turns[pod] for pod in turns if pod in clashes))
+            # Those ahead stand in `places` in the order of their turns.
+            first = next(places[pod] for pod in places if pod in clashes)
+            turns.goes_ahead(first.gang.key)
+            _let_go_first(draft, first)
             continue
         for pod in some:
-            turns[id(pod)] = draft
+            places[id(pod)] = draft
             ahead.add(pod)
 
 
@@ -133,6 +139,9 @@ def _stay_near(draft: Draft, alike: Kind, running: Neighbours, nodes: Nodes) -> 
         return True
     for term in terms:
         values = tuple(sorted(value for key, value in pairs if key == term.key))
+        if not values and any(term.picks(one.namespace, one.labels) for one in draft.waiting):
+            _refuse_first_of_many(draft, pod, term)
+            return False
         if not values:
             _wait_for_neighbour(draft, pod, term)
             return False
@@ -213,11 +222,6 @@ def _kinds(pods: Sequence[Pod]) -> list[Kind]:
     return list(found.values())
 
 
-def _order(draft: Draft) -> tuple[int, float, object]:
-    gang: Gang = draft.gang
-    return -gang.priority, gang.created, gang.key
-
-
 def _let_go_first(draft: Draft, first: Draft) -> None:
     name = first.gang.key
     draft.gang = replace(
@@ -227,7 +231,7 @@ def _let_go_first(draft: Draft, first: Draft) -> None:
             f"where it may go depends on where gang {name} stands, which goes first "
             "(pod anti-affinity or topology spread)",
             (),
-            (f"It is planned once gang {name} is bound.",),
+            (f"It is planned once gang {name} is bound, or has found no place.",),
         ),
     )
 

@@ -39,7 +39,7 @@ class Need:
     `minimum` members must be there, None where not stated: then all that are. With
     `exact`, more are refused. `basic` marks a group whose pods start one by one.
     `holder` is the object that says so, `whole` how many that makes before any has ended,
-    where that is another number.
+    where that is another number. `counts_ended`: members that have succeeded count as there.
     """
 
     minimum: int | None = None
@@ -49,6 +49,7 @@ class Need:
     hold: Hold | None = None
     holder: Manifest | None = None
     whole: int | None = None
+    counts_ended: bool = True
 
     @property
     def sizes(self) -> frozenset[int]:
@@ -236,7 +237,13 @@ class MinimumSizes:
         role = pod.labels.get(said.role_label, "") if said.role_label else ""
         total = members_of(owner, said, role)
         stated_one = None if said.role_label else number_at(owner, said.least_members)
-        return Need(stated_one or total or None, hold=hold, holder=owner, whole=total or None)
+        return Need(
+            stated_one or total or None,
+            hold=hold,
+            holder=owner,
+            whole=total or None,
+            counts_ended=said.counts_ended,
+        )
 
     def _lws(self, members: Sequence[Pod], lws: Manifest | None) -> Need:
         if lws is not None:

@@ -72,9 +72,10 @@ def pod_sets_of(owner: Manifest, kind: OwnerKind) -> Iterator[FoundPodSet]:
     for said in kind.pod_sets:
         if any(_is(owner, path, value) for path, value in said.unless.items()):
             continue
-        least = number_at(owner, said.least_replicas)
+        if not all(_is(owner, path, value) for path, value in said.where.items()):
+            continue
         for one in fields_at(owner, said.path):
-            replicas = _replicas(owner, said, one) if least is None else least
+            replicas = _replicas(owner, said, one)
             templates = fields_at(owner, said.template, one.value, one.path)
             template = templates[0].value if templates else None
             yield FoundPodSet(said, one.path, one.key, replicas, template)
@@ -100,7 +101,11 @@ def is_suspended(owner: Manifest, kind: OwnerKind) -> bool:
 
 
 def _is(owner: Manifest, path: str, value: str) -> bool:
-    return any(one.value == value for one in fields_at(owner, path))
+    return any(_text(one.value) == value for one in fields_at(owner, path))
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _replicas(owner: Manifest, said: PodSet, one: FoundField) -> int:

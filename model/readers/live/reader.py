@@ -18,6 +18,7 @@ from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, identity_of, read_gang
+from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.live.fabric_cache import FabricCache
 from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept
 from fourleaf.model.readers.live.object_cache import (
@@ -71,6 +72,8 @@ class LiveReader:
         self._priorities_are_stale = False
         self._claims_changed = False
         self._reading: LiveReading | None = None
+        self._turns = Turns()
+        self._turns_changed = False
         self._known_facts: dict[int, tuple[Draft, GangFacts]] = {}
         """By the identity of the draft, which stays alive here."""
 
@@ -180,14 +183,23 @@ class LiveReader:
         changed = any([changed, self._settle_priorities(), self._settle_claims()])
         table.settle()
         if last is None or changed or table.dirty or last.snapshot.config is not self._config:
+            self._turns.something_changed(draft.gang.key for draft in self._drafts())
             reading = self._compose(now, self._read_gangs(now))
+        elif self._turns_changed:
+            reading = self._compose(now, False)
         elif table.renewed:
             reading = replace(last.at(now), gangs=self._facts())
         else:
             reading = last.at(now)
-        table.renewed = False
+        table.renewed = self._turns_changed = False
         self._reading = reading
         return reading
+
+    def not_placed(self, gangs: Iterable[GangKey]) -> bool:
+        """A plan found no place for these gangs; whether others may go ahead of one of them now."""
+        changed = self._turns.not_placed(gangs)
+        self._turns_changed = self._turns_changed or changed
+        return changed
 
     def _settle_ground(self) -> bool:
         mixed = self._ground.mixed
@@ -277,6 +289,7 @@ class LiveReader:
             self._ground.fabric,
             self._ground.nodes,
             report,
+            self._turns,
         )
         gangs = tuple(draft.gang for draft in drafts)
         runners = None if last is None or other_pods_run else last.runners

@@ -23,6 +23,9 @@ Terms = tuple[tuple[Requirement, ...], ...]
 """Conditions on nodes: one of them suffices, and all requirements of it must hold."""
 
 
+MOST_POD_TERMS = 32
+"""Terms of one pod about other pods: required affinity, anti-affinity and spread together."""
+
 EVERY_NAMESPACE = ""
 """Stands among the namespaces of a term for all that there are."""
 
@@ -106,6 +109,11 @@ def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
         tolerations=tuple(_tolerations(manifest, spec)),
     )
     spread = tuple(_spread(manifest, spec)) if spec.get("topologySpreadConstraints") else ()
+    if len(near) + len(apart) + len(spread) > MOST_POD_TERMS:
+        # Each of them is compared with all pods that run.
+        unsupported = unsupported or f"{manifest.prefix}spec, with more than {MOST_POD_TERMS} terms"
+        unsupported += " of affinity and spread,"
+        return NodeWants(constraint, unsupported=unsupported)
     return NodeWants(constraint, apart, near, spread, unsupported)
 
 

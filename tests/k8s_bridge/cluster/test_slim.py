@@ -16,10 +16,11 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     LEADER_WORKER_SETS,
     NODES,
     PODS,
+    RAY_CLUSTERS,
     RESOURCE_SLICES,
     Kind,
 )
-from fourleaf.k8s_bridge.cluster.slim import LAST_APPLIED, event_of, object_of, page_of
+from fourleaf.k8s_bridge.cluster.slim import LAST_APPLIED, MOST_LEVELS, event_of, object_of, page_of
 from fourleaf.model.readers import InputReading, Source, read
 from tests.model.readers import made as objects
 
@@ -220,3 +221,31 @@ def test_slices() -> None:
     assert first["attributes"]["productName"] is second["attributes"]["productName"]
     assert first["capacity"] is second["capacity"]
     assert _slim(RESOURCE_SLICES, {"spec": {"devices": "none"}})["spec"]["devices"] == "none"
+
+
+def _nested(levels: int, text: str = "1") -> str:
+    return '{"a":' * levels + text + "}" * levels
+
+
+@pytest.mark.parametrize("levels", [10, 300, 600, 1020, 1500, 9000])
+def test_an_owner_of_any_depth_keeps_no_other_from_being_read(levels: int) -> None:
+    """What a tenant nests deep is cut off; the object beside it is whole, in lists and events."""
+    deep = '{"metadata":{"name":"deep"},"spec":{"x":' + _nested(levels) + "}}"
+    fine = '{"metadata":{"name":"fine"},"spec":{"x":["}]\\"{",{"y":1}]}}'
+    page = '{"metadata":{"resourceVersion":"5"},"items":[' + f"{deep},{fine}]}}"
+    (first, second) = page_of(RAY_CLUSTERS, page.encode()).items
+    assert second["spec"] == {"x": ['}]"{', {"y": 1}]}
+    value, depth = first["spec"], 0
+    while isinstance(value, dict):
+        value, depth = next(iter(value.values())), depth + 1
+    assert depth == min(levels + 1, MOST_LEVELS)
+    assert first["spec"] == page_of(RAY_CLUSTERS, page.encode()).items[0]["spec"]
+    event = event_of(RAY_CLUSTERS, ('{"type":"ADDED","object":' + deep + "}").encode())
+    assert event.object["metadata"]["name"] == "deep"
+
+
+def test_nonsense_of_any_depth_is_refused() -> None:
+    """Nothing is made of what is no JSON."""
+    for text in ("{" * 2000, "]" * 2000, _nested(2000) + "}"):
+        with pytest.raises(ClusterError):
+            page_of(RAY_CLUSTERS, text.encode())

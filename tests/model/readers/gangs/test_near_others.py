@@ -258,3 +258,36 @@ def test_members_of_other_amounts_keep_to_the_same_zones() -> None:
     nodes = [one for leaf in found.snapshot.fabric.leaves for one in leaf.nodes]
     for role in gang.roles:
         assert [one.name for one in nodes if role.constraint.selects(one)] == ["c"]
+
+
+def test_members_of_two_kinds_that_repel_each_other_are_refused_by_name() -> None:
+    """A launcher keeps off the hosts of its workers, which may share one: not both at once."""
+    launcher = repelling("launcher", app="launcher", of="worker", annotations=GANG, gpus=1)
+    worker = pod("worker", 1, labels={"app": "worker"}, annotations=GANG)
+    gang = only(*ZONES, launcher, worker)
+    assert gang.hold is not None
+    assert gang.hold.kind is ReasonKind.UNSUPPORTED
+    assert "keeps members of one gang on different kubernetes.io/hostname" in gang.hold.detail
+
+
+def test_a_member_that_wants_another_of_its_gang_near_is_refused_by_name() -> None:
+    """Its worker is not running, and never does before it."""
+    launcher = near("launcher", "worker", own="launcher", annotations=GANG)
+    worker = pod("worker", 1, labels={"app": "worker"}, annotations=GANG)
+    gang = only(*ZONES, launcher, worker)
+    assert gang.hold is not None
+    assert gang.hold.kind is ReasonKind.UNSUPPORTED
+
+
+def test_a_pod_with_more_terms_than_are_compared_is_refused_by_name() -> None:
+    """33 terms about other pods: one too many."""
+    terms = [
+        {"topologyKey": "zone", "labelSelector": {"matchLabels": {f"k{i}": "v"}}} for i in range(33)
+    ]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+    gang = only(*ZONES, pod("p", affinity={"podAntiAffinity": required}))
+    assert gang.hold is not None
+    assert gang.hold.kind is ReasonKind.UNSUPPORTED
+    assert "more than 32 terms" in gang.hold.detail
+    del terms[32]
+    assert only(*ZONES, pod("p", affinity={"podAntiAffinity": required})).hold is None

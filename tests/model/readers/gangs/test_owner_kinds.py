@@ -129,6 +129,36 @@ def test_executors_start_together_and_their_driver_before_them() -> None:
     assert all(one.hold is None for one in found.snapshot.gangs)
 
 
+@pytest.mark.parametrize(("enabled", "starts"), [(True, True), (False, False)])
+def test_executors_that_come_and_go(enabled: bool, starts: bool) -> None:
+    """With dynamic allocation one of up to eight has to start; where that is off, all eight."""
+    dynamic = {"enabled": enabled, "minExecutors": 1}
+    body = owner(
+        "SparkApplication",
+        "sparkoperator.k8s.io/v1beta2",
+        "x",
+        driver={},
+        executor={"instances": 8},
+        dynamicAllocation=dynamic,
+    )
+    labels = {"sparkoperator.k8s.io/app-name": "x", "spark-role": "executor"}
+    (gang,) = reading(body, owned(pod("x-1", labels=labels), "Pod", "x-driver")).snapshot.gangs
+    assert (gang.hold is None) is starts
+
+
+def test_executors_of_an_earlier_run_are_none_of_this_one() -> None:
+    """Two have succeeded, and one of two new ones is there: it waits for the other."""
+    body = owner("SparkApplication", "sparkoperator.k8s.io/v1beta2", "x", executor={"instances": 2})
+    labels = {"sparkoperator.k8s.io/app-name": "x", "spark-role": "executor"}
+    pods = [
+        pod(name, labels=labels, phase=phase)
+        for name, phase in (("a", "Succeeded"), ("b", "Succeeded"), ("c", "Pending"))
+    ]
+    (gang,) = reading(body, *pods).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.detail == "1 of 2 members exist"
+
+
 def test_a_pod_gang_of_grove() -> None:
     """Members of two cliques, of which 1 and 2 have to start: a gang of three."""
     groups = [

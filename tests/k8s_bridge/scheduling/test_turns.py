@@ -1,0 +1,101 @@
+"""Gangs that decide where others may go: no gang that cannot start keeps others waiting."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, pod, submit
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.plan import Plan
+from fourleaf.model.readers.gangs.turns import MOST_ROUNDS
+from fourleaf.model.snapshot import Snapshot
+from tests.k8s_bridge.test_scheduler import TEAM, Bench, greedy
+
+HOST = "kubernetes.io/hostname"
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """Four nodes of 8 GPUs in one leaf."""
+    bench = Bench()
+    for body in nodes(1, 1, 4):
+        body["metadata"]["labels"][HOST] = body["metadata"]["name"]
+        await bench.cluster.create(NODES, "", body)
+    await add_namespace(bench.cluster, TEAM)
+    yield bench
+    await bench.stop()
+
+
+def repelling(name: str, gpus: int, selector: Body, **term: Any) -> Body:
+    """A pod of app web that keeps off the hosts of those that `selector` picks."""
+    body = pod(name, gpus)
+    body["metadata"]["labels"] = {"app": "web"}
+    one = {"topologyKey": HOST, "labelSelector": selector, **term}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [one]}
+    body["spec"]["affinity"] = {"podAntiAffinity": required}
+    return body
+
+
+WEB = {"matchLabels": {"app": "web"}}
+
+
+async def test_a_replica_that_fits_nowhere_lets_the_next_go_first(bench: Bench) -> None:
+    """The first of three asks for more than any node has: the others run within seconds, apart."""
+    await bench.start()
+    await submit(bench.cluster, TEAM, [repelling("web-0", 99, WEB)])
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, [repelling(f"web-{i}", 1, WEB) for i in (1, 2)])
+    await bench.clock.advance(5)
+    places = await bench.places()
+    assert set(places) == {"web-1", "web-2"}
+    assert len(set(places.values())) == 2
+
+
+async def test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody(bench: Bench) -> None:
+    """It repels all pods of all namespaces, came first, and asks for more than any node has."""
+    await bench.start()
+    await add_namespace(bench.cluster, "evil")
+    await submit(bench.cluster, "evil", [repelling("evil", 99, {}, namespaceSelector={})])
+    await bench.clock.advance(3)
+    for number in range(2):
+        await submit(bench.cluster, TEAM, gang(f"g{number}", 2))
+    await bench.clock.advance(5)
+    assert {name[:2] for name in await bench.places()} == {"g0", "g1"}
+    assert len(await bench.places()) == 4
+
+
+async def test_none_of_many_that_fit_nowhere_is_tried_without_end(bench: Bench) -> None:
+    """Twenty replicas that fit nowhere: eight rounds, and nothing more once nothing changes."""
+    plans = 0
+
+    async def counted(snapshot: Snapshot) -> Plan:
+        nonlocal plans
+        plans += 1
+        return await greedy(snapshot)
+
+    await bench.start(solve=counted)
+    await submit(bench.cluster, TEAM, [repelling(f"web-{i}", 99, WEB) for i in range(20)])
+    await bench.clock.advance(60)
+    assert 2 <= plans <= MOST_ROUNDS + 3
+
+
+async def test_who_was_not_placed_has_its_turn_again(bench: Bench) -> None:
+    """A whole node for the first, while all are half full: it starts once one is free."""
+    await bench.start()
+    halves = [pod(f"half-{i}", 5) for i in range(4)]
+    await submit(bench.cluster, TEAM, halves)
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, [repelling("web-0", 8, WEB)])
+    await bench.clock.advance(3)
+    await submit(bench.cluster, TEAM, [repelling("web-1", 1, WEB)])
+    await bench.clock.advance(5)
+    places = await bench.places()
+    assert "web-1" in places
+    free = next(name for name, node in places.items() if node != places["web-1"])
+    await bench.cluster.delete(PODS, Target(TEAM, free))
+    await bench.clock.advance(40)
+    assert "web-0" in await bench.places()
