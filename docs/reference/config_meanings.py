@@ -56,6 +56,7 @@ MEANINGS: dict[str, str] = {
     "ownerKinds[].resource": "Plural of the kind, as in the paths of the API.",
     "ownerKinds[].nameLabel": "Label of the pods with the object's name, beside owner references.",
     "ownerKinds[].roleLabel": "Label of the pods with their role; each role is a gang of its own.",
+    "ownerKinds[].entryLabel": "Label of the pods with the name of their entry of `podSets`.",
     "ownerKinds[].leastMembers": "Field that says how many may start, where not all have to.",
     "ownerKinds[].suspend": "Field that is true while the object makes no pods yet.",
     "ownerKinds[].countsEnded": "Whether members that have succeeded count as there.",

@@ -19,9 +19,12 @@ from pydantic import TypeAdapter, ValidationError
 from fourleaf.k8s_bridge.cluster import shapes
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.kinds import (
+    COSCHEDULING_POD_GROUPS,
     NODES,
     PODS,
+    RESOURCE_CLAIMS,
     RESOURCE_SLICES,
+    VOLCANO_POD_GROUPS,
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
@@ -39,6 +42,8 @@ reach the limit of recursion."""
 _SHARED = 2**15
 """Equal parts that are remembered at once: some MiB, and more than a cluster has of them."""
 
+_WITH_ANY_CONTENT = frozenset({RESOURCE_CLAIMS, VOLCANO_POD_GROUPS, COSCHEDULING_POD_GROUPS})
+"""Kinds of tenants that may hold what their schema does not name."""
 _Adapter = TypeAdapter[Any]
 _OBJECTS: dict[Kind, _Adapter] = {
     PODS: TypeAdapter(shapes.PodShape),
@@ -153,7 +158,7 @@ def trimmed(kind: Kind, body: Body) -> Body:
         _share_conditions(status)
     elif kind == RESOURCE_SLICES:
         _share_devices(body.get("spec"))
-    elif kind.makes_pods:
+    elif kind.makes_pods or kind in _WITH_ANY_CONTENT:
         _trim_metadata(metadata)
         for key in ("spec", "status"):
             if key in body:

@@ -72,7 +72,8 @@ class Informers:
         Nothing waits for the first list of what is added once all has been `started`.
         """
         wanted = {one.kind: one for one in selections}
-        for kind in [one for one in self._selections if one in among and one not in wanted]:
+        followed = [kind for kind in self._selections if kind in among]
+        for kind in [one for one in followed if self._selections[one] != wanted.get(one)]:
             del self._selections[kind], self._pulses[kind]
             if kind in self._tasks:
                 self._tasks.pop(kind).cancel()

@@ -55,6 +55,7 @@ def revalidate(
         if not why and present.get(placement.gang) != gangs[placement.gang]:
             why = f"gang {placement.gang} has changed meanwhile"
         why = why or _changed_nodes(placement, solved, now)
+        why = why or _unfit_nodes(placement, gangs[placement.gang], now)
         why = why or room.take(placement, gangs[placement.gang])
         if why:
             late.append(Rejected(placement.gang, why, conflict=True))
@@ -84,6 +85,16 @@ def _changed_nodes(placement: Placement, solved: Snapshot, now: Snapshot) -> str
     for _, node in placement.pods:
         if now.fabric.nodes.get(node) != solved.fabric.nodes[node]:
             return f"node {node} has changed meanwhile"
+    return ""
+
+
+def _unfit_nodes(placement: Placement, gang: Gang, now: Snapshot) -> str:
+    """Which node of a placement its member may not use: a place may have been kept for long."""
+    constraints = {pod: role.constraint for role in gang.roles for pod in role.pods}
+    for pod, name in placement.pods:
+        node, wants = now.fabric.nodes[name], constraints[pod]
+        if not (node.schedulable and wants.selects(node) and wants.tolerates(node)):
+            return f"node {name} is no longer one that pod {pod} may use"
     return ""
 
 

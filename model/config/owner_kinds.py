@@ -33,6 +33,22 @@ READ_BY_CODE = frozenset(
 """API group and kind of owners whose sizes take more than a table to say."""
 
 
+READ_OTHERWISE = frozenset(
+    {
+        "",
+        "gpu.scheduling",
+        "kueue.x-k8s.io",
+        "resource.k8s.io",
+        "scheduling.k8s.io",
+        "scheduling.volcano.sh",
+        "scheduling.x-k8s.io",
+        "storage.k8s.io",
+        "topology.scheduler",
+    }
+)
+"""API groups of which no kind makes pods."""
+
+
 class PodSet(Section):
     """Pods that an owner makes from one template.
 
@@ -55,7 +71,8 @@ class PodSet(Section):
 class OwnerKind(Section):
     """Objects that make pods, directly or through others.
 
-    All pods of one object are one gang, or all of one role where the pods have a `roleLabel`.
+    All pods of one object are one gang, or all of one role where the pods have a `roleLabel`. Where
+    they have an `entryLabel`, each entry needs as many pods as it says that have its name there.
     Without `podSets`, only its annotations count. `nameLabel` is a label of the pods with the
     object's name, where no owner reference leads there. `versions` are looked for in their order.
     `leastMembers` is a field that counts in place of the sum of all pods where it is set. Pods
@@ -70,6 +87,7 @@ class OwnerKind(Section):
     resource: PluralName
     name_label: LabelKey | None = None
     role_label: LabelKey | None = None
+    entry_label: LabelKey | None = None
     least_members: FieldPath | None = None
     suspend: FieldPath = "spec.suspend"
     counts_ended: bool = True
@@ -81,6 +99,19 @@ class OwnerKind(Section):
         if (self.group, self.kind) in READ_BY_CODE:
             message = f"{self.kind}.{self.group} is read already"
             raise Misfit(message, "Leave the entry out.")
+        if self.group in READ_OTHERWISE:
+            message = f"objects of the group {self.group or 'core'} are read for something else"
+            raise Misfit(message, "Leave the entry out; PodGroups are read as they are.")
+        if "*" in (self.least_members or "") or "*" in self.suspend:
+            message = "leastMembers and suspend name one field each"
+            raise Misfit(message, "Leave * out of them.")
+        paths = [self.least_members, self.suspend, *self.unsupported]
+        for one in self.pod_sets:
+            paths += [one.path, *one.where, *one.unless]
+        strange = next((path for path in paths if path and path.split(".")[0] != "spec"), None)
+        if strange is not None:
+            message = f"{strange} is not in the spec, whose changes alone are followed"
+            raise Misfit(message, "Name a field of the spec.")
         if self.role_label is None and any(one.role for one in self.pod_sets):
             message = "a role is given to pods that have no roleLabel"
             raise Misfit(message, "Name the label of the pods that has their role.")

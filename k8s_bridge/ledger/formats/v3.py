@@ -8,7 +8,6 @@ its nodes there: the entries of its pages are about the same ones.
 from __future__ import annotations
 
 import base64
-import binascii
 import lzma
 from dataclasses import replace
 from typing import Any
@@ -64,7 +63,7 @@ def expanded(body: Body) -> Body:
         packed = base64.b64decode(metadata["annotations"].get(CONTENT, ""), validate=True)
         said = opener.decompress(packed, CONTENT_LIMIT_BYTES)
         found = orjson.loads(said) if opener.eof else None
-    except (binascii.Error, lzma.LZMAError, orjson.JSONDecodeError) as error:
+    except (ValueError, lzma.LZMAError) as error:
         raise BadRecord(f"lease {name_of(body)}: its content cannot be read: {error}") from None
     if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
         raise BadRecord(f"lease {name_of(body)}: its content is not that of a record")

@@ -37,8 +37,9 @@ def side_by_side(
     turns.begin()
     found = sorted((draft.copied() for draft in drafts), key=_natural)
     _refuse_split(found, report)
-    take_turns_on_volumes(found, running, turns)
     mind_others(found, running, nodes, turns)
+    # Who is held for another reason takes no volume from others.
+    take_turns_on_volumes(found, running, turns)
     _warn(found, fabric, report)
     return found
 

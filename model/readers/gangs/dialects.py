@@ -6,8 +6,9 @@ import hashlib
 from enum import StrEnum
 
 from fourleaf.model.readers.objects.annotations import GANG, field_of
+from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
-from fourleaf.model.readers.pods.pod_index import JOB_INDEX
+from fourleaf.model.readers.pods.pod_index import JOB_INDEX, WORKER_INDEX
 from fourleaf.model.readers.pods.pods import Pod
 
 
@@ -32,6 +33,7 @@ VOLCANO_GROUP = "scheduling.k8s.io/group-name"
 KUEUE_GROUP = "kueue.x-k8s.io/pod-group-name"
 KUEUE_TOTAL = "kueue.x-k8s.io/pod-group-total-count"
 JOB_SET_NAME = "jobset.sigs.k8s.io/jobset-name"
+REPLICATED_JOB = "jobset.sigs.k8s.io/replicatedjob-name"
 LWS_NAME = "leaderworkerset.sigs.k8s.io/name"
 LWS_GROUP = "leaderworkerset.sigs.k8s.io/group-index"
 LWS_SIZE = "leaderworkerset.sigs.k8s.io/size"
@@ -98,10 +100,16 @@ def _by_owner(pod: Pod) -> Membership | None:
         return Dialect.SINGLE, pod.name
     name = labels.get(JOB_SET_NAME) or owners.named("jobset.x-k8s.io", "JobSet")
     if name:
-        return Dialect.JOB_SET, name
+        job_set = owners.find("jobset.x-k8s.io", "JobSet")
+        part = labels.get(REPLICATED_JOB)
+        staged = part and job_set is not None and is_staged(job_set)
+        return Dialect.JOB_SET, f"{name}-{part}" if staged else name
     name = labels.get(LWS_NAME) or owners.named("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
     if name:
-        return Dialect.LEADER_WORKER_SET, f"{name}-{labels.get(LWS_GROUP, '0')}"
+        group = f"{name}-{labels.get(LWS_GROUP, '0')}"
+        lws = owners.find("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+        leads = lws is not None and labels.get(WORKER_INDEX) == "0" and leads_first(lws)
+        return Dialect.LEADER_WORKER_SET, f"{group}-leader" if leads else group
     name = labels.get(RAY_CLUSTER) or owners.named("ray.io", "RayCluster")
     if name:
         return Dialect.RAY, name
@@ -111,6 +119,23 @@ def _by_owner(pod: Pod) -> Membership | None:
         return said.dialect, f"{ref.name}-{role}" if role else ref.name
     name = owners.named("batch", "Job")
     return (Dialect.JOB, name) if name and _starts_together(pod) else None
+
+
+def is_staged(job_set: Manifest) -> bool:
+    """Whether a JobSet makes its replicated jobs one after the other, so that each is a gang."""
+    spec = job_set.body.get("spec")
+    spec = spec if isinstance(spec, dict) else {}
+    policy, jobs = spec.get("startupPolicy"), spec.get("replicatedJobs")
+    if isinstance(policy, dict) and policy.get("startupPolicyOrder") == "InOrder":
+        return True
+    listed = jobs if isinstance(jobs, list) else ()
+    return any(isinstance(one, dict) and one.get("dependsOn") for one in listed)
+
+
+def leads_first(lws: Manifest) -> bool:
+    """Whether the leader of a group has to be ready before there are workers."""
+    spec = lws.body.get("spec")
+    return isinstance(spec, dict) and spec.get("startupPolicy") == "LeaderReady"
 
 
 def _starts_together(pod: Pod) -> bool:

@@ -103,7 +103,13 @@ class Gangs:
         if need.exact and need.minimum is not None and present > minimum:
             need = replace(need, hold=refuse_surplus(waiting or bound, present, minimum))
         wanted = max(0, minimum - done - len(bound))
+        # One that is gated may well be one of those that are not needed.
+        waiting.sort(key=_is_gated)
         core, surplus = waiting[:wanted], waiting[wanted:]
+        if need.entries:
+            core, surplus, missing = _of_each_entry(waiting, bound, need)
+            wanted = len(core) + missing
+            present = minimum - missing if missing else present
         if need.hold is not None and need.minimum is None:
             core, surplus = waiting, []
         key = self._names.key_of(identity)
@@ -225,6 +231,31 @@ class Gangs:
             for (request, constraint), names in pods.items()
         ]
         return tuple(sorted(roles, key=lambda role: -role.request.gpus))
+
+
+def _is_gated(pod: Pod) -> bool:
+    return pod.gated
+
+
+def _of_each_entry(
+    waiting: Sequence[Pod], bound: Sequence[Pod], need: Need
+) -> tuple[list[Pod], list[Pod], int]:
+    """As many of each entry as are needed, the others, and how many are missing in all.
+
+    All are needed where none is of any entry.
+    """
+    found: set[int] = set()
+    missing = 0
+    for label, value, least in need.entries:
+        there = sum(1 for pod in bound if pod.labels.get(label) == value)
+        wanted = max(0, least - there)
+        some = [pod for pod in waiting if pod.labels.get(label) == value][:wanted]
+        found.update(map(id, some))
+        missing += wanted - len(some)
+    if missing and not found and not bound:
+        return list(waiting), [], missing
+    core = [pod for pod in waiting if id(pod) in found]
+    return core, [pod for pod in waiting if id(pod) not in found], missing
 
 
 def _ended(members: Sequence[Pod], need: Need) -> int:

@@ -40,20 +40,21 @@ class Expansion:
         present = set()
         for pod in existing:
             for ref in pod.owners.refs:
-                present.add((pod.namespace, ref.kind, ref.name))
-            for label, kind in (
-                (JOB_SET_NAME, "JobSet"),
-                (LWS_NAME, "LeaderWorkerSet"),
-                (RAY_CLUSTER, "RayCluster"),
+                present.add((pod.namespace, ref.group, ref.kind, ref.name))
+            for label, group, kind in (
+                (JOB_SET_NAME, "jobset.x-k8s.io", "JobSet"),
+                (LWS_NAME, "leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+                (RAY_CLUSTER, "ray.io", "RayCluster"),
             ):
                 if label in pod.labels:
-                    present.add((pod.namespace, kind, pod.labels[label]))
+                    present.add((pod.namespace, group, kind, pod.labels[label]))
         found: list[Pod] = []
         for owner in self._owners.objects():
             if self._left < 0:
                 # One owner too many is refused; counting out the next ones would take as long.
                 break
-            if (owner.namespace, owner.kind, owner.name) in present or self._is_idle(owner):
+            at = owner.namespace, owner.group, owner.kind, owner.name
+            if at in present or self._is_idle(owner):
                 continue
             described = self._owners.kinds.get(owner.group, owner.kind)
             if described is None or _has_templates(owner, described):

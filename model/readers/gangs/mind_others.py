@@ -102,8 +102,8 @@ def _keep_apart(draft: Draft, kinds: Iterable[Kind], running: Neighbours, nodes:
     So are all that share their value of another label.
     """
     members = {id(pod) for pod in draft.bound}
-    taken: dict[str, set[str]] = defaultdict(set)
     for alike in kinds:
+        taken: dict[str, set[str]] = defaultdict(set)
         for pod, key in running.minding(alike[0]):
             if id(pod) in members:
                 continue
@@ -111,9 +111,10 @@ def _keep_apart(draft: Draft, kinds: Iterable[Kind], running: Neighbours, nodes:
                 taken[NODE_NAME_FIELD].add(pod.node)
             elif (value := _label(nodes, pod.node, key)) is not None:
                 taken[key].add(value)
-    for key, values in sorted(taken.items()):
-        is_field = key == NODE_NAME_FIELD
-        _narrow(draft, Requirement(key, Operator.NOT_IN, tuple(sorted(values)), is_field))
+        for key, values in sorted(taken.items()):
+            is_field = key == NODE_NAME_FIELD
+            away = Requirement(key, Operator.NOT_IN, tuple(sorted(values)), is_field)
+            _narrow(draft, away, alike)
 
 
 def _stay_near(draft: Draft, alike: Kind, running: Neighbours, nodes: Nodes) -> bool:
@@ -200,14 +201,14 @@ def _label(nodes: Nodes, node: str, key: str) -> str | None:
     return None if found is None else found.labels.get(key)
 
 
-def _narrow(draft: Draft, requirement: Requirement, alike: Kind = ()) -> None:
-    """Let no member that still waits use other nodes; with `alike`, none of their roles."""
+def _narrow(draft: Draft, requirement: Requirement, alike: Kind) -> None:
+    """Let no member of the roles of `alike` that still waits use other nodes."""
     names = {pod.name for pod in alike}
     draft.gang = replace(
         draft.gang,
         roles=tuple(
             replace(role, constraint=narrowed(role.constraint, requirement))
-            if role.pods and (not names or not names.isdisjoint(role.pods))
+            if not names.isdisjoint(role.pods)
             else role
             for role in draft.gang.roles
         ),

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fourleaf.model.gang import Hold
-from fourleaf.model.readers.gangs.dialects import KUEUE_TOTAL, LWS_SIZE, Dialect
-from fourleaf.model.readers.gangs.pod_sets import members_of, number_at, unsupported_field
+from fourleaf.model.readers.gangs.dialects import (
+    KUEUE_TOTAL,
+    LWS_SIZE,
+    REPLICATED_JOB,
+    Dialect,
+    is_staged,
+    leads_first,
+)
+from fourleaf.model.readers.gangs.pod_sets import (
+    members_of,
+    number_at,
+    pod_sets_of,
+    unsupported_field,
+)
 from fourleaf.model.readers.objects.annotations import (
     GANG_SIZE,
     POLICY,
@@ -19,6 +31,7 @@ from fourleaf.model.readers.objects.annotations import (
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.priority_classes import Priorities
+from fourleaf.model.readers.pods.pod_index import WORKER_INDEX
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -40,6 +53,7 @@ class Need:
     `exact`, more are refused. `basic` marks a group whose pods start one by one.
     `holder` is the object that says so, `whole` how many that makes before any has ended,
     where that is another number. `counts_ended`: members that have succeeded count as there.
+    `entries` are label, value and number of members that must have it, each by itself.
     """
 
     minimum: int | None = None
@@ -50,6 +64,7 @@ class Need:
     holder: Manifest | None = None
     whole: int | None = None
     counts_ended: bool = True
+    entries: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def sizes(self) -> frozenset[int]:
@@ -207,14 +222,19 @@ class MinimumSizes:
         return Need(next(iter(sizes), None), exact=True)
 
     def _from_owner(self, dialect: str, members: Sequence[Pod]) -> Need:
-        chain = members[0].owners
+        # A member may have lost its owner reference; what the others say counts for it too.
+        first = next((pod for pod in members if pod.owners.manifests), members[0])
+        chain = first.owners
         match dialect:
             case Dialect.JOB:
                 job = chain.find("batch", "Job")
                 return job_need(job, members) if job else NO_NEED
             case Dialect.JOB_SET:
                 job_set = chain.find("jobset.x-k8s.io", "JobSet")
-                return Need(job_set_size(job_set), holder=job_set) if job_set else NO_NEED
+                if job_set is None:
+                    return NO_NEED
+                only = members[0].labels.get(REPLICATED_JOB) if is_staged(job_set) else None
+                return Need(job_set_size(job_set, only), holder=job_set)
             case Dialect.RAY:
                 ray = chain.find("ray.io", "RayCluster")
                 return Need(ray_size(ray), holder=ray) if ray else NO_NEED
@@ -222,7 +242,7 @@ class MinimumSizes:
                 lws = chain.find("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
                 return self._lws(members, lws)
             case _:
-                return self._described(members[0])
+                return self._described(first)
 
     def _described(self, pod: Pod) -> Need:
         """What the table of owner kinds says of the pod's owner."""
@@ -243,11 +263,16 @@ class MinimumSizes:
             holder=owner,
             whole=total or None,
             counts_ended=said.counts_ended,
+            entries=tuple(
+                (said.entry_label, one.key, one.replicas) for one in pod_sets_of(owner, said)
+            )
+            if said.entry_label
+            else (),
         )
 
     def _lws(self, members: Sequence[Pod], lws: Manifest | None) -> Need:
         if lws is not None:
-            return Need(lws_size(lws), holder=lws)
+            return Need(lws_size(lws, members[0].labels), holder=lws)
         for pod in members:
             value = pod.annotations.get(LWS_SIZE)
             if value is not None:
@@ -265,11 +290,13 @@ def unsupported(manifest: Manifest, field: str) -> Hold:
     )
 
 
-def job_set_size(manifest: Manifest) -> int:
-    """All pods of a JobSet: replicas times parallelism, over its replicated jobs."""
+def job_set_size(manifest: Manifest, only: str | None = None) -> int:
+    """All pods of a JobSet: replicas times parallelism, over its replicated jobs, or the one named."""
     total = 0
     listed = spec_of(manifest).get("replicatedJobs")
     for path, body in manifest.mappings(listed, "spec.replicatedJobs"):
+        if only is not None and body.get("name") != only:
+            continue
         replicas = manifest.whole(body.get("replicas"), f"{path}.replicas", 1)
         template = manifest.mapping(body.get("template"), f"{path}.template")
         job = manifest.mapping(template.get("spec"), f"{path}.template.spec")
@@ -277,12 +304,18 @@ def job_set_size(manifest: Manifest) -> int:
     return total
 
 
-def lws_size(manifest: Manifest) -> int:
-    """Pods of one group of a LeaderWorkerSet, its leader included."""
+def lws_size(manifest: Manifest, labels: Mapping[str, str]) -> int:
+    """Pods of one group of a LeaderWorkerSet, its leader included where it starts with the others.
+
+    `labels` are those of a pod of the gang.
+    """
     template = manifest.mapping(
         spec_of(manifest).get("leaderWorkerTemplate"), "spec.leaderWorkerTemplate"
     )
-    return manifest.whole(template.get("size"), "spec.leaderWorkerTemplate.size", 1, 1)
+    size = manifest.whole(template.get("size"), "spec.leaderWorkerTemplate.size", 1, 1)
+    if not leads_first(manifest):
+        return size
+    return 1 if labels.get(WORKER_INDEX) == "0" else size - 1
 
 
 def ray_workers(manifest: Manifest, path: str, body: Body) -> int:

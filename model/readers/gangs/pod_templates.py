@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fourleaf.model.config.owner_kinds import OwnerKind
-from fourleaf.model.readers.gangs.dialects import JOB_SET_NAME, LWS_GROUP, LWS_NAME, RAY_CLUSTER
+from fourleaf.model.readers.gangs.dialects import (
+    JOB_SET_NAME,
+    LWS_GROUP,
+    LWS_NAME,
+    RAY_CLUSTER,
+    REPLICATED_JOB,
+)
 from fourleaf.model.readers.gangs.minimum_size import (
     job_parallelism,
     job_succeeded,
@@ -107,6 +113,7 @@ def _of_job_set(owner: Manifest, spec: Body) -> Iterator[PodBatch]:
                 labels.append(
                     {
                         JOB_SET_NAME: owner.name,
+                        REPLICATED_JOB: called,
                         JOBSET_JOB_INDEX: str(number + replica),
                         JOB_INDEX: str(i),
                     }

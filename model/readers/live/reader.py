@@ -73,6 +73,7 @@ class LiveReader:
         self._claims_changed = False
         self._reading: LiveReading | None = None
         self._turns = Turns()
+        self._claims_by_volume: dict[str, list[Address]] | None = None
         self._turns_changed = False
         self._known_facts: dict[int, tuple[Draft, GangFacts]] = {}
         """By the identity of the draft, which stays alive here."""
@@ -126,7 +127,10 @@ class LiveReader:
         if config != self._config:
             more = config.spec.owner_kinds
             if more != self._config.spec.owner_kinds:
-                self._owner_kinds = merged(more)
+                known, self._owner_kinds = self._owner_kinds, merged(more)
+                for kind in known:
+                    if kind not in self._owner_kinds:
+                        self._bodies.of(*kind).clear()
                 self._table.configure(self._owner_kinds)
             self._config = config
             self._ground.configure(config)
@@ -361,6 +365,8 @@ class LiveReader:
 
     def _volume_changed(self, group: str, kind: str, at: Address) -> None:
         """Mark the gangs that use a PersistentVolumeClaim, or the one of a PersistentVolume."""
+        if (group, kind) == VOLUME_CLAIM:
+            self._claims_by_volume = None
         if (group, kind) == STORAGE_CLASS:
             self._table.read_all_anew()
             return
@@ -368,8 +374,11 @@ class LiveReader:
             self._table.owner_changed((namespace, name), OwnerRef(*VOLUME_CLAIM, name))
 
     def _claims_on(self, volume: Address) -> list[Address]:
-        claims = self._bodies.of(*VOLUME_CLAIM)
-        return [at for at, body in claims.items() if volume_of(body) == volume[1]]
+        if self._claims_by_volume is None:
+            self._claims_by_volume = {}
+            for at, body in self._bodies.of(*VOLUME_CLAIM).items():
+                self._claims_by_volume.setdefault(volume_of(body), []).append(at)
+        return self._claims_by_volume.get(volume[1], [])
 
     def _addresses(self, group: str, kind: str) -> list[Address]:
         if part := FABRIC_UPDATES.get((group, kind)):

@@ -17,6 +17,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     NODES,
     PODS,
     RAY_CLUSTERS,
+    RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     Kind,
 )
@@ -249,3 +250,17 @@ def test_nonsense_of_any_depth_is_refused() -> None:
     for text in ("{" * 2000, "]" * 2000, _nested(2000) + "}"):
         with pytest.raises(ClusterError):
             page_of(RAY_CLUSTERS, text.encode())
+
+
+@pytest.mark.parametrize("levels", [300, 985, 1100])
+def test_a_claim_of_any_depth_can_be_compared(levels: int) -> None:
+    """Parameters of a driver are whatever a tenant writes there; two readings are alike."""
+    text = (
+        '{"metadata":{"name":"c"},"spec":{"devices":{"config":'
+        + "[" * levels
+        + "]" * levels
+        + "}}}"
+    )
+    one, other = (object_of(RESOURCE_CLAIMS, text.encode()) for _ in range(2))
+    assert one == other
+    assert one["metadata"] == {"name": "c"}

@@ -92,6 +92,7 @@ def test_who_knows_no_format_3_refuses() -> None:
     "content",
     [
         "?",
+        "\u00e9",
         base64.b64encode(b"no lzma").decode(),
         base64.b64encode(lzma.compress(b"[]")).decode(),
         base64.b64encode(lzma.compress(b'{"a": 1}')).decode(),

@@ -291,3 +291,17 @@ def test_a_pod_with_more_terms_than_are_compared_is_refused_by_name() -> None:
     assert "more than 32 terms" in gang.hold.detail
     del terms[32]
     assert only(*ZONES, pod("p", affinity={"podAntiAffinity": required})).hold is None
+
+
+def test_what_one_member_repels_is_taken_from_its_role_alone() -> None:
+    """The launcher keeps off zone z1, where noisy runs; its worker may still go there."""
+    launcher = repelling("launcher", app="l", of="noisy", key="zone", annotations=GANG, gpus=1)
+    worker = pod("worker", 8, labels={"app": "w"}, annotations=GANG)
+    found = reading(*ZONES, runs("noisy", "a", "noisy"), launcher, worker)
+    (gang,) = found.snapshot.gangs
+    nodes = [one for leaf in found.snapshot.fabric.leaves for one in leaf.nodes]
+    left = {
+        role.pods[0]: [one.name for one in nodes if role.constraint.selects(one)]
+        for role in gang.roles
+    }
+    assert left == {"launcher": ["c", "d"], "worker": ["a", "b", "c", "d"]}

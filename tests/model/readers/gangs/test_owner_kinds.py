@@ -15,6 +15,7 @@ from tests.model.readers.made import (
     TEMPLATE,
     Body,
     config,
+    job,
     node,
     owned,
     owner,
@@ -167,14 +168,120 @@ def test_a_pod_gang_of_grove() -> None:
     ]
     body = owner("PodGang", "scheduler.grove.io/v1alpha1", "x-0", podgroups=groups)
     names = ["x-0-decode-a", "x-0-decode-b", "x-0-prefill-a"]
-    pods = [pod(name, labels={"grove.io/podgang": "x-0"}) for name in names]
-    for member in pods:
-        owned(member, "PodClique", member["metadata"]["name"][:-2], "grove.io/v1alpha1")
+
+    def member(name: str) -> Body:
+        clique = name[:-2]
+        labels = {"grove.io/podgang": "x-0", "grove.io/podclique": clique}
+        return owned(pod(name, labels=labels), "PodClique", clique, "grove.io/v1alpha1")
+
+    pods = [member(name) for name in names]
     found = reading(body, *pods)
     assert gangs(found) == {"ml/x-0": names}
     assert found.snapshot.gangs[0].hold is None
     (gang,) = reading(body, *pods[:2]).snapshot.gangs
     assert gang.hold is not None
+    assert gang.hold.detail == "2 of 3 members exist"
+    # Three of one clique are not two of one and one of the other.
+    alike = [member(f"x-0-decode-{i}") for i in "abc"]
+    held = {one.key.name: one.hold for one in reading(body, *alike).snapshot.gangs}
+    assert held["x-0"] is not None
+    assert held["x-0"].detail == "2 of 3 members exist"
+    assert held["x-0+x-0-decode-c"] is not None
+
+
+def test_a_gated_worker_that_is_not_needed_holds_no_other() -> None:
+    """Two of three have to start; the first is gated, so the other two do."""
+    specs = replicas(Worker=3)
+    policy = {"schedulingPolicy": {"minAvailable": 2}}
+    body = owner("PyTorchJob", "kubeflow.org/v1", "x", pytorchReplicaSpecs=specs, runPolicy=policy)
+    pods = [owned(pod(f"x-worker-{i}"), "PyTorchJob", "x", "kubeflow.org/v1") for i in range(3)]
+    pods[0]["spec"]["schedulingGates"] = [{"name": "later"}]
+    found = reading(body, *pods)
+    assert gangs(found)["ml/x"] == ["x-worker-1", "x-worker-2"]
+    assert {one.key.name: one.hold is None for one in found.snapshot.gangs}["x"]
+
+
+def test_a_member_that_lost_its_owner_takes_no_size_away() -> None:
+    """A copy of a member with its labels alone: two of four are still two of four, and one more."""
+    body = owner("JobSet", "jobset.x-k8s.io/v1alpha2", "x", replicatedJobs=[JOBS_OF_TWO] * 2)
+    labels = {"jobset.sigs.k8s.io/jobset-name": "x"}
+    pods = [
+        owned(pod(f"x-{i}", labels=labels), "JobSet", "x", "jobset.x-k8s.io/v1alpha2")
+        for i in (1, 2)
+    ]
+    (gang,) = reading(body, pod("a-copy", labels=labels), *pods).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.detail == "3 of 4 members exist"
+
+
+JOBS_OF_TWO: Body = {
+    "name": "w",
+    "replicas": 2,
+    "template": {"spec": {"parallelism": 1, "template": TEMPLATE}},
+}
+
+
+@pytest.mark.parametrize(
+    "staged",
+    [
+        {"startupPolicy": {"startupPolicyOrder": "InOrder"}},
+        {"replicatedJobs": [{**JOBS_OF_TWO, "name": "init"}, {**JOBS_OF_TWO, "dependsOn": [{}]}]},
+    ],
+)
+def test_jobs_that_start_one_after_the_other_are_gangs_of_their_own(staged: Body) -> None:
+    """A JobSet makes its workers once its initializers have run: neither waits for the other."""
+    jobs = [{**JOBS_OF_TWO, "name": "init"}, JOBS_OF_TWO]
+    spec = {"replicatedJobs": jobs} | staged
+    body = owner("JobSet", "jobset.x-k8s.io/v1alpha2", "x", **spec)
+    labels = {"jobset.sigs.k8s.io/jobset-name": "x"}
+
+    def member(job: str, number: int) -> Body:
+        named = {**labels, "jobset.sigs.k8s.io/replicatedjob-name": job}
+        one = pod(f"x-{job}-{number}", labels=named)
+        return owned(one, "JobSet", "x", "jobset.x-k8s.io/v1alpha2")
+
+    (gang,) = reading(body, member("init", 0), member("init", 1)).snapshot.gangs
+    assert (gang.key.name, gang.hold) == ("x-init", None)
+    (gang,) = reading(body, member("w", 0)).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.detail == "1 of 2 members exist"
+    assert set(gangs(reading(body))) == {"ml/x-init", "ml/x-w"}
+
+
+def test_workers_that_come_once_their_leader_is_ready() -> None:
+    """LeaderReady: the leader of a group starts by itself, then its two workers together."""
+    template = {"size": 3, "workerTemplate": TEMPLATE}
+    body = owner(
+        "LeaderWorkerSet",
+        "leaderworkerset.x-k8s.io/v1",
+        "x",
+        startupPolicy="LeaderReady",
+        leaderWorkerTemplate=template,
+    )
+
+    def member(index: int) -> Body:
+        labels = {
+            "leaderworkerset.sigs.k8s.io/name": "x",
+            "leaderworkerset.sigs.k8s.io/group-index": "0",
+            "leaderworkerset.sigs.k8s.io/worker-index": str(index),
+        }
+        one = pod(f"x-0-{index}", labels=labels)
+        return owned(one, "LeaderWorkerSet", "x", "leaderworkerset.x-k8s.io/v1")
+
+    (gang,) = reading(body, member(0)).snapshot.gangs
+    assert (gang.key.name, gang.hold) == ("x-0-leader", None)
+    (gang,) = reading(body, member(1)).snapshot.gangs
+    assert gang.hold is not None
+    assert gang.hold.detail == "1 of 2 members exist"
+    assert gangs(reading(body, *map(member, range(3))))["ml/x-0"] == ["x-0-1", "x-0-2"]
+
+
+def test_a_file_with_jobs_of_two_groups_has_the_pods_of_both() -> None:
+    """A Volcano Job with its pod, and a Kubernetes Job of the same name without any."""
+    volcano = owner("Job", "batch.volcano.sh/v1alpha1", "x", tasks=[{"name": "w", "replicas": 1}])
+    mine = owned(pod("x-w-0"), "Job", "x", "batch.volcano.sh/v1alpha1")
+    found = reading(volcano, mine, job("x", parallelism=2))
+    assert sum(len(role.pods) for gang in found.snapshot.gangs for role in gang.roles) == 3
 
 
 def test_what_a_described_owner_asks_for_in_vain_is_named() -> None:
@@ -275,6 +382,9 @@ def test_an_entry_of_the_config_wins_over_the_built_in_one() -> None:
         ({"group": "batch", "kind": "Job"}, "spec.ownerKinds[0]", "is read already"),
         ({"kind": "training"}, "spec.ownerKinds[0].kind", "PyTorchJob"),
         ({"versions": []}, "spec.ownerKinds[0].versions", "at least"),
+        ({"group": "scheduling.x-k8s.io"}, "spec.ownerKinds[0]", "read for something else"),
+        ({"leastMembers": "spec.groups.*.min"}, "spec.ownerKinds[0]", "one field each"),
+        ({"leastMembers": "status.desired"}, "spec.ownerKinds[0]", "not in the spec"),
         (
             {"podSets": [{"path": "spec..workers"}]},
             "spec.ownerKinds[0].podSets[0].path",

@@ -134,3 +134,15 @@ def test_taints_that_are_compared(operator: str, value: str, taint: str, tolerat
     assert it.tolerates(Taint("sla", taint, "NoSchedule")) is tolerated
     one = {"key": "sla", "operator": operator, "value": value, "effect": "NoSchedule"}
     assert only(pod(tolerations=[one])).roles[0].constraint.tolerations == (it,)
+
+
+def test_a_pod_that_waits_for_another_takes_no_volume_from_it() -> None:
+    """The older one uses the claim and wants app b near; the newer one, of app b, goes first."""
+    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "b"}}}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    old = using("a-old", "c", labels={"app": "a"}, affinity={"podAffinity": required})
+    new = using("b-new", "c", labels={"app": "b"})
+    first, second = reading(node(), claim(), old, new).snapshot.gangs
+    assert first.hold is not None
+    assert first.hold.kind is ReasonKind.GATED
+    assert second.hold is None
