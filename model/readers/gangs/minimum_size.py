@@ -291,7 +291,7 @@ def unsupported(manifest: Manifest, field: str) -> Hold:
 
 
 def job_set_size(manifest: Manifest, only: str | None = None) -> int:
-    """All pods of a JobSet: replicas times parallelism, over its replicated jobs, or the one named."""
+    """All pods of a JobSet, or of one replicated job: replicas times parallelism."""
     total = 0
     listed = spec_of(manifest).get("replicatedJobs")
     for path, body in manifest.mappings(listed, "spec.replicatedJobs"):
