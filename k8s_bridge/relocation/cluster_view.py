@@ -103,6 +103,17 @@ class ClusterView:
         )
         return Counter(seat.node for seat in one.seats) <= there
 
+    def is_closed(self, name: str) -> bool:
+        """Whether a node takes no new pods: cordoned, or not known for sure."""
+        node = self.reading.snapshot.fabric.nodes.get(name)
+        return node is not None and not node.schedulable
+
+    def suits(self, gang: Gang, pod: str, name: str) -> bool:
+        """Whether a waiting member of `gang` may use a node, for its labels, taints and pods."""
+        node = self.reading.snapshot.fabric.nodes.get(name)
+        wants = next(role.constraint for role in gang.roles if pod in role.pods)
+        return node is not None and wants.selects(node) and wants.tolerates(node)
+
     def rank(self, namespace: str, pod: str) -> tuple[int, int, int]:
         """The numbers of the rank of a pod."""
         body = self.cache.objects.get(PODS, {}).get((namespace, pod), {})

@@ -57,6 +57,8 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     for seat in one.seats:
         if not view.cache.usable(seat.node):
             return f"node {seat.node} can no longer be used"
+        if not view.is_taken(seat) and view.is_closed(seat.node):
+            return f"node {seat.node} takes no new pods"
     if one.seats and not any(not seat.waits or view.waits(seat.pod.uid) for seat in one.seats):
         return "those who waited for it are gone, or run elsewhere"
     for uid, node in one.stays:
@@ -93,6 +95,9 @@ def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
             over=True, why="those who came ask for other things than those who left"
         )
     pods = tuple((pod, found[pod].node) for role in gang.roles for pod in role.pods)
+    unfit = next((node for pod, node in pods if not view.suits(gang, pod, node)), "")
+    if unfit:
+        return RelocationStep(over=True, why=f"node {unfit} is no longer one that they may use")
     return RelocationStep(placed=Placement(gang.key, pods))
 
 

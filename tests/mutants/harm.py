@@ -309,6 +309,24 @@ HARM = (
         "tests/k8s_bridge/ledger/test_sizes.py::test_what_would_fill_the_memory_is_sealed",
     ),
     Mutant(
+        "kept places that are closed",
+        "a member is bound to a node that was cordoned while its place was kept",
+        "k8s_bridge/relocation/next_action.py",
+        "        if not view.is_taken(seat) and view.is_closed(seat.node):\n",
+        "        if False:\n",
+        "tests/k8s_bridge/relocation/test_kept_places.py"
+        "::test_a_place_that_no_longer_suits_is_given_up[cordon]",
+    ),
+    Mutant(
+        "kept places that no longer suit",
+        "a member waits for a place that it may not use any more",
+        "k8s_bridge/relocation/next_action.py",
+        "    if unfit:\n",
+        "    if False:\n",
+        "tests/k8s_bridge/relocation/test_kept_places.py"
+        "::test_a_place_that_no_longer_suits_is_given_up[relabel]",
+    ),
+    Mutant(
         "turns of those that fit nowhere",
         "a pod of one tenant that can never be placed keeps all gangs of all others waiting",
         "model/readers/gangs/turns.py",

@@ -1,0 +1,67 @@
+"""Places that are kept for members that have yet to come, and that stop to suit meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, NODES
+from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.twins.jobs import job
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "cordon": {"spec": {"unschedulable": True}},
+    "taint": {"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}},
+    "relabel": {"metadata": {"labels": {"disk": "hdd"}}},
+}
+
+
+async def drained(bench: Bench) -> str:
+    """A gang of two on nodes with a label, of which a member is to move; the node kept for it.
+
+    No replacement comes as long as the Job's controller is stopped.
+    """
+    await bench.start()
+    await add_namespace(bench.cluster, TEAM)
+    for number in range(4):
+        labels = {"metadata": {"labels": {"disk": "ssd"}}}
+        await bench.cluster.patch(NODES, Target("", f"n-0-0-{number}"), labels)
+    body = job("g", 2, 8)
+    body["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "ssd"}
+    await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(3)
+    leaves = (await bench.places("g"))[1]
+    bench.jobs.step = lambda: None  # type: ignore[method-assign]
+    asked = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
+    await bench.cluster.patch(NODES, Target("", leaves), asked)
+    for _ in range(20):
+        await bench.clock.advance(1)
+        found = (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+        if found:
+            (seat,) = read_relocation(found[0]).seats
+            return seat.node
+    raise AssertionError("no place is kept")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_place_that_no_longer_suits_is_given_up(change: str) -> None:
+    """Its node is cordoned, tainted or relabelled before the member comes: it goes elsewhere."""
+    bench = Bench(1, 1)
+    try:
+        step = bench.jobs.step
+        kept = await drained(bench)
+        await bench.cluster.patch(NODES, Target("", kept), CHANGES[change])
+        await bench.clock.advance(3)
+        bench.jobs.step = step  # type: ignore[method-assign]
+        await bench.clock.advance(30)
+        places = await bench.places("g")
+        assert len(places) == 2
+        assert kept not in places.values()
+        assert not (await bench.cluster.list(LEASES, "kube-system", RELOCATIONS)).items
+    finally:
+        await bench.stop()
