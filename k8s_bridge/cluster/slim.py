@@ -148,7 +148,7 @@ def trimmed(kind: Kind, body: Body) -> Body:
     if kind == PODS:
         _trim_metadata(metadata)
         _share_spec(body.get("spec"))
-        _drop_settled(body.get("status"))
+        _drop_settled(body.get("spec"), body.get("status"))
         _share_conditions(body.get("status"))
     elif kind == NODES:
         _trim_metadata(metadata)
@@ -207,14 +207,32 @@ def _share_spec(spec: Any) -> None:
             spec[key] = _shared(value)
 
 
-def _drop_settled(status: Any) -> None:
-    """Drop what the containers hold where no resize is on its way: it is what the spec says."""
+def _drop_settled(spec: Any, status: Any) -> None:
+    """Drop what the containers hold where it is what the spec says: no resize is on its way."""
     if not isinstance(status, dict):
         return
-    conditions = status.get("conditions") or ()
-    if not any(str(one.get("type", "")).startswith("PodResize") for one in conditions):
-        status.pop("containerStatuses", None)
-        status.pop("initContainerStatuses", None)
+    for key, statuses in (
+        ("containers", "containerStatuses"),
+        ("initContainers", "initContainerStatuses"),
+    ):
+        held = status.get(statuses)
+        if held is None:
+            continue
+        listed = (spec.get(key) if isinstance(spec, dict) else None) or ()
+        asked = {one.get("name"): _requests_of(one) for one in listed}
+        if all(_is_settled(one, asked.get(one.get("name"))) for one in held):
+            del status[statuses]
+
+
+def _requests_of(container: Any) -> Any:
+    resources = container.get("resources")
+    return resources.get("requests") if isinstance(resources, dict) else None
+
+
+def _is_settled(held: Any, asked: Any) -> bool:
+    """Whether a container holds what it asks for, as far as its kubelet says."""
+    said = held.get("allocatedResources"), _requests_of(held)
+    return all(one is None or one == (asked or {}) for one in said)
 
 
 def _share_conditions(status: Any) -> None:

@@ -10,7 +10,8 @@ from fourleaf.model.readers.objects.amounts import reader_of
 from fourleaf.model.readers.objects.manifest import Body
 
 _RESIZES = ("PodResizePending", "PodResizeInProgress")
-"""Conditions of a pod whose containers do not have yet what its spec asks for."""
+"""Conditions of a pod whose containers do not have yet what its spec asks for. A kubelet writes
+them a moment after it has heard of the resize."""
 
 
 def as_resized(spec: Body, status: Body) -> Body:
@@ -24,8 +25,6 @@ def as_resized(spec: Body, status: Body) -> Body:
         [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     )
     resizes = [one for one in conditions if one.get("type") in _RESIZES]
-    if not resizes:
-        return spec
     infeasible = any(one.get("reason") == "Infeasible" for one in resizes)
     found = dict(spec)
     for key, statuses in (

@@ -65,7 +65,7 @@ def resized(
         (resized("4", "1"), 4000),
         (resized("4", "1", "Infeasible"), 1000),
         (resized("1", "4", "", "PodResizeInProgress"), 4000),
-        (resized("1", "4", "", "Ready"), 1000),
+        (resized("1", "4", "", "Ready"), 4000),
         (resized("1", "x"), 1000),
         (resized("1", None), 1000),
     ],
