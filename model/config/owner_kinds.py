@@ -32,10 +32,8 @@ READ_BY_CODE = frozenset(
 )
 """API group and kind of owners whose sizes take more than a table to say."""
 
-
 READ_OTHERWISE = frozenset(
     {
-        "",
         "gpu.scheduling",
         "kueue.x-k8s.io",
         "resource.k8s.io",
@@ -76,9 +74,8 @@ class OwnerKind(Section):
     Without `podSets`, only its annotations count. `nameLabel` is a label of the pods with the
     object's name, where no owner reference leads there. `versions` are looked for in their order.
     `leastMembers` is a field that counts in place of the sum of all pods where it is set. Pods
-    that have succeeded count as there, unless `countsEnded` is false: those of an earlier run are
-    none of this one's;
-    `unsupported` are fields that nothing here can honour.
+    that have succeeded count as there, unless `countsEnded` is false: then they may be of an
+    earlier run. `unsupported` are fields that nothing here can honour.
     """
 
     group: ApiGroup
@@ -100,7 +97,7 @@ class OwnerKind(Section):
             message = f"{self.kind}.{self.group} is read already"
             raise Misfit(message, "Leave the entry out.")
         if self.group in READ_OTHERWISE:
-            message = f"objects of the group {self.group or 'core'} are read for something else"
+            message = f"objects of the group {self.group} are read for something else"
             raise Misfit(message, "Leave the entry out; PodGroups are read as they are.")
         if "*" in (self.least_members or "") or "*" in self.suspend:
             message = "leastMembers and suspend name one field each"
