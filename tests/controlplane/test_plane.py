@@ -144,7 +144,9 @@ def test_the_native_scheduler_and_controllers_run_a_job(own_control_plane: Contr
     with plane.api() as api:
         api.create(path, job)
         done = eventually(
-            lambda: api.get(f"{path}/pair")["status"].get("completionTime"), "the job is done"
+            lambda: api.get(f"{path}/pair")["status"].get("completionTime"),
+            "the job is done",
+            timeout=90.0,
         )
         assert done
         nodes = {pod["spec"]["nodeName"] for pod in api.get(pods)["items"]}
