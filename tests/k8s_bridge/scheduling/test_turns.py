@@ -56,10 +56,12 @@ async def test_a_replica_that_fits_nowhere_lets_the_next_go_first(bench: Bench) 
 
 
 async def test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody(bench: Bench) -> None:
-    """It repels all pods of all namespaces, came first, and asks for more than any node has."""
+    """It repels all pods of all namespaces, is of a higher priority, and is larger than any node."""
     await bench.start()
     await add_namespace(bench.cluster, "evil")
-    await submit(bench.cluster, "evil", [repelling("evil", 99, {}, namespaceSelector={})])
+    evil = repelling("evil", 99, {}, namespaceSelector={})
+    evil["spec"]["priority"] = 1000
+    await submit(bench.cluster, "evil", [evil])
     await bench.clock.advance(3)
     for number in range(2):
         await submit(bench.cluster, TEAM, gang(f"g{number}", 2))
