@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS, PRIORITY_CLASSES
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, pod, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.model.plan import Plan
@@ -56,11 +56,12 @@ async def test_a_replica_that_fits_nowhere_lets_the_next_go_first(bench: Bench) 
 
 
 async def test_a_pod_of_another_tenant_that_fits_nowhere_stops_nobody(bench: Bench) -> None:
-    """It repels all pods of all namespaces, is of a higher priority, and is larger than any node."""
+    """It repels all pods of all namespaces, comes first by priority, and fits no node."""
     await bench.start()
     await add_namespace(bench.cluster, "evil")
     evil = repelling("evil", 99, {}, namespaceSelector={})
-    evil["spec"]["priority"] = 1000
+    await bench.cluster.create(PRIORITY_CLASSES, "", {"metadata": {"name": "high"}, "value": 1000})
+    evil["spec"]["priorityClassName"] = "high"
     await submit(bench.cluster, "evil", [evil])
     await bench.clock.advance(3)
     for number in range(2):
