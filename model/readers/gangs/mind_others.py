@@ -53,6 +53,8 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
                 first_of_many.add(id(alike[0]))
             for spread in alike[0].wants.spread:
                 allowed = values.allowed(alike[0], spread)
+                if not allowed:
+                    _wait_for_room(draft, alike[0], spread)
                 _narrow(draft, Requirement(spread.term.key, Operator.IN, allowed), alike)
     if minding:
         _take_turns(drafts, kinds, first_of_many, turns)
@@ -136,6 +138,9 @@ def _stay_near(draft: Draft, alike: Kind, running: Neighbours, nodes: Nodes) -> 
             _refuse_first_of_many(draft, pod, terms[0])
             return False
         for term in terms:
+            if not any(term.key in node.labels for node in nodes.values()):
+                what = f"{pod.manifest.title}: no node has the label {term.key} of {term.field}"
+                _hold(draft, ReasonKind.GATED, what, f"Label the nodes with {term.key}.")
             _narrow(draft, Requirement(term.key, Operator.EXISTS), alike)
         return True
     for term in terms:
@@ -240,6 +245,13 @@ def _let_go_first(draft: Draft, first: Draft) -> None:
 def _wait_for_neighbour(draft: Draft, sample: Pod, term: PodTerm) -> None:
     what = f"{sample.manifest.title}: no pod runs that {term.field} picks"
     _hold(draft, ReasonKind.GATED, what, "Start such a pod first, or correct the selector.")
+
+
+def _wait_for_room(draft: Draft, pod: Pod, spread: SpreadConstraint) -> None:
+    term = spread.term
+    what = f"{pod.manifest.title}: {term.field} leaves it no {term.key}: each has too many pods"
+    advice = f"Label the nodes with {term.key}, or let maxSkew be larger or minDomains smaller."
+    _hold(draft, ReasonKind.GATED, f"{what}, or no node has one", advice)
 
 
 def _refuse_first_of_many(draft: Draft, sample: Pod, term: PodTerm) -> None:

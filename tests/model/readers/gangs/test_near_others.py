@@ -172,7 +172,22 @@ def test_labels_of_the_pod_stand_for_keys_that_match() -> None:
 def test_pods_are_spread(where: str, skew: int, term: Body, left: str) -> None:
     """Pods of app a run where it says, one a node."""
     there = [runs(f"r{i}", name) for i, name in enumerate(where)]
-    assert usable(*ZONES, *there, spread("p", skew, term=term)) == list(left)
+    if left:
+        assert usable(*ZONES, *there, spread("p", skew, term=term)) == list(left)
+        return
+    gang = only(*ZONES, *there, spread("p", skew, term=term))
+    assert gang.hold is not None
+    assert "spec.topologySpreadConstraints[0] leaves it no zone" in gang.hold.detail
+
+
+def test_a_label_that_no_node_has_is_named() -> None:
+    """Spread over it, or affinity of a pod to its like by it: the label and the field are told."""
+    for body in (spread("p"), near("p", "a")):
+        gang = only(node("n"), body)
+        assert gang.hold is not None
+        assert gang.hold.kind is ReasonKind.GATED
+        assert "zone" in gang.hold.detail
+        assert gang.hold.unblock[0].startswith("Label the nodes with zone")
 
 
 def test_pods_that_do_not_count_for_a_spread() -> None:
