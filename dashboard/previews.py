@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -13,7 +12,7 @@ from fourleaf.dashboard.sources.source import ClusterMoment, ClusterSource
 from fourleaf.dashboard.views.view import View
 from fourleaf.dashboard.what_if import Name
 from fourleaf.model.documents.relocation import defrag_document, drain_document
-from fourleaf.model.previews.defrag import gathered, movers
+from fourleaf.model.previews.defrag import gathered, gathering, movers
 from fourleaf.model.previews.places import nodes_of
 
 Document = dict[str, Any]
@@ -46,6 +45,5 @@ async def defrag_preview(
     spec = moment.snapshot.config.spec.defragmentation
     budget = spec.moves_per_hour if question.moves is None else question.moves
     ready, young = movers(moment)
-    snapshot = replace(moment.snapshot, standing=ready)
-    plan = await pool.defragment(snapshot, budget)
+    plan = await pool.defragment(gathering(moment, ready), budget)
     return defrag_document(gathered(plan, ready, budget, young))

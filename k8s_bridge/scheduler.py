@@ -70,6 +70,7 @@ WATCHED_KINDS: tuple[Kind | Selection, ...] = (
     NODES,
     PODS,
     PRIORITY_CLASSES,
+    DISRUPTION_BUDGETS,
     JOBS,
     DEPLOYMENTS,
     REPLICA_SETS,
@@ -266,7 +267,7 @@ class Scheduler:
 
     def _selections(self) -> list[Kind | Selection]:
         config = Selection(CONFIG_MAPS, namespace=self.options.config_namespace)
-        return [*WATCHED_KINDS, DISRUPTION_BUDGETS, config]
+        return [*WATCHED_KINDS, config]
 
     def _configure(self, config: SchedulerConfig) -> None:
         self.cache.configure(config)

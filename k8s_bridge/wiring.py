@@ -144,6 +144,7 @@ class Wiring:
                 clock,
                 self.observer,
                 MoveBudget(StateLease(cluster, self.namespace, MOVES_LEASE)),
+                tasks.create_task,
                 self.asked_at,
                 trials,
             )

@@ -7,6 +7,24 @@ from enum import StrEnum
 
 from fourleaf.model.gang import Gang
 
+PodName = tuple[str, str]
+"""Namespace and name of a pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionLimit:
+    """At most `most` of `pods` may be evicted in one plan.
+
+    `who` says what sets the limit, such as `disruption budget ml/web`.
+    """
+
+    who: str
+    pods: frozenset[PodName]
+    most: int
+
+    def __str__(self) -> str:
+        return f"{self.who} lets {self.most} go"
+
 
 class RepairPolicy(StrEnum):
     """What may be done for a gang that has lost members, from least to most.
@@ -42,6 +60,16 @@ class StandingGang:
     policy: RepairPolicy = RepairPolicy.MOVE
     preemptible: bool = True
     started: float = 0.0
+
+    @property
+    def members(self) -> tuple[PodName, ...]:
+        """Namespace and name of all members, live and lost."""
+        space = self.gang.key.namespace
+        return tuple(
+            (space, pod)
+            for role in self.gang.roles
+            for pod in (*role.pods, *(name for name, _ in role.bound))
+        )
 
     @property
     def hit(self) -> bool:

@@ -11,7 +11,7 @@ from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.resources import Resources, counted, free_devices, minus, total
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import EvictionLimit, StandingGang
 
 DEFAULTS = SchedulerConfig()
 """The config where none is given."""
@@ -50,7 +50,8 @@ class Snapshot:
     """Fabric, what runs, what waits, and the config. `now` in seconds since the epoch.
 
     `standing` are the gangs of which members run, where it is asked whether they may be
-    moved, repaired or evicted. Their live members are among `running`.
+    moved, repaired or evicted. Their live members are among `running`. `eviction_limits` say how
+    many of their pods may be evicted.
     """
 
     fabric: Fabric
@@ -59,6 +60,7 @@ class Snapshot:
     config: SchedulerConfig = DEFAULTS
     now: float = 0.0
     standing: tuple[StandingGang, ...] = ()
+    eviction_limits: tuple[EvictionLimit, ...] = ()
 
     @cached_property
     def on_node(self) -> Mapping[str, tuple[RunningPod, ...]]:

@@ -13,7 +13,7 @@ from fourleaf.model.gang import Gang, GangKey, Role, TopologyPolicy
 from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint
 from fourleaf.model.resources import Resources, fits, minus
-from fourleaf.model.running_gang import RepairPolicy, StandingGang
+from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.oracle.moving import Ground
 
@@ -51,6 +51,28 @@ def standing_snapshot(
     gangs = tuple(_gang(dice, fabric, f"w{number}", wild) for number in range(waiting))
     world = replace(world, gangs=gangs, standing=tuple(standing))
     return _fail(dice, world) if dead else _running(world)
+
+
+def limited(snapshot: Snapshot, seed: int) -> Snapshot:
+    """The same with one to three eviction limits, which name pods of several gangs, or a few."""
+    dice = random.Random(seed)  # noqa: S311
+    by_gang = [
+        [
+            (one.gang.key.namespace, pod)
+            for role in one.gang.roles
+            for pod in (*role.pods, *(name for name, _ in role.bound))
+        ]
+        for one in snapshot.standing
+    ]
+    limits = []
+    for number in range(dice.randint(1, 3) if by_gang else 0):
+        some = dice.sample(by_gang, min(len(by_gang), dice.choice([1, 2, 2, 3, 8])))
+        pods = [pod for members in some for pod in members]
+        if dice.random() < 0.3:
+            pods = dice.sample(pods, dice.randint(1, len(pods)))
+        most = dice.choice([0, 1, 2, len(pods) // 2, max(0, len(pods) - 1)])
+        limits.append(EvictionLimit(f"budget {number}", frozenset(pods), most))
+    return replace(snapshot, eviction_limits=tuple(limits))
 
 
 def _fabric(dice: random.Random) -> Fabric:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,7 +82,7 @@ def _dry_run(
         from fourleaf.cli.logs import log_to_stderr
         from fourleaf.cli.output.progress import Progress
         from fourleaf.model.extensions import load
-        from fourleaf.model.previews.defrag import gathered, movers
+        from fourleaf.model.previews.defrag import gathered, gathering, movers
         from fourleaf.model.relocation import Budget
 
         log_to_stderr()
@@ -93,7 +92,7 @@ def _dry_run(
         print_problems(one for one in reading.problems if one.is_error)
         budget = config.spec.defragmentation.moves_per_hour if moves is None else moves
         ready, young = movers(reading)
-        snapshot = replace(reading.snapshot, standing=ready)
+        snapshot = gathering(reading, ready)
         with Progress("looking for moves") as progress:
             client.wait_until_ready(LOADING_SECONDS)
             plan = client.defragment(snapshot, Budget(budget), on_stage=progress.stage)

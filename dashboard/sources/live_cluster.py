@@ -86,6 +86,7 @@ class LiveSource:
             reading.problems,
             dict(self._cache.objects.get(PODS, {})),
             self._cache.standing,
+            self._cache.eviction_limits,
             self.unsynced,
         )
 

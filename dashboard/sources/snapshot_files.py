@@ -31,7 +31,12 @@ class FileSource:
             raise BadInput([Problem(Severity.ERROR, name, "Node", "", "", "holds no node", advice)])
         self._objects = tuple(_objects(sources))
         self._moment = ClusterMoment(
-            1, reading.snapshot, reading.problems, reading.pods, reading.standing
+            1,
+            reading.snapshot,
+            reading.problems,
+            reading.pods,
+            reading.standing,
+            reading.eviction_limits,
         )
 
     def moment(self) -> ClusterMoment:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.text.sources import Source
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import Snapshot
 
 Body = Mapping[str, Any]
 Stands = Callable[[Container[str], bool], Sequence[StandingGang]]
+Limits = Callable[[Iterable[PodName]], tuple[EvictionLimit, ...]]
 
 
 @dataclass(frozen=True)
 class ClusterMoment:
     """What there is. `version` grows with every look that may differ from the one before.
 
-    `pods` are the objects by namespace and name. `stands` answers `standing`. `unsynced` names
-    kinds that are not completely known, or no longer up to date.
+    `pods` are the objects by namespace and name. `stands` answers `standing`, `limits`
+    `eviction_limits`. `unsynced` names kinds that are not completely known, or no longer up to
+    date.
     """
 
     version: int
@@ -29,11 +31,16 @@ class ClusterMoment:
     problems: tuple[Problem, ...]
     pods: Mapping[tuple[str, str], Body]
     stands: Stands = field(repr=False, compare=False)
+    limits: Limits = field(repr=False, compare=False)
     unsynced: tuple[str, ...] = ()
 
     def standing(self, leaving: Container[str], everyone: bool) -> Sequence[StandingGang]:
         """The gangs that run, as they would stand without `leaving`; see `Reading.standing`."""
         return self.stands(leaving, everyone)
+
+    def eviction_limits(self, pods: Iterable[PodName]) -> tuple[EvictionLimit, ...]:
+        """What disruption budgets say of these pods."""
+        return self.limits(pods)
 
 
 @dataclass(frozen=True, slots=True)

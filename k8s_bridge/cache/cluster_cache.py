@@ -10,6 +10,7 @@ from typing import TypeAlias
 from fourleaf.k8s_bridge.cache.tombstones import Tombstones
 from fourleaf.k8s_bridge.cluster.kinds import (
     DEVICE_CLASSES,
+    DISRUPTION_BUDGETS,
     NODES,
     PODS,
     RESOURCE_CLAIMS,
@@ -27,13 +28,16 @@ from fourleaf.model.devices.names import DeviceName, numbers_of
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.live import LiveReader, LiveReading
 from fourleaf.model.readers.nodes.nodes import ready_status
+from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.disruption_budgets import BUDGET, budget_limits, read_budget
 from fourleaf.model.readers.pods.volumes import (
     claims_of,
     class_of,
     is_claim_bound,
     is_made_on_first_use,
 )
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import DEFAULTS
 
 OnPod: TypeAlias = Callable[[str], None]
@@ -207,6 +211,21 @@ class ClusterCache:
         """
         found = self._reader.standing(self._clock.wall(), dead, everyone)
         return [one for one in found if one.gang.key not in self._sealed[1]]
+
+    def eviction_limits(self, pods: Iterable[PodName]) -> tuple[EvictionLimit, ...]:
+        """What disruption budgets say of these pods."""
+        pods, bodies = tuple(pods), self.objects.get(PODS, {})
+        spaces = {space for space, _ in pods}
+        budgets = (
+            read_budget(Manifest(Report(), "", *BUDGET, *at, body))
+            for at, body in self.objects.get(DISRUPTION_BUDGETS, {}).items()
+            if at[0] in spaces
+        )
+        return budget_limits(budgets, ((pod, bodies[pod]) for pod in pods if pod in bodies))
+
+    def needed(self, gang: GangKey) -> tuple[EvictionLimit, ...]:
+        """How many of the pods near which a waiting gang must be may be evicted."""
+        return self._reader.needed(gang)
 
     def running_on(self, node: str) -> Iterator[tuple[GangKey, Member]]:
         """The pods of ours that are bound to `node`, with the gangs that they belong to."""

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
-from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, Spawn
 from fourleaf.k8s_bridge.ledger.compaction import is_settled
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.relocation.backfill import backfill
@@ -65,7 +65,8 @@ class DeadNodes(Protocol):
 class RelocationController:
     """Repairs, preemptions, defragmentations and what is under way of them, in one term.
 
-    `asked_at` returns when a defragmentation was asked for, or "".
+    `spawn` starts what ends with the term. `asked_at` returns when a defragmentation was asked for,
+    or "".
     """
 
     cluster: Cluster
@@ -77,6 +78,7 @@ class RelocationController:
     clock: Clock
     observer: RelocationObserver
     moves: MoveBudget
+    spawn: Spawn
     asked_at: Callable[[], str] | None = None
     trials: BindingTrials | None = None
     executor: Executor = field(init=False)
@@ -94,7 +96,7 @@ class RelocationController:
 
     def __post_init__(self) -> None:
         shared = (self.cache, self.store, self.planner, self.clock)
-        evictions = EvictionTrials(self.cluster, self.cache, self.clock, self.observer)
+        evictions = EvictionTrials(self.cluster, self.cache, self.clock, self.observer, self.spawn)
         self.executor = Executor(
             self.cluster, self.cache, self.store, self.clock, self.observer, evictions
         )

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
+from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.eviction_limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
@@ -43,6 +45,7 @@ class DefragmentationPlanner:
     moves: MoveBudget
     asked_at: Callable[[], str] | None = None
     _heeded: str = ""
+    _asking: tuple[str, ...] = ()
     _last: float = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
@@ -62,7 +65,6 @@ class DefragmentationPlanner:
             one
             for one in self.cache.standing(view.dead)
             if one.movable and not one.hit and self._may_move(one, config, view.now)
-            if not self.evictions.forbids_gang(one)
         )
         if left <= 0 or not standing:
             return None
@@ -70,7 +72,11 @@ class DefragmentationPlanner:
         seconds = self.cache.config.spec.repair.places_seconds
         why = "it moves so that others find room together"
         drafts = list(moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, view, seconds))
-        if await self.evictions.refusals(drafts):
+        try:
+            if await self.evictions.refusals(drafts):
+                return plan
+        except StillAsked:
+            self._asking = tuple(leaver.pod.uid for one in drafts for leaver in one.leavers)
             return plan
         written = await self.store.put_all(drafts)
         if written:
@@ -86,7 +92,8 @@ class DefragmentationPlanner:
         self, view: ClusterView, standing: tuple[StandingGang, ...], budget: Budget
     ) -> DefragPlan:
         """Moves that let all gangs with reserved places start, else none onto these."""
-        snapshot = replace(view.reading.snapshot, standing=standing)
+        limits = eviction_limits(view, standing, self.evictions)
+        snapshot = replace(view.reading.snapshot, standing=standing, eviction_limits=limits)
         plan = await self.planner.defragment(snapshot, budget)
         if {one.gang for one in view.open} <= _started(plan):
             return plan
@@ -95,6 +102,12 @@ class DefragmentationPlanner:
     def is_time(self) -> bool:
         """Whether a defragmentation is due, or was asked for; says so once."""
         config = self.cache.config.spec.defragmentation
+        if self._asking:
+            if self.evictions.is_asked(self._asking):
+                return False
+            # What the API said late is there: it is planned once more.
+            self._asking = ()
+            return True
         now = self.clock.monotonic()
         asked = self.asked_at() if self.asked_at else ""
         if asked and asked != self._heeded:

@@ -1,26 +1,36 @@
-"""Trials of evictions: whether admission and budgets let pods go, asked before any of them goes."""
+"""Trials of evictions: whether admission and budgets let pods go, asked before any of them goes.
+
+A trial that hangs in a webhook goes on by itself: relocations of others do not wait for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.ledger.binding_trials import (
+    TRIAL_PATIENCE_SECONDS,
+    TRIAL_VALID_SECONDS,
+    Spawn,
+    StillAsked,
+)
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import EvictionLimit, PodName
 
 EVICTION_TRIAL_SECONDS = 10.0
-"""Seconds that the API has for all trials of one plan; who has no answer by then stays."""
+"""Seconds that the API has for the trial of a pod; who has no answer by then stays."""
 REFUSED_FIRST_SECONDS = 60.0
 """Seconds for which no plan lets a pod go whose eviction was refused; they double each time."""
 REFUSED_LIMIT_SECONDS = 600.0
 """Seconds to which they grow."""
+
+_SILENT = "the API does not answer whether it may go"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,59 +52,82 @@ class _Remembered:
 
 
 @dataclass(slots=True, eq=False)
+class _EvictionTrial:
+    """What the API says of one pod: `refusal`, from `ended` on the monotonic clock.
+
+    An answer counts once: it is forgotten where it was used.
+    """
+
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    refusal: str = ""
+    ended: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
 class EvictionTrials:
-    """Trials of one term, and what they said. `cluster` is gated."""
+    """Trials of one term, and what they said.
+
+    `cluster` is gated, `spawn` starts what ends with the term.
+    """
 
     cluster: Cluster
     cache: ClusterCache
     clock: Clock
     observer: RelocationObserver
+    spawn: Spawn
+    _trials: dict[str, _EvictionTrial] = field(default_factory=dict)
     _refused: dict[str, _Remembered] = field(default_factory=dict)
 
-    def forbids(self, namespace: str, pods: Iterable[str]) -> str:
-        """Why one of these pods may not go, as far as is remembered, "" otherwise."""
-        now = self.clock.monotonic()
-        for name in pods if self._refused else ():
-            seen = self.cache.named(namespace, name)
-            found = self._refused.get(seen.pod.uid) if seen else None
-            if found is not None and found.until > now:
-                return found.why
-        return ""
+    def limits(self, pods: Iterable[PodName], unanswered: bool) -> list[EvictionLimit]:
+        """No eviction of any of these pods that was refused lately.
 
-    def forbids_gang(self, one: StandingGang) -> str:
-        """Why one of the gang's members that run may not go, "" otherwise."""
-        members = (pod for role in one.gang.roles for pod, _ in role.bound)
-        return self.forbids(one.gang.key.namespace, members)
+        Nor, where `unanswered` is wanted, of those that the API has not answered about yet.
+        """
+        now, found = self.clock.monotonic(), []
+        for pod in pods if self._refused or self._trials else ():
+            seen = self.cache.named(*pod)
+            uid = seen.pod.uid if seen else ""
+            refused = self._refused.get(uid)
+            if refused is not None and refused.until > now:
+                why = f"pod {pod[0]}/{pod[1]} ({refused.why})"
+                found.append(EvictionLimit(why, frozenset([pod]), 0))
+            elif unanswered and self.is_asked([uid]):
+                why = f"pod {pod[0]}/{pod[1]} (the API has not answered yet whether it may go)"
+                found.append(EvictionLimit(why, frozenset([pod]), 0))
+        return found
+
+    def is_asked(self, uids: Collection[str]) -> bool:
+        """Whether the API is being asked about one of these pods."""
+        return any((one := self._trials.get(uid)) and not one.done.is_set() for uid in uids)
 
     async def refusals(self, plan: Iterable[Relocation]) -> list[RefusedEviction]:
-        """Which pods of a plan that live the API would not let go, and why; it is remembered."""
+        """Which pods of a plan that live the API would not let go, and why; it is remembered.
+
+        Raises `StillAsked` after `TRIAL_PATIENCE_SECONDS`, or at once where nothing new is asked,
+        while none is refused and some are not answered.
+        """
         self._forget()
         asked = [(one, leaver) for one in plan for leaver in one.leavers if not leaver.lost]
-        if not asked:
-            return []
-        tasks = [asyncio.ensure_future(self._refusal(leaver.pod)) for _, leaver in asked]
-        timer = asyncio.ensure_future(self.clock.sleep(EVICTION_TRIAL_SECONDS))
-        everything = asyncio.gather(*tasks)
-        try:
-            awaited: set[asyncio.Future[Any]] = {everything, timer}
-            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
-            answers = [
-                task.result() if task.done() else "the API does not answer whether it may go"
-                for task in tasks
-            ]
-        finally:
-            timer.cancel()
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(everything, return_exceptions=True)
+        new = {leaver.pod.uid: leaver.pod for _, leaver in asked}
+        new = {uid: pod for uid, pod in new.items() if uid not in self._trials}
+        self._trials |= {uid: _EvictionTrial() for uid in new}
+        if new:
+            await self._wait([self.spawn(self._run(pod)) for pod in new.values()])
+        trials = [(one, leaver, self._trials[leaver.pod.uid]) for one, leaver in asked]
         found = [
-            RefusedEviction(one, leaver, why)
-            for (one, leaver), why in zip(asked, answers, strict=True)
-            if why
+            RefusedEviction(one, leaver, trial.refusal)
+            for one, leaver, trial in trials
+            if trial.refusal
         ]
         for refused in found:
+            self._trials.pop(refused.leaver.pod.uid, None)
             self.remember(refused.leaver.pod, refused.why)
             self.observer.forbidden(refused.of, refused.leaver, refused.why)
+        silent = sum(not trial.done.is_set() for _, _, trial in trials)
+        if silent and not found:
+            raise StillAsked(f"the API has not answered yet whether {silent} pods may be evicted")
+        for _, leaver in () if found else asked:
+            self._trials.pop(leaver.pod.uid, None)
         return found
 
     def remember(self, pod: Target, why: str) -> None:
@@ -104,6 +137,28 @@ class EvictionTrials:
             min(before.seconds * 2, REFUSED_LIMIT_SECONDS) if before else REFUSED_FIRST_SECONDS
         )
         self._refused[pod.uid] = _Remembered(why, self.clock.monotonic() + seconds, seconds)
+
+    async def _wait(self, tasks: list[asyncio.Task[None]]) -> None:
+        timer = asyncio.ensure_future(self.clock.sleep(TRIAL_PATIENCE_SECONDS))
+        answered = asyncio.ensure_future(asyncio.wait(tasks))
+        try:
+            await asyncio.wait({answered, timer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            answered.cancel()
+            timer.cancel()
+
+    async def _run(self, pod: Target) -> None:
+        trial = self._trials[pod.uid]
+        answer = asyncio.ensure_future(self._refusal(pod))
+        timer = asyncio.ensure_future(self.clock.sleep(EVICTION_TRIAL_SECONDS))
+        try:
+            await asyncio.wait({answer, timer}, return_when=asyncio.FIRST_COMPLETED)
+            trial.refusal = answer.result() if answer.done() else _SILENT
+        finally:
+            answer.cancel()
+            timer.cancel()
+        trial.ended = self.clock.monotonic()
+        trial.done.set()
 
     async def _refusal(self, pod: Target) -> str:
         try:
@@ -116,6 +171,13 @@ class EvictionTrials:
         return ""
 
     def _forget(self) -> None:
+        """Forget answers that came too long ago, and pods that are gone."""
+        oldest = self.clock.monotonic() - TRIAL_VALID_SECONDS
+        self._trials = {
+            uid: one
+            for uid, one in self._trials.items()
+            if not one.done.is_set() or one.ended >= oldest
+        }
         self._refused = {
             uid: one for uid, one in self._refused.items() if self.cache.seen(uid) is not None
         }

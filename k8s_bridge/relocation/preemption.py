@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -13,7 +13,7 @@ from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
-from fourleaf.k8s_bridge.relocation.disruption_budgets import DisruptionBudgets
+from fourleaf.k8s_bridge.relocation.eviction_limits import eviction_limits, may_go
 from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
@@ -24,15 +24,32 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from fourleaf.model.reasons.text import counted
 from fourleaf.model.relocation import PreemptionPlan
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import EvictionLimit, StandingGang
 
 UNBOUNDED_PRIORITY = 2**31
 """A priority above every priority."""
 PREEMPTION_RETRY_SECONDS = 10.0
 """Seconds after which a gang is tried again for which no pod had to go, or could."""
+FORBIDDEN_RETRY_SECONDS = 600.0
+"""Seconds after which a gang that limits of evictions keep waiting is tried again under the same
+limits."""
 SEAT_HOLD_SECONDS = 600.0
 """Seconds for which the places of a gang are kept while its victims end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Forbidden:
+    """Nothing could be done for a gang `until`, on the monotonic clock, for limits of evictions.
+
+    As long as the same gangs are below it under the same `limits`, nothing else can be.
+    """
+
+    lower: frozenset[GangKey]
+    limits: tuple[EvictionLimit, ...]
+    until: float
 
 
 @dataclass(slots=True, eq=False)
@@ -47,7 +64,8 @@ class PreemptionPlanner:
     evictions: EvictionTrials
     trials: BindingTrials | None = None
     _tried: dict[GangKey, float] = field(default_factory=dict)
-    _told: dict[GangKey, frozenset[GangKey]] = field(default_factory=dict)
+    _asking: dict[GangKey, tuple[str, ...]] = field(default_factory=dict)
+    _forbidden: dict[GangKey, _Forbidden] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     async def plan(self, view: ClusterView, last: Plan) -> PreemptionPlan | None:
@@ -59,6 +77,7 @@ class PreemptionPlanner:
         under_way = any(_evicts(one, view) for one in self.store)
         if not config.enabled or under_way:
             return None
+        self._forget(view)
         gang = self._next(view, last, config.after_seconds)
         if gang is None:
             return None
@@ -69,17 +88,15 @@ class PreemptionPlanner:
             for one in self.cache.standing(view.dead, everyone=True)
             if one.gang.priority < gang.priority and one.gang.key not in self.store and not one.hit
         ]
-        budgets = DisruptionBudgets(self.cache)
-        protected = {one.gang.key: why for one in lower if (why := self._forbids(one, budgets))}
-        self._tell(gang, protected, view)
-        standing = tuple(
-            replace(one, preemptible=False) if one.gang.key in protected else one for one in lower
-        )
-        if not any(one.preemptible for one in standing):
+        limits = eviction_limits(view, lower, self.evictions, self.cache.needed(gang.key))
+        if not lower or self._is_forbidden(gang, lower, limits):
             return None
-        snapshot = replace(charged(view.reading.snapshot, view), standing=standing)
+        charge = charged(view.reading.snapshot, view)
+        snapshot = replace(charge, standing=tuple(lower), eviction_limits=limits)
         plan = await self.planner.preempt(snapshot, gang.key)
-        why = await self._begin(plan, gang, budgets, view)
+        if plan.reason is not None and plan.reason.kind is ReasonKind.EVICTIONS_FORBIDDEN:
+            self._forbid(gang, lower, limits, plan.reason, view)
+        why = await self._begin(plan, gang, view)
         self._log.info(
             "preemption_planned",
             gang=str(gang.key),
@@ -90,18 +107,17 @@ class PreemptionPlanner:
         )
         return plan
 
-    async def _begin(
-        self, plan: PreemptionPlan, gang: Gang, budgets: DisruptionBudgets, view: ClusterView
-    ) -> str:
+    async def _begin(self, plan: PreemptionPlan, gang: Gang, view: ClusterView) -> str:
         """Write the relocation that `plan` asks for; why it is given up, "" where it is not."""
         relocation = preempting(plan, gang, view, SEAT_HOLD_SECONDS)
         if relocation is None or not plan.victims:
             return ""
         try:
-            why = _forbidden(plan, budgets) or await self._refusal(relocation)
+            why = await self._refusal(relocation)
+            refused = [] if why else await self.evictions.refusals([relocation])
         except StillAsked as error:
+            self._asking[gang.key] = tuple(one.pod.uid for one in relocation.leavers)
             return str(error)
-        refused = [] if why else await self.evictions.refusals([relocation])
         if refused:
             # The next plan is made without these victims, and at once.
             del self._tried[gang.key]
@@ -111,27 +127,47 @@ class PreemptionPlanner:
             self._tried[gang.key] = self.clock.monotonic() + window
         return why
 
-    def _forbids(self, one: StandingGang, budgets: DisruptionBudgets) -> str:
-        """Why not all members of a gang may go, "" where they may."""
-        members = [pod for role in one.gang.roles for pod, _ in role.bound]
-        return budgets.forbids(one.gang.key.namespace, members) or self.evictions.forbids_gang(one)
+    def _is_forbidden(
+        self, gang: Gang, lower: Sequence[StandingGang], limits: tuple[EvictionLimit, ...]
+    ) -> bool:
+        """Whether it is known that no plan can serve `gang` under these limits."""
+        known = self._forbidden.get(gang.key)
+        return (
+            known is not None
+            and known.until > self.clock.monotonic()
+            and known.limits == limits
+            and known.lower == frozenset(one.gang.key for one in lower)
+        )
 
-    def _tell(self, gang: Gang, protected: Mapping[GangKey, str], view: ClusterView) -> None:
-        """Tell `gang` how many do not give way to it, once until they are others.
+    def _forbid(
+        self,
+        gang: Gang,
+        lower: Sequence[StandingGang],
+        limits: tuple[EvictionLimit, ...],
+        reason: Reason,
+        view: ClusterView,
+    ) -> None:
+        """Remember that limits of evictions alone keep `gang` waiting, and tell it, once for each.
 
         Their names stand in the log alone: they may be those of another tenant.
         """
-        self._told = {key: them for key, them in self._told.items() if key in view.gangs}
-        if protected.keys() == self._told.get(gang.key, frozenset()):
+        known = self._forbidden.get(gang.key)
+        until = self.clock.monotonic() + FORBIDDEN_RETRY_SECONDS
+        below = frozenset(one.gang.key for one in lower)
+        self._forbidden[gang.key] = _Forbidden(below, limits, until)
+        if known is not None and known.limits == limits:
             return
-        self._told[gang.key] = frozenset(protected)
-        reasons = {str(key): why for key, why in protected.items()}
-        self._log.info("preemption_forbidden", gang=str(gang.key), protected=reasons)
+        self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
         facts = view.reading.gangs.get(gang.key)
-        for one in facts.waiting[:1] if facts and protected else ():
-            pod = Target(one.namespace, one.name, one.uid)
-            keep = "Gangs of lower priority that disruption budgets or admission keep here"
-            self.observer.unyielding(pod, f"{keep}: {len(protected)}")
+        for one in facts.waiting[:1] if facts else ():
+            kept = sum(not may_go(victim, limits) for victim in lower)
+            self.observer.unyielding(
+                Target(one.namespace, one.name, one.uid),
+                "It would start if pods of lower priority could be evicted, which "
+                f"{counted(reason.count('limits'), 'limit')} of disruption budgets, admission or "
+                f"its own affinity forbid; {kept} of {counted(len(lower), 'lower gang')} may not "
+                "be evicted at all",
+            )
 
     async def _refusal(self, relocation: Relocation) -> str:
         """Why the API would not bind the gang once its victims have gone, "" where it would."""
@@ -140,11 +176,20 @@ class PreemptionPlanner:
         members = tuple(Member(seat.pod, seat.node) for seat in relocation.seats if seat.waits)
         return await self.trials.refusal(relocation.gang, members, ask=True)
 
+    def _forget(self, view: ClusterView) -> None:
+        """Forget what is over: gangs that wait no more, trials that the API has answered."""
+        now = self.clock.monotonic()
+        self._tried = {gang: at for gang, at in self._tried.items() if at > now}
+        self._forbidden = {key: one for key, one in self._forbidden.items() if key in view.gangs}
+        for gang, uids in list(self._asking.items()):
+            if not self.evictions.is_asked(uids):
+                # What the API said late is there: the gang is planned for at once.
+                del self._asking[gang]
+                self._tried.pop(gang, None)
+
     def _next(self, view: ClusterView, last: Plan, after: float) -> Gang | None:
         ours = (pod.priority for pod in view.reading.snapshot.running if pod.ours)
         lowest = min(ours, default=UNBOUNDED_PRIORITY)
-        now = self.clock.monotonic()
-        self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         return next(
             (
                 gang
@@ -152,6 +197,7 @@ class PreemptionPlanner:
                 if gang.preempts
                 and gang.priority > lowest
                 and gang.key not in self._tried
+                and gang.key not in self._asking
                 and view.now - gang.created >= after
             ),
             None,
@@ -165,11 +211,3 @@ def _evicts(one: Relocation, view: ClusterView) -> bool:
     """
     leaving = (view.stands(leaver.pod.uid, leaver.node) for leaver in one.leavers)
     return one.purpose is Purpose.PREEMPTION and any(leaving)
-
-
-def _forbidden(plan: PreemptionPlan, budgets: DisruptionBudgets) -> str:
-    """Why not all victims may go together, "" where they may; each may by itself."""
-    pods: dict[str, list[str]] = {}
-    for victim in plan.victims:
-        pods.setdefault(victim.gang.namespace, []).extend(name for name, _ in victim.pods)
-    return next(filter(None, (budgets.forbids(*one) for one in pods.items())), "")

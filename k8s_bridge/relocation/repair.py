@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
+from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.eviction_limits import eviction_limits, may_go
 from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
@@ -20,7 +23,7 @@ from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import RepairPolicy, StandingGang
+from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
 
 DRAIN = "topology.scheduler/drain"
 """Annotation of a node that is to be emptied; `true`."""
@@ -34,8 +37,6 @@ _BARE = Reason(
     "a member that would have to move has no controller that would make it anew",
     unblock=("delete the pod yourself, or let it end",),
 )
-
-_REFUSED = "a member that would have to move may not be evicted"
 
 REPAIR_CHECK_SECONDS = 1.0
 """Seconds between two looks."""
@@ -75,10 +76,11 @@ class RepairPlanner:
         config = self.cache.config.spec.repair
         leaving = view.dead | self.draining()
         standing = [
-            self._kept(one)
+            one
             for one in self.cache.standing(leaving)
             if one.gang.key not in self.store and one.gang.key not in busy
         ]
+        limits = eviction_limits(view, standing, self.evictions, unanswered=True)
         hit = [
             one
             for one in standing
@@ -86,17 +88,24 @@ class RepairPlanner:
             and self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
             and (one.gang.key in stuck or self._loses(one, leaving))
             and not self._ends_bare_pods(one, view.dead)
-            and not self._is_refused(one)
+            and not self._may_not_restart(one, limits)
         ]
         self._forget(standing)
         if not hit or not config.enabled:
             return None
         planned = [one for one in standing if not one.hit or one in hit]
-        snapshot = replace(charged(view.reading.snapshot, view), standing=tuple(planned))
+        charge = charged(view.reading.snapshot, view)
+        snapshot = replace(charge, standing=tuple(planned), eviction_limits=limits)
         plan = await self.planner.repair(snapshot)
         drafts = list(repairs(plan, planned, view, config.places_seconds))
-        # The next plan, soon, is made with those who may not go where they are.
-        if not await self.evictions.refusals(drafts):
+        # The next plan leaves pods where they are that may not go, or about which the API has not
+        # answered yet: a webhook that hangs keeps no other gang from its repair.
+        try:
+            refused = await self.evictions.refusals(drafts)
+        except StillAsked:
+            self._next = self.clock.monotonic()
+            return plan
+        if not refused:
             await self.store.put_all(drafts)
             self._note(plan, hit)
         return plan
@@ -114,22 +123,14 @@ class RepairPlanner:
                 return True
         return False
 
-    def _kept(self, one: StandingGang) -> StandingGang:
-        """The gang, on terms by which no member moves that the API would not let go."""
-        if one.policy is RepairPolicy.RESTART or not self.evictions.forbids_gang(one):
-            return one
-        policy = one.policy if one.policy is RepairPolicy.WAIT else RepairPolicy.PATCH
-        return replace(one, movable=False, policy=policy)
-
-    def _is_refused(self, one: StandingGang) -> bool:
-        """Whether a member would have to go that the API would not let go; says so."""
-        members = [pod for role in one.gang.roles for pod in role.pods]
-        why = self.evictions.forbids(one.gang.key.namespace, members)
-        if one.policy is RepairPolicy.RESTART:
-            why = why or self.evictions.forbids_gang(one)
-        if why:
-            self._lose(one.gang, Reason(ReasonKind.UNSUPPORTED, f"{_REFUSED}: {why}"))
-        return bool(why)
+    def _may_not_restart(self, one: StandingGang, limits: Sequence[EvictionLimit]) -> bool:
+        """Whether a gang that is to start over has pods that may not be evicted now; says so."""
+        if one.policy is not RepairPolicy.RESTART or may_go(one, limits):
+            return False
+        own = [str(limit) for limit in limits if not limit.pods.isdisjoint(one.members)]
+        reason = Reason(ReasonKind.EVICTIONS_FORBIDDEN, "; ".join(own), (("limits", len(own)),))
+        self._lose(one.gang, reason)
+        return True
 
     def _loses(self, one: StandingGang, leaving: frozenset[str]) -> bool:
         """Whether a member stands on a node that is dead or to be emptied."""

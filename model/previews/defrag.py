@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.previews.drain import GangSource
 from fourleaf.model.relocation import DefragPlan
 from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,12 @@ def movers(reading: GangSource) -> tuple[tuple[StandingGang, ...], int]:
     movable = [one for one in reading.standing((), False) if one.movable and not one.hit]
     ready = tuple(one for one in movable if now - one.started >= least)
     return ready, len(movable) - len(ready)
+
+
+def gathering(reading: GangSource, ready: Sequence[StandingGang]) -> Snapshot:
+    """The snapshot in which the gangs `ready` may move, as far as their pods may be evicted."""
+    limits = reading.eviction_limits(pod for one in ready for pod in one.members)
+    return replace(reading.snapshot, standing=tuple(ready), eviction_limits=limits)
 
 
 def gathered(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import RepairPolicy, StandingGang
+from fourleaf.model.running_gang import EvictionLimit, PodName, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
 
 
@@ -26,6 +26,9 @@ class GangSource(Protocol):
 
     def standing(self, leaving: Container[str], everyone: bool) -> Sequence[StandingGang]:
         """The gangs that run, as they would stand without `leaving`; see `Reading.standing`."""
+
+    def eviction_limits(self, pods: Iterable[PodName]) -> tuple[EvictionLimit, ...]:
+        """What disruption budgets say of these pods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
         running=tuple(p for p in snapshot.running if (p.namespace, p.name) not in lost),
         gangs=(),
         standing=tuple(standing),
+        eviction_limits=reading.eviction_limits(p for one in standing for p in one.members),
     )
 
 

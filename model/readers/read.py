@@ -33,10 +33,16 @@ from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.objects.unread_kinds import warn_of
 from fourleaf.model.readers.pods.claiming_pods import Claimables
+from fourleaf.model.readers.pods.disruption_budgets import (
+    BUDGET,
+    DisruptionBudget,
+    budget_limits,
+    read_budget,
+)
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod, Requests, own_owners, read_pod
 from fourleaf.model.readers.text.sources import Source, without_collection
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import Snapshot
 
 
@@ -47,6 +53,7 @@ class Members:
     gangs: Mapping[Identity, Sequence[Pod]]
     sizes: MinimumSizes
     situation: Situation
+    budgets: Sequence[DisruptionBudget] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,13 @@ class InputReading:
         one = self.members
         gangs = one.gangs.items()
         return tuple(all_that_stand(gangs, one.sizes, one.situation, leaving, everyone))
+
+    def eviction_limits(self, pods: Iterable[PodName]) -> tuple[EvictionLimit, ...]:
+        """What disruption budgets say of these pods."""
+        bodies = self.pods
+        return budget_limits(
+            self.members.budgets, ((pod, bodies[pod]) for pod in pods if pod in bodies)
+        )
 
     @property
     def pods(self) -> Mapping[tuple[str, str], Body]:
@@ -177,7 +191,8 @@ def _decoded(
         config=config.config,
         now=moment,
     )
-    behind = Members(gangs, sizes, situation)
+    budgets = [read_budget(one) for one in inventory.of(*BUDGET)]
+    behind = Members(gangs, sizes, situation, budgets)
     return InputReading(snapshot, report.problems, dict(inventory.ignored), config.source, behind)
 
 

@@ -28,6 +28,7 @@ class ReasonKind(StrEnum):
     NO_ADJACENT_LEAVES = "NoAdjacentLeaves"
     UPLINK_FULL = "UplinkFull"
     OUTRANKED = "Outranked"
+    EVICTIONS_FORBIDDEN = "EvictionsForbidden"
     NOT_PROVEN = "NotProven"
 
 

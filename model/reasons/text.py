@@ -105,6 +105,8 @@ def cause(reason: Reason) -> str:  # noqa: C901 - one arm per kind of reason
             return _with(text, detail or _uplink(count))
         case ReasonKind.OUTRANKED:
             return _with("it would fit, but gangs that come before it take the room", detail)
+        case ReasonKind.EVICTIONS_FORBIDDEN:
+            return _with("pods that would have to go for it may not be evicted now", detail)
         case ReasonKind.NOT_PROVEN:
             return _with("no place was found before the time limit; there may be one", detail)
         case _:

@@ -30,6 +30,7 @@ class Law(StrEnum):
     MOVE = "move"  # 8: a move starts where the pod runs, and its gang may move
     POLICY = "policy"  # 8: what the repair policy of a gang allows
     VICTIM = "victim"  # 8: which pods a gang may evict
+    EVICTION = "eviction"  # 8: how many pods may be evicted
     BUDGET = "budget"  # 8: what a defragmentation may move
 
 

@@ -15,6 +15,7 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.batch import batch_of
 from fourleaf.model.validator.breach import Breach, Law
 from fourleaf.model.validator.cross_gang_laws import quota_breaches
+from fourleaf.model.validator.evictions import eviction_breaches
 from fourleaf.model.validator.recompute import NOTHING, points
 from fourleaf.model.validator.relocated_gangs import (
     Moved,
@@ -52,6 +53,7 @@ def defrag_breaches(
         found += wrong
         if not wrong:
             placed.append((gang, placement))
+    found += eviction_breaches(snapshot, (), moved.targets)
     after = moved.after(snapshot)
     breaches, looked_at = place_breaches(after, moved, placed, extensions)
     found += breaches

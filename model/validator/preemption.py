@@ -11,6 +11,7 @@ from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.breach import Breach, Law
 from fourleaf.model.validator.cross_gang_laws import quota_breaches
+from fourleaf.model.validator.evictions import eviction_breaches
 from fourleaf.model.validator.recompute import NOTHING, points
 from fourleaf.model.validator.relocated_gangs import Moved, live, place_breaches, standing_of
 from fourleaf.model.validator.seats import member_breaches
@@ -39,6 +40,7 @@ def preemption_breaches(
     if wrong:
         return (*found, *wrong)
     gone = {(victim.gang.namespace, pod) for victim in plan.victims for pod, _ in victim.pods}
+    found += eviction_breaches(snapshot, gone, {})
     unmoved = Moved({})
     after = unmoved.after(snapshot, gone)
     breaches, placed = place_breaches(after, unmoved, [(gang, placement)], extensions)

@@ -11,9 +11,11 @@ from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.breach import Breach, Law
+from fourleaf.model.validator.evictions import eviction_breaches
 from fourleaf.model.validator.recompute import NOTHING
 from fourleaf.model.validator.relocated_gangs import (
     Moved,
+    PodKey,
     cost_of,
     live,
     move_breaches,
@@ -45,6 +47,7 @@ def repair_breaches(
         if one.hit and one.policy is RepairPolicy.RESTART
         for pod in live(one)
     }
+    found += _eviction_breaches(snapshot, moved, gone)
     after = moved.after(snapshot, gone)
     breaches, _ = place_breaches(after, moved, (), extensions)
     found += breaches
@@ -104,6 +107,26 @@ def _lost_members(snapshot: Snapshot, plan: RepairPlan, moved: Moved) -> Iterato
                 yield Breach(Law.KNOWN, placement.gang, pod, detail)
             else:
                 moved.add(placement.gang, pod, node)
+
+
+def _eviction_breaches(
+    snapshot: Snapshot, moved: Moved, restarted: set[PodKey]
+) -> Iterator[Breach]:
+    """Live members move; lost ones that are placed, or whose gang starts over, go too."""
+    moves: dict[GangKey, list[str]] = {}
+    lost: set[PodKey] = set()
+    for key, targets in moved.targets.items():
+        stood = live(moved.standing[key])
+        moves[key] = [pod for pod in targets if pod in stood]
+        lost |= {(key.namespace, pod) for pod in targets if pod not in stood}
+    over = {
+        (key.namespace, pod)
+        for key, one in moved.standing.items()
+        if one.hit and one.policy is RepairPolicy.RESTART
+        for role in one.gang.roles
+        for pod in role.pods
+    }
+    yield from eviction_breaches(snapshot, lost, moves, restarted | over)
 
 
 def _policy_breaches(snapshot: Snapshot, moved: Moved) -> Iterator[Breach]:

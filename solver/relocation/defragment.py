@@ -70,7 +70,9 @@ def defragment(
     running = without(snapshot, [one.standing for one in movers])
     state = CycleState(replace(snapshot, running=running), factory.fabric, likely_gangs(snapshot))
     rooms = () if batch else tuple(phantom_units(state, factory))
-    participants = Participants(state, factory, movers, batch, _value(snapshot), phantoms=rooms)
+    limits = snapshot.eviction_limits
+    value = _value(snapshot)
+    participants = Participants(state, factory, movers, batch, value, phantoms=rooms, limits=limits)
     turn = FOR_WAITING if batch else FOR_ROOM
     reached = reach(participants, turn, deadline, on_stage, _rows(snapshot, budget))
     if reached is None:

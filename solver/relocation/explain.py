@@ -32,9 +32,17 @@ def explain_repair(snapshot: Snapshot, plan: RepairPlan, extensions: Extensions)
     )
     world = replace(world, running=without(world, restarts))
     lost = tuple(
-        Waiting(entry.gang, _reason(world, standing[entry.gang], extensions)) for entry in plan.lost
+        entry
+        if _is_told(entry.reason)
+        else Waiting(entry.gang, _reason(world, standing[entry.gang], extensions))
+        for entry in plan.lost
     )
     return replace(plan, lost=lost)
+
+
+def _is_told(reason: Reason | None) -> bool:
+    """Whether the solver has found the reason itself."""
+    return reason is not None and reason.kind is not ReasonKind.NOT_PROVEN
 
 
 def _reason(world: Snapshot, one: StandingGang, extensions: Extensions) -> Reason:
@@ -96,6 +104,8 @@ def explain_preemption(
     Where that is not proven, it stays unknown.
     """
     if plan.placement is not None or plan.status is not PlanStatus.OPTIMAL:
+        return plan
+    if _is_told(plan.reason):
         return plan
     gang = waiting_gang(snapshot, plan.gang)
     emptied = without(snapshot, possible_victims(snapshot, gang))

@@ -22,6 +22,7 @@ from fourleaf.solver.cpsat.residents import Resident
 from fourleaf.solver.cpsat.variables import GroupVariables
 from fourleaf.solver.instance.gang_classes import GangGroup, gang_order
 from fourleaf.solver.objective.scorer import Scorer
+from fourleaf.solver.relocation.eviction_rows import EvictionRows, LimitIndex
 from fourleaf.solver.relocation.partial_moves import alone, near_unit, plain_leaves
 from fourleaf.solver.relocation.participants import Mover, MoveScope, Participants
 
@@ -41,6 +42,7 @@ class Formulation:
             for number, gang_class in enumerate(group.gang_classes)
             for gang in gang_class.gangs
         }
+        self._limits = LimitIndex(participants.limits)
         phantoms = [group for _, group in participants.phantoms]
         plain = plain_leaves(state, [*groups, *phantoms]) - refined
         self._near: dict[Mover, GangGroup] = {}
@@ -67,7 +69,9 @@ class Formulation:
         self.program = self.model.program
         self._variables = {v.group: v for v in self.model.groups}
         self.classes: list[TierClass] = []
+        self.evictions = EvictionRows(self.program, participants.limits, participants.elastic)
         self._add_choices(groups)
+        self.evictions.close()
 
     def _base(self, mover: Mover) -> GangGroup | None:
         known = self._place_of.get(mover.key)
@@ -92,6 +96,7 @@ class Formulation:
                     None if gang_class is None else gang_class,
                     price,
                     quota,
+                    self._limits.counted(mover.standing.gang),
                 )
             self._mover_of[mover.resident(self.participants.state.fabric, alike)] = mover
         return list(self._mover_of)
@@ -118,6 +123,7 @@ class Formulation:
                 program.equal(terms, len(movers))
             if first.hit:
                 self._add_life(first, stay)
+            self._add_evictions(movers, stay)
         for tier_class in self._applicants(groups):
             group = groups[tier_class.group]
             left[group, tier_class.gang_class].append((-1, tier_class.variable))
@@ -134,13 +140,26 @@ class Formulation:
         value = self.participants.value(gang)
         self.classes.append(TierClass(-1, 0, gang.priority, value, [gang], variable=lives))
 
+    def _add_evictions(self, movers: list[Mover], stay: int) -> None:
+        """What is evicted of movers that are the same to every row; lost members with the rest."""
+        first = movers[0]
+        for number, live, lost in self._limits.counted(first.standing.gang):
+            if lost and first.hit:
+                self.evictions.add(number, [(-lost, stay)], lost)
+            if live and first not in self._near:
+                self.evictions.add(number, [(-live, stay)], live * len(movers))
+            elif live:
+                gone = [(-first.live, stay), *((-count, v) for count, v in self._kept(first))]
+                self.evictions.add_in_part(number, live, gone, first.live)
+
     def _applicants(self, groups: list[GangGroup]) -> list[TierClass]:
         found: dict[object, TierClass] = {}
         position = {group: number for number, group in enumerate(groups)}
         for gang in self.participants.applicants:
             group, gang_class = self._place_of[gang.key]
             value = self.participants.value(gang)
-            key = (group, gang_class, gang.priority, value, gang.key.namespace)
+            counted = self._limits.counted(gang)
+            key = (group, gang_class, gang.priority, value, gang.key.namespace, counted)
             if key not in found:
                 found[key] = TierClass(position[group], gang_class, gang.priority, value, [])
             found[key].gangs.append(gang)
@@ -148,6 +167,8 @@ class Formulation:
             tier_class.variable = self.program.variable(len(tier_class.gangs))
             if self.participants.must:
                 self.program.equal([(1, tier_class.variable)], len(tier_class.gangs))
+            for number, _, lost in self._limits.counted(tier_class.gangs[0]):
+                self.evictions.add(number, [(lost, tier_class.variable)])
         self.classes += found.values()
         return list(found.values())
 
@@ -167,14 +188,13 @@ class Formulation:
             terms.append((each * mover.live, stay))
             total += each * mover.live * len(movers)
             if mover in self._near:
-                variables = self._variables[self._near[mover]]
-                terms += [
-                    (each * count, variable)
-                    for found in variables.kept.values()
-                    for _, _, kept in found
-                    for count, variable in kept
-                ]
+                terms += [(each * count, variable) for count, variable in self._kept(mover)]
         return terms, total
+
+    def _kept(self, mover: Mover) -> Terms:
+        """The members that stay of a mover that goes in part."""
+        variables = self._variables[self._near[mover]]
+        return [term for found in variables.kept.values() for _, _, kept in found for term in kept]
 
     def may_stay(self) -> list[tuple[list[Mover], int]]:
         """Movers that are the same to every row, and the variable that counts who of them stays."""

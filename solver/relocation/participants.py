@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.job_mix import LikelyGang
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import EvictionLimit, StandingGang
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.cpsat.residents import Resident
 from fourleaf.solver.instance.cycle_state import CycleState
@@ -24,7 +24,8 @@ class Participants:
     `state` is the fabric without the pods of the movers. `applicants` look for a place and
     stand nowhere, or may not leave where they stand; `value` is what placing a gang is worth
     within its priority. `must`: all applicants have to be placed. `droppable`: movers may be
-    left without a place. `phantoms` are rooms worth keeping.
+    left without a place. `phantoms` are rooms worth keeping. `limits` say how many pods may be
+    evicted; where they are `elastic`, more may, and it is counted how many more.
     """
 
     state: CycleState
@@ -35,6 +36,8 @@ class Participants:
     must: bool = False
     droppable: bool = False
     phantoms: tuple[tuple[LikelyGang, GangGroup], ...] = ()
+    limits: tuple[EvictionLimit, ...] = ()
+    elastic: bool = False
 
 
 class MoveScope(Enum):

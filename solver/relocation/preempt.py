@@ -1,7 +1,8 @@
 """Preemption: which victims to evict so that one gang may start.
 
 Fewest victims of the highest priority, then of the next, and so on; then the lowest price;
-then the best place for the gang. Runs in the worker process, which alone loads OR-tools.
+then the best place for the gang. No limit of evictions is exceeded. Runs in the worker process,
+which alone loads OR-tools.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from fourleaf.solver.relocation.participants import (
     without,
 )
 from fourleaf.solver.relocation.place import moving_gangs, place
-from fourleaf.solver.relocation.stages import Goal, StagePlan, reach
+from fourleaf.solver.relocation.stages import Goal, StageOutcome, StagePlan, reach
 
 VICTIMS_SHARE = 0.9
 """Of the time limit, what the search for victims may take."""
@@ -66,17 +67,20 @@ def preempt(
     only = replace(snapshot, gangs=(gang,))
     emptied = replace(only, running=without(snapshot, [one.standing for one in victims]))
     state = CycleState(emptied, factory.fabric, likely_gangs(snapshot))
-    participants = Participants(state, factory, tuple(victims), (gang,), must=True, droppable=True)
+    participants = Participants(
+        state,
+        factory,
+        tuple(victims),
+        (gang,),
+        must=True,
+        droppable=True,
+        limits=snapshot.eviction_limits,
+    )
     turn = StagePlan("victims", _kept, _price)
     rows = _quota_row(emptied, gang)
     reached = reach(participants, turn, Deadline(VICTIMS_SHARE * deadline.left()), on_stage, rows)
     if reached is None:
-        alone = replace(participants, movers=())
-        fits = reach(alone, turn, deadline, no_observer, rows) is not None
-        unknown = fits or deadline.left() == 0.0
-        status = PlanStatus.FEASIBLE if unknown else PlanStatus.OPTIMAL
-        reason = Reason(ReasonKind.NOT_PROVEN)
-        return PreemptionPlan(status, key, reason=reason, seconds=timer())
+        return replace(_nothing(key, participants, turn, deadline, rows), seconds=timer())
     stays = reached.relocation.stays(reached.values)
     gone = [one for one in victims if one not in stays]
     tasks = moving_gangs(reached)
@@ -94,6 +98,45 @@ def preempt(
         stages=stages,
         seconds=timer(),
     )
+
+
+def _nothing(
+    key: GangKey,
+    participants: Participants,
+    turn: StagePlan,
+    deadline: Deadline,
+    rows: Callable[[Formulation], None],
+) -> PreemptionPlan:
+    """The plan without victims; its reason is known only where limits of evictions are it."""
+    alone = replace(participants, movers=(), limits=())
+    fits = reach(alone, turn, deadline, no_observer, rows) is not None
+    if fits and participants.limits:
+        over = reach(replace(participants, elastic=True), EXCESS, deadline, no_observer, rows)
+        if over is not None and all(one.proven and one.objective for one in over.stages):
+            return PreemptionPlan(PlanStatus.OPTIMAL, key, reason=_forbidden(over))
+    unknown = fits or deadline.left() == 0.0
+    status = PlanStatus.FEASIBLE if unknown else PlanStatus.OPTIMAL
+    return PreemptionPlan(status, key, reason=Reason(ReasonKind.NOT_PROVEN))
+
+
+def _forbidden(over: StageOutcome) -> Reason:
+    """The limits that have to be exceeded, by as little as can be."""
+    excess = [
+        (limit, over.values[variable])
+        for limit, variable in over.relocation.evictions.excess
+        if over.values[variable]
+    ]
+    detail = "; ".join(f"{limit}, {limit.most + more} would have to" for limit, more in excess)
+    counts = (("limits", len(excess)), ("excess", sum(more for _, more in excess)))
+    return Reason(ReasonKind.EVICTIONS_FORBIDDEN, detail, counts)
+
+
+def _excess(relocation: Formulation) -> list[Goal]:
+    return [Goal("excess", [(-1, variable) for _, variable in relocation.evictions.excess], 0)]
+
+
+EXCESS = StagePlan("victims", lambda _: (), _excess)
+"""By how little all limits of evictions together have to be exceeded."""
 
 
 def _counted(stages: Sequence[Stage], victims: Sequence[Mover]) -> list[Stage]:

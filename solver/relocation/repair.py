@@ -5,7 +5,7 @@ Runs in the worker process, which alone loads OR-tools.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
@@ -20,12 +20,16 @@ from fourleaf.solver.batch.solve import no_observer
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for
+from fourleaf.solver.relocation.eviction_rows import LimitIndex
 from fourleaf.solver.relocation.participants import Mover, MoveScope, Participants, mover, without
 from fourleaf.solver.relocation.place import MovingGang, SettledGangs, moves_of, moving_gangs, place
 from fourleaf.solver.relocation.stages import Goal, StageOutcome, StagePlan, reach
 
 WHOLE_REPAIR_SHARE = 0.9
 """Of the time limit, what may go into a repair in which all movable gangs take part."""
+
+LIMITS_SHARE = 0.5
+"""Of the time that is left, what it may take to learn which gangs limits of evictions keep back."""
 
 REPAIR_STAGES = StagePlan(
     "who",
@@ -70,6 +74,7 @@ def repair(
     if reached is None:
         return None
     tasks = moving_gangs(reached)
+    kept = _kept_by_limits(reached, {task.gang.key for task in tasks}, deadline)
     settled = place(snapshot, reached, tasks, (), deadline, on_stage)
 
     stages = (*reached.stages, settled.stage)
@@ -85,7 +90,7 @@ def repair(
         PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE,
         placements=_placements(tasks, settled),
         moves=moves,
-        lost=_lost(parts, {task.gang.key for task in tasks}),
+        lost=_lost(parts, {task.gang.key for task in tasks}, kept),
         waits=parts.waits,
         restarts=tuple(one.gang.key for one in parts.restarts),
         stages=stages,
@@ -101,7 +106,8 @@ def _cast(
 ) -> Participants:
     running = without(snapshot, [one.standing for one in parts.movers])
     state = CycleState(replace(snapshot, running=running), factory.fabric, likely)
-    return Participants(state, factory, parts.movers, parts.applicants)
+    limits = LimitIndex(snapshot.eviction_limits).left_by(parts.restarts)
+    return Participants(state, factory, parts.movers, parts.applicants, limits=limits)
 
 
 def _hit_alone(parts: _Parts) -> _Parts:
@@ -163,6 +169,34 @@ def _placements(tasks: list[MovingGang], settled: SettledGangs) -> tuple[Placeme
     return tuple(out)
 
 
-def _lost(parts: _Parts, placed: set[GangKey]) -> tuple[Waiting, ...]:
+def _lost(
+    parts: _Parts, placed: set[GangKey], kept: Mapping[GangKey, Reason]
+) -> tuple[Waiting, ...]:
     hit = [one.key for one in parts.movers if one.hit] + [gang.key for gang in parts.applicants]
-    return tuple(Waiting(key, Reason(ReasonKind.NOT_PROVEN)) for key in hit if key not in placed)
+    unknown = Reason(ReasonKind.NOT_PROVEN)
+    return tuple(Waiting(key, kept.get(key, unknown)) for key in hit if key not in placed)
+
+
+def _kept_by_limits(
+    reached: StageOutcome, placed: set[GangKey], deadline: Deadline
+) -> dict[GangKey, Reason]:
+    """The gangs that would live if any pod could be evicted, and what keeps them from it."""
+    participants = reached.relocation.participants
+    hit = {one.key: one.standing.gang for one in participants.movers if one.hit}
+    hit |= {gang.key: gang for gang in participants.applicants}
+    lost = hit.keys() - placed
+    if not lost or not participants.limits:
+        return {}
+    share = Deadline(LIMITS_SHARE * deadline.left())
+    free = reach(replace(participants, limits=()), REPAIR_STAGES, share, no_observer)
+    if free is None:
+        return {}
+    lives = {task.gang.key for task in moving_gangs(free)}
+    index = LimitIndex(participants.limits)
+    return {key: _forbidden(hit[key], index) for key in sorted(lost & lives)}
+
+
+def _forbidden(gang: Gang, index: LimitIndex) -> Reason:
+    """The limits of its own pods; those of others, which may be in its way too, are not named."""
+    own = [str(index.limits[number]) for number, *_ in index.counted(gang)]
+    return Reason(ReasonKind.EVICTIONS_FORBIDDEN, "; ".join(own), (("limits", len(own)),))

@@ -60,6 +60,22 @@ def paths(document: Any) -> dict[str, tuple[str, str, str]]:
     }
 
 
+def test_a_budget_that_lets_one_of_two_go(run: Run, write: Write) -> None:
+    """The pair stays, since its budget lets only one of them go at once; the reason names it."""
+    selector = {"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}
+    body = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "pair", "namespace": "ml", "generation": 1},
+        "spec": {"maxUnavailable": 1, "selector": selector},
+        "status": {"observedGeneration": 1, "disruptionsAllowed": 1},
+    }
+    text = cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1")) + "---\n" + yaml.safe_dump(body)
+    told = asked(run, write("in.yaml", text), "leaf-0-0", code=3)
+    assert told["moves"] == 0
+    assert "disruption budget ml/pair lets 1 go" in json.dumps(told)
+
+
 def test_a_leaf_is_emptied_into_the_next(run: Run, write: Write) -> None:
     """Both members of a pair go to the one leaf that is free, and that is proven."""
     path = write("in.yaml", cluster(2, *stands("pair", "n-0-0-0", "n-0-0-1")))

@@ -40,4 +40,4 @@ def moment(
 ) -> ClusterMoment:
     """A look at a cluster of which nobody stands."""
     snapshot = Snapshot(Fabric(tuple(leaves), **fabric), tuple(running), tuple(gangs), now=1000.0)
-    return ClusterMoment(version, snapshot, (), {}, lambda *_: ())
+    return ClusterMoment(version, snapshot, (), {}, lambda *_: (), lambda _: ())

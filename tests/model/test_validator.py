@@ -15,7 +15,7 @@ from fourleaf.model.validator import Law, validate
 from tests.model.plans import devices, legal, members, phantoms, places, sums
 from tests.small import Case, fabric, gang, plan, snapshot
 
-OF_RELOCATIONS = frozenset({Law.MOVE, Law.POLICY, Law.VICTIM, Law.BUDGET})
+OF_RELOCATIONS = frozenset({Law.MOVE, Law.POLICY, Law.VICTIM, Law.BUDGET, Law.EVICTION})
 """Laws that only plans for gangs that stand can break."""
 
 CASES: dict[str, tuple[set[Law], Callable[[], Case]]] = {

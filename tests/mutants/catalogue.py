@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.claims import CLAIMS
 from tests.mutants.devices import DEVICES
+from tests.mutants.evictions import EVICTIONS
 from tests.mutants.formats import FORMATS
 from tests.mutants.harm import HARM
 from tests.mutants.mutant import Mutant
@@ -278,5 +279,6 @@ MUTANTS = (
     *WEBHOOK,
     *CLAIMS,
     *FORMATS,
+    *EVICTIONS,
     *HARM,
 )

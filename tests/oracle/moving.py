@@ -37,12 +37,13 @@ NOTHING = Extensions()
 class Way:
     """One thing that may become of a gang: its seats (`None`: it is gone), and its worth.
 
-    `pods` of it move.
+    `pods` of it move; `evicted` is what each eviction limit counts of that.
     """
 
     seats: Seats | None
     worth: Worth
     pods: int = 0
+    evicted: tuple[int, ...] = ()
 
 
 class Ground:
@@ -190,7 +191,8 @@ def _nothing(_: State) -> Worth:
 class Moving:
     """The best that may become of all gangs together.
 
-    `finish` is what the end is worth by itself. `budget` is the most pods that move.
+    `finish` is what the end is worth by itself. `budget` is the most pods that move, `limits` the
+    most that each eviction limit may count.
     """
 
     def __init__(
@@ -199,19 +201,24 @@ class Moving:
         ways: list[tuple[Gang, Seats, list[Way]]],
         finish: Callable[[State], Worth] = _nothing,
         budget: int = 1_000_000,
+        limits: tuple[int, ...] = (),
     ) -> None:
         self.ground = ground
+        self.limits = limits
         self.ways = ways
         self.finish = finish
         self.budget = budget
         self._memo: dict[object, Worth | None] = {}
         self._limits = ground.uplinks()
 
-    def best(self, state: State, at: int = 0, spent: int = 0) -> Worth | None:
+    def best(
+        self, state: State, at: int = 0, spent: int = 0, evicted: tuple[int, ...] = ()
+    ) -> Worth | None:
         """The greatest worth of all gangs from `at` on; None where not all find a place."""
         if at == len(self.ways):
             return self.finish(state)
-        key = (at, state, spent)
+        evicted = evicted or (0,) * len(self.limits)
+        key = (at, state, spent, evicted)
         if key in self._memo:
             return self._memo[key]
         gang, stands, ways = self.ways[at]
@@ -220,9 +227,13 @@ class Moving:
             self.ground.spend()
             after = self._take(gang, stands, way, state)
             pods = spent + way.pods
-            if after is None or pods > self.budget:
+            gone = tuple(
+                a + b for a, b in zip(evicted, way.evicted or (0,) * len(evicted), strict=True)
+            )
+            over = any(a > b for a, b in zip(gone, self.limits, strict=True))
+            if after is None or pods > self.budget or over:
                 continue
-            rest = self.best(after, at + 1, pods)
+            rest = self.best(after, at + 1, pods, gone)
             if rest is None:
                 continue
             if rest:
@@ -262,6 +273,34 @@ def moved(stands: Seats, seats: Seats) -> int:
     return sum(map(sum, stands)) - kept
 
 
+def named(snapshot: Snapshot, gang: Gang, live: bool) -> tuple[int, ...]:
+    """How many live (or lost) members of a gang each eviction limit names."""
+    members = {
+        (gang.key.namespace, pod)
+        for role in gang.roles
+        for pod in ([name for name, _ in role.bound] if live else role.pods)
+    }
+    return tuple(len(limit.pods & members) for limit in snapshot.eviction_limits)
+
+
+def evictions(snapshot: Snapshot, one: StandingGang, count: int) -> tuple[int, ...]:
+    """What each limit counts where so many live members move, and the lost ones are placed."""
+    live, lost = named(snapshot, one.gang, True), named(snapshot, one.gang, False)
+    hit = one.hit
+    return tuple(min(count, a) + (b if hit else 0) for a, b in zip(live, lost, strict=True))
+
+
+def left_of_limits(snapshot: Snapshot) -> tuple[int, ...]:
+    """What gangs that start over leave of each limit."""
+    left = [limit.most for limit in snapshot.eviction_limits]
+    for one in snapshot.standing:
+        if one.hit and one.policy is RepairPolicy.RESTART:
+            for live in (True, False):
+                taken = named(snapshot, one.gang, live)
+                left = [a - b for a, b in zip(left, taken, strict=True)]
+    return tuple(max(0, most) for most in left)
+
+
 def best_repair(snapshot: Snapshot, budget: int = 200_000) -> Worth:
     """Value kept alive by priority, highest first, then minus the least cost of moves."""
     ground = Ground(snapshot, budget)
@@ -281,13 +320,15 @@ def best_repair(snapshot: Snapshot, budget: int = 200_000) -> Worth:
         found = [Way(stands, (*nothing, 0))]
         for seats in ground.seatings(one.gang):
             if not one.hit or _policy_allows(ground, one.policy, stands, seats):
-                cost = -one.move_cost * moved(stands, seats)
-                found.append(Way(seats, (*(alive if one.hit else nothing), cost)))
+                count = moved(stands, seats)
+                worth = (*(alive if one.hit else nothing), -one.move_cost * count)
+                found.append(Way(seats, worth, evicted=evictions(snapshot, one, count)))
         ways.append((one.gang, stands, found))
-    worth = Moving(ground, ways).best(ground.empty_of(away))
-    if worth is None:
+    limits = left_of_limits(snapshot)
+    best = Moving(ground, ways, limits=limits).best(ground.empty_of(away))
+    if best is None:
         raise AssertionError("leaving everything as it is is always possible")
-    return worth or (0,) * (len(tiers) + 1)
+    return best or (0,) * (len(tiers) + 1)
 
 
 def _policy_allows(ground: Ground, policy: RepairPolicy, stands: Seats, seats: Seats) -> bool:
@@ -323,6 +364,8 @@ def best_victims(snapshot: Snapshot, gang: Gang, budget: int = 200_000) -> Worth
             worth = (*counts, -price)
             if top is not None and worth <= top:
                 continue
+            if _is_over(snapshot, chosen):
+                continue
             gone = {
                 (one.gang.key.namespace, pod)
                 for one in chosen
@@ -341,6 +384,17 @@ def best_victims(snapshot: Snapshot, gang: Gang, budget: int = 200_000) -> Worth
     return top
 
 
+def _is_over(snapshot: Snapshot, chosen: tuple[StandingGang, ...]) -> bool:
+    """Whether a limit names too many live members of these gangs."""
+    gone = {
+        (one.gang.key.namespace, pod)
+        for one in chosen
+        for role in one.gang.roles
+        for pod, _ in role.bound
+    }
+    return any(len(limit.pods & gone) > limit.most for limit in snapshot.eviction_limits)
+
+
 def best_defrag(snapshot: Snapshot, pods: int, budget: int = 200_000) -> Worth:
     """Value of waiting gangs by priority (or of kept rooms, where none waits), minus the cost."""
     ground = Ground(snapshot, budget)
@@ -355,7 +409,8 @@ def best_defrag(snapshot: Snapshot, pods: int, budget: int = 200_000) -> Worth:
         for seats in ground.seatings(one.gang):
             count = moved(stands, seats)
             if count <= pods:
-                found.append(Way(seats, (*nothing, -one.move_cost * count), count))
+                evicted = evictions(snapshot, one, count)
+                found.append(Way(seats, (*nothing, -one.move_cost * count), count, evicted))
         ways.append((one.gang, stands, found))
     spec = snapshot.config.spec
     for gang in waiting:
@@ -370,7 +425,8 @@ def best_defrag(snapshot: Snapshot, pods: int, budget: int = 200_000) -> Worth:
         return (packing.best(packing.free(state[0])), 0)
 
     finish = _nothing if waiting else room
-    best = Moving(ground, ways, finish, pods).best(ground.empty_of(movers))
+    limits = tuple(limit.most for limit in snapshot.eviction_limits)
+    best = Moving(ground, ways, finish, pods, limits).best(ground.empty_of(movers))
     if best is None:
         raise AssertionError("leaving everything as it is is always possible")
     return best or (*nothing, 0)

@@ -43,8 +43,8 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
     minding = any(draft.minds_others for draft in drafts)
     if not minding and not running.any_repels:
         return
-    kinds = {draft.gang.key: _kinds(draft.waiting) for draft in drafts}
-    values = _SpreadValues(running, nodes)
+    kinds = {draft.gang.key: kinds_of(draft.waiting) for draft in drafts}
+    values = SpreadValues(running, nodes)
     first_of_many: set[int] = set()
     for draft in drafts:
         _keep_apart(draft, kinds[draft.gang.key], running, nodes)
@@ -95,7 +95,7 @@ def _in_the_way(pod: Pod, ahead: Neighbours, is_first: bool) -> Iterator[Pod]:
     for spread in pod.wants.spread:
         yield from (other for other in ahead.picked(spread.term) if other.wants.spread)
     if is_first:
-        yield from _picked_by_all(pod.wants.near, ahead)
+        yield from picked_by_all(pod.wants.near, ahead)
 
 
 def _keep_apart(draft: Draft, kinds: Iterable[Kind], running: Neighbours, nodes: Nodes) -> None:
@@ -111,7 +111,7 @@ def _keep_apart(draft: Draft, kinds: Iterable[Kind], running: Neighbours, nodes:
                 continue
             if key == HOSTNAME:
                 taken[NODE_NAME_FIELD].add(pod.node)
-            elif (value := _label(nodes, pod.node, key)) is not None:
+            elif (value := label_of(nodes, pod.node, key)) is not None:
                 taken[key].add(value)
         for key, values in sorted(taken.items()):
             is_field = key == NODE_NAME_FIELD
@@ -129,9 +129,9 @@ def _stay_near(draft: Draft, alike: Kind, running: Neighbours, nodes: Nodes) -> 
     terms = pod.wants.near
     pairs = {
         (term.key, value)
-        for other in _picked_by_all(terms, running)
+        for other in picked_by_all(terms, running)
         for term in terms
-        if (value := _label(nodes, other.node, term.key)) is not None
+        if (value := label_of(nodes, other.node, term.key)) is not None
     }
     if not pairs and all(term.picks(pod.namespace, pod.labels) for term in terms):
         if len(draft.waiting) > 1:
@@ -155,13 +155,14 @@ def _stay_near(draft: Draft, alike: Kind, running: Neighbours, nodes: Nodes) -> 
     return False
 
 
-def _picked_by_all(terms: Sequence[PodTerm], among: Neighbours) -> Iterator[Pod]:
+def picked_by_all(terms: Sequence[PodTerm], among: Neighbours) -> Iterator[Pod]:
+    """The pods that all of these terms pick."""
     for pod in among.picked(terms[0]):
         if all(term.picks(pod.namespace, pod.labels) for term in terms):
             yield pod
 
 
-class _SpreadValues:
+class SpreadValues:
     """The values of a label that a spread constraint leaves, worked out once for pods alike."""
 
     def __init__(self, running: Neighbours, nodes: Nodes) -> None:
@@ -178,16 +179,20 @@ class _SpreadValues:
         return self._known[key]
 
     def _counted(self, wants: NodeWants, spread: SpreadConstraint, itself: bool) -> tuple[str, ...]:
+        there = self.standing(wants, spread)
+        most = emptiest(there, spread) + spread.max_skew - itself
+        return tuple(sorted(value for value, pods in there.items() if len(pods) <= most))
+
+    def standing(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, list[Pod]]:
+        """The pods that count on the nodes of each value."""
         value_of = self._values(wants, spread)
-        there = dict.fromkeys(value_of.values(), 0)
+        there: dict[str, list[Pod]] = {value: [] for value in value_of.values()}
         # By an empty selector, kube-scheduler counts no pod that is there.
         picks_all = spread.term.selector == LabelSelector()
         for pod in () if picks_all else self._running.picked(spread.term):
             if pod.node in value_of and not pod.terminating:
-                there[value_of[pod.node]] += 1
-        emptiest = 0 if len(there) < spread.min_domains else min(there.values(), default=0)
-        most = emptiest + spread.max_skew - itself
-        return tuple(sorted(value for value, pods in there.items() if pods <= most))
+                there[value_of[pod.node]].append(pod)
+        return there
 
     def _values(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, str]:
         """Node -> its value of the label, for nodes that count."""
@@ -201,7 +206,13 @@ class _SpreadValues:
         }
 
 
-def _label(nodes: Nodes, node: str, key: str) -> str | None:
+def emptiest(there: Mapping[str, Sequence[Pod]], spread: SpreadConstraint) -> int:
+    """How many pods count where the fewest do."""
+    return 0 if len(there) < spread.min_domains else min(map(len, there.values()), default=0)
+
+
+def label_of(nodes: Nodes, node: str, key: str) -> str | None:
+    """The value of a label of a node, None where it has none."""
     found = nodes.get(node)
     return None if found is None else found.labels.get(key)
 
@@ -220,7 +231,7 @@ def _narrow(draft: Draft, requirement: Requirement, alike: Kind) -> None:
     )
 
 
-def _kinds(pods: Sequence[Pod]) -> list[Kind]:
+def kinds_of(pods: Sequence[Pod]) -> list[Kind]:
     """Pods of the same labels and wants together: they mind and are minded alike."""
     found: dict[tuple[object, ...], list[Pod]] = {}
     for pod in pods:

@@ -17,6 +17,7 @@ from fourleaf.model.readers.gangs.cross_checks import side_by_side
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
 from fourleaf.model.readers.gangs.names import Identity
+from fourleaf.model.readers.gangs.needed_neighbours import needed_neighbours
 from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, identity_of, read_gang
 from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.live.fabric_cache import FabricCache
@@ -43,7 +44,7 @@ from fourleaf.model.readers.pods.pods import Requests
 from fourleaf.model.readers.pods.volumes import CLAIM as VOLUME_CLAIM
 from fourleaf.model.readers.pods.volumes import STORAGE_CLASS, VOLUME_KINDS, volume_of
 from fourleaf.model.readers.text.sources import without_collection
-from fourleaf.model.running_gang import StandingGang
+from fourleaf.model.running_gang import EvictionLimit, StandingGang
 from fourleaf.model.snapshot import DEFAULTS, Snapshot
 
 POD = ("", "Pod")
@@ -173,6 +174,12 @@ class LiveReader:
             for one in table.identities
         )
         return all_that_stand(gangs, sizes, situation, dead, everyone)
+
+    def needed(self, gang: GangKey) -> tuple[EvictionLimit, ...]:
+        """How many of the pods near which a waiting gang must be may be evicted."""
+        draft = next((one for one in self._drafts() if one.gang.key == gang), None)
+        ground, standing = self._ground, self._standing
+        return needed_neighbours(draft, standing.neighbours, ground.nodes) if draft else ()
 
     def reading(self, now: float) -> LiveReading:
         """The cluster as it is known now, `now` in seconds since the epoch."""

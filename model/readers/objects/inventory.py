@@ -50,6 +50,7 @@ KNOWN = frozenset(
         ("", "PersistentVolumeClaim"),
         ("", "PersistentVolume"),
         ("storage.k8s.io", "StorageClass"),
+        ("policy", "PodDisruptionBudget"),
         *(("topology.scheduler", kind) for kind in KINDS),
     }
 )

@@ -84,6 +84,7 @@ class TermLeader(Leader):
             self.clock,
             Silent(),
             MoveBudget(StateLease(self.cluster, SYSTEM, MOVES_LEASE)),
+            self._start,
         )
         self.relocating.executor.trials.clock = UnhurriedClock(self.clock)
         self.cycle = Cycle(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Throttled
-from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, EVENTS, LEASES, NODES, PODS
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
@@ -216,7 +216,7 @@ async def test_a_second_leader_goes_on_where_the_first_was(bench: Bench) -> None
 
 
 async def test_what_a_budget_forbids_is_not_forced(bench: Bench) -> None:
-    """Nobody may go: the members stay, an event says why, and the places are let go in the end."""
+    """Nobody may go, and the lost member has no place beside them: all stay, and it is said."""
     await bench.submit("g", 8)
     uids = await bench.uids("g")
     budget = {
@@ -227,4 +227,6 @@ async def test_what_a_budget_forbids_is_not_forced(bench: Bench) -> None:
     bench.lose("n-0-0-2")
     await bench.clock.advance(60)
     assert await bench.uids("g") == uids
-    assert "EvictionForbidden" in await bench.reasons()
+    events = (await bench.cluster.list(EVENTS)).items
+    (said,) = [one["note"] for one in events if one["reason"] == "NotRepaired"]
+    assert "disruption budget ml/all lets 0 go" in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -25,6 +26,14 @@ BUDGET = 100_000
 """Steps of the oracle per question; where it needs more, the instance is left out."""
 
 SEEDS = [range(block * PER_BLOCK, (block + 1) * PER_BLOCK) for block in range(BLOCKS)]
+
+Change = Callable[[Snapshot, int], Snapshot]
+"""What is done to the snapshot of a seed before it is solved."""
+
+
+def as_it_is(snapshot: Snapshot, _: int) -> Snapshot:
+    """The snapshot without a change."""
+    return snapshot
 
 
 def repaired(snapshot: Snapshot, plan: RepairPlan) -> Worth:
@@ -81,9 +90,9 @@ def defragmented(snapshot: Snapshot, plan: DefragPlan) -> Worth:
     return (*values, -plan.cost)
 
 
-def repair_is_best(seed: int) -> bool:
+def repair_is_best(seed: int, change: Change = as_it_is) -> bool:
     """Compare one repair; False where it is too large for the oracle."""
-    snapshot = standing_snapshot(seed)
+    snapshot = change(standing_snapshot(seed), seed)
     try:
         best = best_repair(snapshot, BUDGET)
     except TooManyError:
@@ -96,11 +105,11 @@ def repair_is_best(seed: int) -> bool:
     return True
 
 
-def victims_are_fewest(seed: int) -> bool:
+def victims_are_fewest(seed: int, change: Change = as_it_is) -> bool:
     """Compare one preemption; False where it is too large for the oracle."""
     snapshot = standing_snapshot(seed, dead=seed % 3 == 0, waiting=1)
     gang = replace(snapshot.gangs[0], priority=(3, 9)[seed % 2])
-    snapshot = replace(snapshot, gangs=(gang,))
+    snapshot = change(replace(snapshot, gangs=(gang,)), seed)
     try:
         best = best_victims(snapshot, gang, BUDGET)
     except TooManyError:
@@ -113,10 +122,10 @@ def victims_are_fewest(seed: int) -> bool:
     return True
 
 
-def defrag_is_best(seed: int) -> bool:
+def defrag_is_best(seed: int, change: Change = as_it_is) -> bool:
     """Compare one defragmentation; False where it is too large for the oracle."""
     snapshot = standing_snapshot(seed, dead=False, waiting=(0, 1, 2)[seed % 3], movable=0.95)
-    budget = Budget(pods=seed % 5)
+    snapshot, budget = change(snapshot, seed), Budget(pods=seed % 5)
     try:
         best = best_defrag(snapshot, budget.pods, BUDGET)
     except TooManyError:

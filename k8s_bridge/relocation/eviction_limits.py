@@ -1,0 +1,56 @@
+"""Eviction limits of a relocation plan: budgets, what was refused, what is under way already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
+from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
+from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
+
+
+def eviction_limits(
+    view: ClusterView,
+    standing: Iterable[StandingGang],
+    trials: EvictionTrials,
+    more: Sequence[EvictionLimit] = (),
+    unanswered: bool = False,
+) -> tuple[EvictionLimit, ...]:
+    """What may be evicted of these gangs now, those limits that can bind; `more` hold beside.
+
+    Pods of dead nodes are evicted whatever budgets say, since they hold up their replacements. A
+    pod that a relocation is about to evict counts as evicted: its budget does not know it yet.
+    Where `unanswered`, pods about which the API has not answered yet stay.
+    """
+    members = [pod for one in standing for pod in one.members if _lives(view, pod)]
+    going = {
+        (leaver.pod.namespace, leaver.pod.name)
+        for one in view.open
+        for leaver in one.leavers
+        if not leaver.lost and view.stands(leaver.pod.uid, leaver.node)
+    }
+    found = [
+        *view.cache.eviction_limits(dict.fromkeys((*members, *sorted(going)))),
+        *trials.limits(members, unanswered),
+        *more,
+    ]
+    charged = (_charged(limit, going) for limit in found)
+    return tuple(limit for limit in charged if len(limit.pods) > limit.most)
+
+
+def may_go(one: StandingGang, limits: Iterable[EvictionLimit]) -> bool:
+    """Whether a gang could be evicted whole, if no other was."""
+    members = frozenset(one.members)
+    return all(len(limit.pods & members) <= limit.most for limit in limits)
+
+
+def _charged(limit: EvictionLimit, going: set[PodName]) -> EvictionLimit:
+    taken = len(limit.pods & going)
+    return replace(limit, most=max(0, limit.most - taken)) if taken else limit
+
+
+def _lives(view: ClusterView, pod: PodName) -> bool:
+    """Whether the pod stands on a node that is not dead."""
+    seen = view.cache.named(*pod)
+    return seen is not None and bool(seen.node) and seen.node not in view.dead

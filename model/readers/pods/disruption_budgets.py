@@ -1,0 +1,138 @@
+"""PodDisruptionBudgets as limits: how many pods the eviction API would let go at this moment."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selector
+from fourleaf.model.running_gang import EvictionLimit, PodName
+
+BUDGET = ("policy", "PodDisruptionBudget")
+"""API group and kind."""
+MOST_BUDGETS_ASKED = 32
+"""Budgets that are asked whether they pick a pod. Where more of its namespace may, the pod stays: a
+tenant who makes thousands of budgets protects its own pods, which two of them would do as well."""
+
+_ENDED = ("Pending", "Succeeded", "Failed")
+"""Phases in which the API evicts a pod whatever budgets say."""
+_Pair = tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class DisruptionBudget:
+    """`allowed` more pods that `selector` picks in the namespace may go.
+
+    `frees_unready`: those that are not ready go without being counted.
+    """
+
+    namespace: str
+    name: str
+    selector: LabelSelector
+    allowed: int
+    frees_unready: bool
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+def read_budget(manifest: Manifest) -> DisruptionBudget:
+    """A budget whose status is not there yet, or older than its spec, lets no pod go."""
+    body = manifest.body
+    spec = manifest.mapping(body.get("spec"), "spec")
+    status = manifest.mapping(body.get("status"), "status")
+    metadata = manifest.mapping(body.get("metadata"), "metadata")
+    selector = read_selector(manifest, spec.get("selector"), "spec.selector")
+
+    def number(field: str) -> int:
+        return manifest.whole(status.get(field), f"status.{field}", 0)
+
+    now = manifest.whole(metadata.get("generation"), "metadata.generation", 0)
+    known = bool(status) and number("observedGeneration") >= now
+    healthy = known and number("currentHealthy") >= number("desiredHealthy") > 0
+    return DisruptionBudget(
+        manifest.namespace,
+        manifest.name,
+        selector,
+        number("disruptionsAllowed") if known else 0,
+        healthy or spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow",
+    )
+
+
+def budget_limits(
+    budgets: Iterable[DisruptionBudget], pods: Iterable[tuple[PodName, Body]]
+) -> tuple[EvictionLimit, ...]:
+    """What the budgets say of these pods, each with its object."""
+    spaces: dict[str, _Budgets] = defaultdict(_Budgets)
+    for budget in budgets:
+        spaces[budget.namespace].add(budget)
+    allowed: dict[str, int] = {}
+    named: dict[str, set[PodName]] = defaultdict(set)
+    for pod, body in pods:
+        if pod[0] not in spaces or not _is_asked_about(body):
+            continue
+        over = spaces[pod[0]].picking(_labels(body))
+        if over is None:
+            who, most = f"namespace {pod[0]}, which has too many disruption budgets", 0
+        elif len(over) > 1:
+            # The API server evicts no pod that two budgets pick.
+            who, most = f"disruption budget {over[0]} beside {over[1]}", 0
+        elif over and not (over[0].frees_unready and not _is_ready(body)):
+            who, most = f"disruption budget {over[0]}", over[0].allowed
+        else:
+            continue
+        allowed[who] = most
+        named[who].add(pod)
+    return tuple(
+        EvictionLimit(who, frozenset(named[who]), most) for who, most in sorted(allowed.items())
+    )
+
+
+class _Budgets:
+    """The budgets of one namespace, by the label that their selectors ask for first."""
+
+    def __init__(self) -> None:
+        self._by_pair: dict[_Pair, list[DisruptionBudget]] = defaultdict(list)
+
+    def add(self, budget: DisruptionBudget) -> None:
+        if not budget.selector.picks_nothing:
+            labels = budget.selector.labels
+            self._by_pair[labels[0] if labels else None].append(budget)
+
+    def picking(self, labels: dict[str, str]) -> Sequence[DisruptionBudget] | None:
+        """The first two that pick a pod with these labels; None where too many may."""
+        asked = [
+            budget
+            for pair in (None, *labels.items())
+            for budget in self._by_pair.get(pair, ())[: MOST_BUDGETS_ASKED + 1]
+        ]
+        if len(asked) > MOST_BUDGETS_ASKED:
+            return None
+        return [budget for budget in asked if budget.selector.picks(labels)][:2]
+
+
+def _is_asked_about(body: Body) -> bool:
+    """Whether budgets have a say in whether the pod may be evicted."""
+    ends = _mapping(body.get("metadata")).get("deletionTimestamp") is not None
+    return not ends and _mapping(body.get("status")).get("phase") not in _ENDED
+
+
+def _is_ready(body: Body) -> bool:
+    """Whether the pod is ready, as far as its object says."""
+    conditions = _mapping(body.get("status")).get("conditions")
+    for one in conditions if isinstance(conditions, list) else ():
+        if _mapping(one).get("type") == "Ready":
+            return bool(one.get("status") == "True")
+    return True
+
+
+def _labels(body: Body) -> dict[str, str]:
+    labels = _mapping(_mapping(body.get("metadata")).get("labels"))
+    return {key: value for key, value in labels.items() if isinstance(value, str)}
+
+
+def _mapping(value: Any) -> Body:
+    return value if isinstance(value, dict) else EMPTY

@@ -1,0 +1,143 @@
+"""Safeguards of evictions: limits, trials before them, and what is said where they forbid."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
+LIMITS = "tests/k8s_bridge/relocation/test_eviction_limits.py"
+BUDGETS = "tests/model/readers/pods/test_disruption_budgets.py"
+BY_HAND = "tests/solver/relocation/test_eviction_limits.py"
+SEEDED = "tests/solver/relocation/test_limits_equal_brute_force.py::test_seeded_instances"
+
+EVICTIONS = (
+    Mutant(
+        "budgets in the program",
+        "two victims of one budget are chosen, and the gang waits for ever for what is forbidden",
+        "solver/relocation/eviction_rows.py",
+        "            self._program.at_most([*terms, *over], limit.most - self._always[number])\n",
+        "            pass\n",
+        f"{LIMITS}::test_other_victims_where_these_may_not_go_together",
+    ),
+    Mutant(
+        "budgets of gangs that are moved in part",
+        "a gang moves more members than the budget over some of them lets go",
+        "solver/relocation/eviction_rows.py",
+        "self._program.row([(1, counted), (-named, all_named)], 0, named)",
+        "self._program.row([(1, counted), (-named, all_named)], -named, named)",
+        f"{SEEDED}[360-defrag_is_best]",
+    ),
+    Mutant(
+        "budgets of pods that leave a drained node",
+        "of two gangs under a budget of one, the second is evicted in part and keeps its place",
+        "solver/relocation/formulation.py",
+        "                self.evictions.add(number, [(-lost, stay)], lost)\n",
+        "                pass\n",
+        f"{BY_HAND}::test_lost_members_that_run_still_are_counted",
+    ),
+    Mutant(
+        "budgets of gangs that differ alone in their budgets",
+        "two gangs of one size are taken for the same, and the one that a budget keeps is evicted",
+        "solver/relocation/formulation.py",
+        "                    self._limits.counted(mover.standing.gang),\n",
+        "",
+        f"{PREEMPTION}::test_the_victim_without_a_budget_goes",
+    ),
+    Mutant(
+        "the validator's count of evictions",
+        "a plan of a solver gone wrong evicts more pods than their budget lets go",
+        "model/validator/evictions.py",
+        "        if counted > left:\n",
+        "        if counted > left + 1:\n",
+        f"{BY_HAND}::test_the_validator_counts_victims_too",
+    ),
+    Mutant(
+        "budgets whose status is old",
+        "a budget that was made stricter lets healthy pods go by what it said before",
+        "model/readers/pods/disruption_budgets.py",
+        'known = bool(status) and number("observedGeneration") >= now',
+        "known = bool(status)",
+        f"{BUDGETS}::test_a_status_older_than_the_spec_lets_no_pod_go",
+    ),
+    Mutant(
+        "two budgets over one pod",
+        "victims are evicted until the API answers 500 for the one that two budgets pick",
+        "model/readers/pods/disruption_budgets.py",
+        'who, most = f"disruption budget {over[0]} beside {over[1]}", 0',
+        'who, most = f"disruption budget {over[0]} beside {over[1]}", over[0].allowed',
+        f"{BUDGETS}::test_two_budgets_for_one_pod",
+    ),
+    Mutant(
+        "budgets by the thousand",
+        "a tenant's 2000 budgets are asked about each of its pods, and the event loop stands still",
+        "model/readers/pods/disruption_budgets.py",
+        "        if len(asked) > MOST_BUDGETS_ASKED:\n",
+        "        if len(asked) > 10 * MOST_BUDGETS_ASKED:\n",
+        f"{BUDGETS}::test_thousands_of_budgets_protect_and_cost_little",
+    ),
+    Mutant(
+        "neighbours that a gang needs",
+        "a gang evicts the one pod that it must be near, and never starts",
+        "k8s_bridge/relocation/preemption.py",
+        "eviction_limits(view, lower, self.evictions, self.cache.needed(gang.key))",
+        "eviction_limits(view, lower, self.evictions)",
+        f"{LIMITS}::test_the_pod_that_a_gang_must_be_near_is_no_victim_for_it",
+    ),
+    Mutant(
+        "dry run before evictions",
+        "victims are evicted again and again for a gang that the API refuses to bind",
+        "k8s_bridge/relocation/preemption.py",
+        "            why = await self._refusal(relocation)\n",
+        '            why = ""\n',
+        f"{PREEMPTION}::test_a_gang_that_the_api_would_refuse_evicts_nobody",
+    ),
+    Mutant(
+        "trials of evictions",
+        "three pods of a gang are evicted in vain, as a webhook keeps the fourth",
+        "k8s_bridge/relocation/preemption.py",
+        "refused = [] if why else await self.evictions.refusals([relocation])",
+        "refused = [one for one in await self.evictions.refusals([relocation]) if not one]",
+        f"{PREEMPTION}::test_another_goes_where_admission_keeps_one",
+    ),
+    Mutant(
+        "memory of refused evictions",
+        "a victim that a webhook keeps is chosen and asked for again in every cycle",
+        "k8s_bridge/relocation/eviction_limits.py",
+        "        *trials.limits(members, unanswered),\n",
+        "",
+        f"{PREEMPTION}::test_none_goes_where_admission_keeps_one_of_all",
+    ),
+    Mutant(
+        "patience with trials of evictions",
+        "a webhook that hangs over one eviction holds up the repair of every dead node",
+        "k8s_bridge/relocation/eviction_trials.py",
+        "timer = asyncio.ensure_future(self.clock.sleep(TRIAL_PATIENCE_SECONDS))",
+        "timer = asyncio.ensure_future(self.clock.sleep(100 * TRIAL_PATIENCE_SECONDS))",
+        f"{LIMITS}::test_a_repair_does_not_wait_for_a_trial_that_hangs",
+    ),
+    Mutant(
+        "late answers to trials of evictions",
+        "a webhook that takes longer than a second keeps every preemption from its victims",
+        "k8s_bridge/relocation/preemption.py",
+        "                del self._asking[gang]\n",
+        "                pass\n",
+        f"{LIMITS}::test_a_late_answer_is_used",
+    ),
+    Mutant(
+        "limits that forbid are named",
+        "a gang of the highest priority waits for ever, and nothing says that budgets are why",
+        "k8s_bridge/relocation/preemption.py",
+        "            self._forbid(gang, lower, limits, plan.reason, view)\n",
+        "            pass\n",
+        f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
+    ),
+    Mutant(
+        "limits that are not why",
+        "a gang is sent to raise a budget, and would not fit without it either",
+        "solver/relocation/preempt.py",
+        "    if fits and participants.limits:\n",
+        "    if participants.limits:\n",
+        f"{BY_HAND}::test_limits_are_not_blamed_for_lack_of_room",
+    ),
+)
+"""Each was seen to happen before there was the safeguard."""
