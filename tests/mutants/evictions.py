@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
 LIMITS = "tests/k8s_bridge/relocation/test_eviction_limits.py"
 BUDGETS = "tests/model/readers/pods/test_disruption_budgets.py"
+NEEDED = "tests/model/readers/gangs/test_needed_neighbours.py"
 BY_HAND = "tests/solver/relocation/test_eviction_limits.py"
 SEEDED = "tests/solver/relocation/test_limits_equal_brute_force.py::test_seeded_instances"
 
@@ -33,7 +34,23 @@ EVICTIONS = (
         "solver/relocation/formulation.py",
         "                self.evictions.add(number, [(-lost, stay)], lost)\n",
         "                pass\n",
+        f"{BY_HAND}::test_a_lost_member_that_may_not_go_keeps_its_gang",
+    ),
+    Mutant(
+        "budgets of gangs all of which leaves a drained node",
+        "two pods under a budget of one are evicted, and the second keeps a place in vain",
+        "solver/relocation/formulation.py",
+        "                self.evictions.add(number, [(lost, tier_class.variable)])\n",
+        "                pass\n",
         f"{BY_HAND}::test_lost_members_that_run_still_are_counted",
+    ),
+    Mutant(
+        "the emptiest value of a spread",
+        "a gang evicts pods that its topology spread counts, and may not use its place any more",
+        "model/readers/gangs/needed_neighbours.py",
+        "len(some) - least)",
+        "len(some))",
+        f"{NEEDED}::test_no_zone_may_have_fewer_than_the_emptiest",
     ),
     Mutant(
         "budgets of gangs that differ alone in their budgets",
@@ -41,7 +58,7 @@ EVICTIONS = (
         "solver/relocation/formulation.py",
         "                    self._limits.counted(mover.standing.gang),\n",
         "",
-        f"{PREEMPTION}::test_the_victim_without_a_budget_goes",
+        f"{BY_HAND}::test_gangs_that_differ_in_their_limits_alone[a-b]",
     ),
     Mutant(
         "the validator's count of evictions",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
+
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import GangKey
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -68,6 +70,15 @@ def test_victims_that_may_go_together() -> None:
     plan = preempted(under(snapshot, limit(3, a, b)))
     # The leaves of a window are neighbours: `c` beside `b`.
     assert names(one.gang for one in plan.victims) == {"b", "c"}
+
+
+@pytest.mark.parametrize(("kept", "goes"), ["ab", "ba"])
+def test_gangs_that_differ_in_their_limits_alone(kept: str, goes: str) -> None:
+    """Two gangs of 2 on the nodes of one leaf are alike but for a limit: the other one goes."""
+    a, b = stood("a", ["a0", "a1"]), stood("b", ["a2", "a3"])
+    snapshot = outage(fabric([[4]]), a, b, waiting=[gang("w", 2, priority=5)])
+    plan = preempted(under(snapshot, limit(0, a if kept == "a" else b)))
+    assert names(one.gang for one in plan.victims) == {goes}
 
 
 def test_the_validator_counts_victims_too() -> None:
@@ -135,6 +146,14 @@ def test_lost_members_that_run_still_are_counted() -> None:
     assert [found.reason.kind for found in plan.lost] == [ReasonKind.EVICTIONS_FORBIDDEN]
     (breach,) = repair_breaches(limited, repaired(snapshot))
     assert breach.law is Law.EVICTION
+
+
+def test_a_lost_member_that_may_not_go_keeps_its_gang() -> None:
+    """One of two members is on a node that is emptied, and there is room: it may not be evicted."""
+    snapshot = outage(fabric([[3]]), stood("g", ["a0", "a1"]), dead=["a0"])
+    assert names(found.gang for found in repaired(snapshot).placements) == {"g"}
+    plan = repaired(under(snapshot, EvictionLimit("budget", frozenset([("ml", "g-0-0")]), 0)))
+    assert [found.reason.kind for found in plan.lost] == [ReasonKind.EVICTIONS_FORBIDDEN]
 
 
 def test_what_starts_over_takes_its_part() -> None:
