@@ -136,6 +136,7 @@ DOES: dict[str, Rights] = {
             "jobset.x-k8s.io/jobsets": READS,
             "leaderworkerset.x-k8s.io/leaderworkersets": READS,
             **dict.fromkeys(DESCRIBED, READS),
+            "policy/poddisruptionbudgets": READS,
             "scheduling.k8s.io/priorityclasses": READS,
             "scheduling.k8s.io/podgroups": READS,
             "scheduling.x-k8s.io/podgroups": READS,

@@ -148,13 +148,5 @@ EVICTIONS = (
         "            pass\n",
         f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
     ),
-    Mutant(
-        "limits that are not why",
-        "a gang is sent to raise a budget, and would not fit without it either",
-        "solver/relocation/preempt.py",
-        "    if fits and participants.limits:\n",
-        "    if participants.limits:\n",
-        f"{BY_HAND}::test_limits_are_not_blamed_for_lack_of_room",
-    ),
 )
 """Each was seen to happen before there was the safeguard."""
