@@ -89,8 +89,9 @@ class Gangs:
         bound = [pod for pod in live if pod.node]
         if not waiting and not any(self._is_ours(pod) for pod in bound):
             return []
-        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound])
-        done = _ended(members, need)
+        ended = _ended(members)
+        need = self._sizes.of(dialect, namespace, name, [*waiting, *bound], ended)
+        done = ended if need.counts_ended else 0
         if waiting:
             refuse_other_size(waiting, dialect, need)
             strangers = refuse_strangers(waiting[0], live, self._spec.scheduler_names)
@@ -144,8 +145,9 @@ class Gangs:
         lost = [pod for pod in live if pod.node in dead or (pod.waits and self._is_ours(pod))]
         if not any(pod.node and self._is_ours(pod) for pod in live):
             return []
-        need = self._sizes.of(dialect, namespace, name, live)
-        done = _ended(members, need)
+        ended = _ended(members)
+        need = self._sizes.of(dialect, namespace, name, live, ended)
+        done = ended if need.counts_ended else 0
         share_gpus(live, need.minimum or len(live) + done)
         key = self._names.key_of(identity)
         if need.basic:
@@ -258,9 +260,17 @@ def _of_each_entry(
     return core, [pod for pod in waiting if id(pod) not in found], missing
 
 
-def _ended(members: Sequence[Pod], need: Need) -> int:
-    """How many members have done their part already."""
-    return sum(1 for pod in members if pod.phase == "Succeeded") if need.counts_ended else 0
+def _ended(members: Sequence[Pod]) -> int:
+    """How many members have done their part already.
+
+    Not those that are being deleted, nor those of an owner that is gone: where a gang starts
+    over, what the last run has done makes no member of the next one needless.
+    """
+    return sum(
+        1
+        for pod in members
+        if pod.phase == "Succeeded" and not pod.terminating and pod.owners.missing is None
+    )
 
 
 def by_rank(pods: Sequence[Pod]) -> Sequence[Pod]:

@@ -95,18 +95,18 @@ def job_succeeded(manifest: Manifest) -> int:
     return manifest.whole(status.get("succeeded"), "status.succeeded", 0)
 
 
-def job_need(manifest: Manifest, members: Sequence[Pod]) -> Need:
-    """What a Job runs at once from here on, plus what has succeeded already.
+def job_need(manifest: Manifest, ended: int) -> Need:
+    """What a Job runs at once from here on, plus the `ended` pods of it that count as there.
 
-    A Job without completions winds down from its first success.
+    A Job without completions winds down from its first success. Its status may count a pod later
+    than the pod says so, and counts those that are gone by now.
     """
     spec = spec_of(manifest)
-    done = sum(1 for pod in members if pod.phase == "Succeeded")
-    succeeded = max(done, job_succeeded(manifest))
+    succeeded = max(ended, job_succeeded(manifest))
     parallelism = manifest.whole(spec.get("parallelism"), "spec.parallelism", 1)
     total = manifest.whole(spec.get("completions"), "spec.completions", parallelism)
     left = min(parallelism, max(0, total - succeeded))
-    return Need(left + done, holder=manifest, whole=min(parallelism, total))
+    return Need(left + ended, holder=manifest, whole=min(parallelism, total))
 
 
 class MinimumSizes:
@@ -116,8 +116,10 @@ class MinimumSizes:
         self._objects = objects
         self._priorities = priorities
 
-    def of(self, dialect: str, namespace: str, name: str, members: Sequence[Pod]) -> Need:
-        """The need of one gang; `members` are its pods, finished ones included."""
+    def of(
+        self, dialect: str, namespace: str, name: str, members: Sequence[Pod], ended: int = 0
+    ) -> Need:
+        """The need of one gang. `members` are its live pods; `ended` others count as there."""
         match dialect:
             case Dialect.NATIVE | Dialect.COSCHEDULING | Dialect.VOLCANO:
                 return self._from_group(Dialect(dialect), namespace, name, members)
@@ -130,7 +132,7 @@ class MinimumSizes:
             case Dialect.MAP:
                 return Need(minimum=1, basic=True)
             case _:
-                return self._from_owner(dialect, members)
+                return self._from_owner(dialect, members, ended)
 
     def _from_group(
         self, dialect: Dialect, namespace: str, name: str, members: Sequence[Pod]
@@ -221,14 +223,14 @@ class MinimumSizes:
             sizes.setdefault(size, pod)
         return Need(next(iter(sizes), None), exact=True)
 
-    def _from_owner(self, dialect: str, members: Sequence[Pod]) -> Need:
+    def _from_owner(self, dialect: str, members: Sequence[Pod], ended: int) -> Need:
         # A member may have lost its owner reference; what the others say counts for it too.
         first = next((pod for pod in members if pod.owners.manifests), members[0])
         chain = first.owners
         match dialect:
             case Dialect.JOB:
                 job = chain.find("batch", "Job")
-                return job_need(job, members) if job else NO_NEED
+                return job_need(job, ended) if job else NO_NEED
             case Dialect.JOB_SET:
                 job_set = chain.find("jobset.x-k8s.io", "JobSet")
                 if job_set is None:

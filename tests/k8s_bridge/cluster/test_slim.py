@@ -127,6 +127,24 @@ def test_every_field_that_counts_is_kept(spec: Body) -> None:
     assert (whole.snapshot, whole.problems) != (plain.snapshot, plain.problems)
 
 
+@pytest.mark.parametrize("told", [("4", "1"), ("1", "4"), ("1", None), ("1", "1")])
+def test_a_resize_that_is_not_made_yet_is_kept(told: tuple[str, str | None]) -> None:
+    """What a container still holds is there to read, though no condition speaks of a resize.
+
+    Where it holds what the spec asks for, the statuses take no memory.
+    """
+    allocated, in_force = told
+    body = objects.pod("p", None, nodeName="n1", phase="Running")
+    body["spec"]["containers"] = [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
+    status: Body = {"name": "c", "allocatedResources": {"cpu": allocated}}
+    if in_force is not None:
+        status["resources"] = {"requests": {"cpu": in_force}}
+    body["status"]["containerStatuses"] = [status]
+    whole, slim = _reading([objects.node("n1"), body]), _all_slim([body])
+    assert _reading([objects.node("n1"), *slim]).snapshot.used == whole.snapshot.used
+    assert ("containerStatuses" in slim[0]["status"]) is ("4" in told)
+
+
 def test_what_nobody_reads_goes() -> None:
     """Of a full pod less than a quarter is left, and nothing by which it runs."""
     body = pod("p", 8, "n1", "job", 0, OURS)

@@ -75,6 +75,29 @@ def test_a_resize_that_is_not_made_yet(body: Body, cpu: int) -> None:
     assert used(body)[1] == cpu
 
 
+@pytest.mark.parametrize("key", ["containers", "initContainers"])
+@pytest.mark.parametrize("told", ["allocated", "in force"])
+def test_a_resize_down_counts_once_it_is_made(key: str, told: str) -> None:
+    """The spec says 1 CPU already, no condition says anything: 4 CPU count until the status follows.
+
+    Either what the kubelet has allocated is still more, or what is in force; in a container or in a
+    sidecar, which counts like one.
+    """
+    body = pod("p", None, nodeName="n1", phase="Running")
+    container = {"name": "c", "resources": {"requests": {"cpu": "1"}}}
+    body["spec"][key] = [container | ({"restartPolicy": "Always"} if key[0] == "i" else {})]
+
+    def held(allocated: str, in_force: str) -> int | None:
+        status = {"allocatedResources": {"cpu": allocated}, "resources": {"requests": {}}}
+        status["resources"]["requests"]["cpu"] = in_force
+        statuses = "containerStatuses" if key == "containers" else "initContainerStatuses"
+        body["status"][statuses] = [{"name": "c", **status}]
+        return used(body)[1]
+
+    assert held("4", "1") == 4000 if told == "allocated" else held("1", "4") == 4000
+    assert held("1", "1") == 1000
+
+
 def claim(name: str = "c", mode: str = "ReadWriteOncePod") -> Body:
     """Make a bound PersistentVolumeClaim."""
     body = owner("PersistentVolumeClaim", "v1", name, volumeName="pv", accessModes=[mode])
