@@ -1,7 +1,7 @@
 """Relocations as Leases: written as compact JSON, read strictly.
 
-Format 2 has an envelope besides, and says in its content what format 1 does; format 3 compresses
-that.
+Format 2 has an envelope besides, and says in its content what format 1 does. Format 3 is
+compressed: its content, of compact rows, as well as the nodes of its envelope.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ import hashlib
 import re
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.formats import v3
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN, read_as
+from fourleaf.k8s_bridge.ledger.formats.compression import packed
 from fourleaf.k8s_bridge.ledger.formats.envelope import (
+    About,
+    Annotations,
     Strict,
     epoch_of,
     has_room,
@@ -26,6 +30,14 @@ from fourleaf.k8s_bridge.ledger.formats.envelope import (
 )
 from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, RECORD
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
+from fourleaf.k8s_bridge.relocation.compact_rows import (
+    CompactRows,
+    compact_rows,
+    leavers_of,
+    listed_nodes,
+    seats_of,
+    stays_of,
+)
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import GangKey
 from fourleaf.model.resources import Resources
@@ -40,19 +52,30 @@ _LeaverRow = tuple[str, str, str, str, bool]
 _Request = tuple[int, int | None, int | None, int, list[tuple[str, int]]]
 
 
-class _Content(Strict):
+class _Common(Strict):
+    """What a relocation says in every format."""
+
     gang: str
     purpose: str
     requests: list[_Request]
-    seats: list[_SeatRow]
-    leavers: list[_LeaverRow]
-    stays: list[tuple[str, str]]
     priority: int
     owner: str
     why: str
     opened: float
     until: float
     starts: float
+
+
+class _Content(_Common):
+    """Formats 1 and 2."""
+
+    seats: list[_SeatRow]
+    leavers: list[_LeaverRow]
+    stays: list[tuple[str, str]]
+
+
+class _CompactContent(_Common, CompactRows):
+    """Format 3."""
 
 
 def relocation_name(gang: GangKey) -> str:
@@ -66,10 +89,18 @@ def relocation_body(one: Relocation, writer: str, known: Iterable[int] = KNOWN) 
 
     Raises `BadRecord` where it is too large.
     """
-    name = relocation_name(one.gang)
+    number = one.format
+    said = _annotations(one, number)
+    if number != v3.NUMBER and not has_room(said) and v3.NUMBER in known:
+        said = _annotations(one, v3.NUMBER)
+    return lease_body(relocation_name(one.gang), RELOCATION, said, one.version, one.epoch, writer)
+
+
+def _annotations(one: Relocation, number: int) -> Annotations:
+    """What the Lease of `one` says in that format."""
     distinct = dict.fromkeys(seat.request for seat in one.seats)
-    requests = {request: number for number, request in enumerate(distinct)}
-    content = {
+    requests = {request: place for place, request in enumerate(distinct)}
+    content: dict[str, Any] = {
         "gang": str(one.gang),
         "purpose": one.purpose.value,
         "requests": [[r.gpus, r.cpu, r.memory, r.pods, r.extra] for r in requests],
@@ -86,13 +117,12 @@ def relocation_body(one: Relocation, writer: str, known: Iterable[int] = KNOWN) 
         "until": one.until,
         "starts": one.starts,
     }
-    nodes = sorted({seat.node for seat in one.seats} | {leaver.node for leaver in one.leavers})
-    about = {"nodes": nodes, "gangs": [str(one.gang)]}
-    said = said_in(content, one.format, about)
-    if one.format == v3.NUMBER or (not has_room(said) and v3.NUMBER in known):
-        envelope = said_in(content, v3.NUMBER, about)
-        said = v3.compressed(envelope, envelope[ABOUT])
-    return lease_body(name, RELOCATION, said, one.version, one.epoch, writer)
+    about: dict[str, Any] = {"nodes": listed_nodes(one), "gangs": [str(one.gang)]}
+    if number != v3.NUMBER:
+        return said_in(content, number, about)
+    about |= {"nodes": [], "packed": packed(about["nodes"])}
+    said = said_in(content | compact_rows(one, requests), number, about)
+    return v3.compressed({CONTENT: said[CONTENT]}, said[ABOUT])
 
 
 def read_relocation(body: Body, known: Iterable[int] = KNOWN) -> Relocation:
@@ -104,31 +134,57 @@ def read_relocation(body: Body, known: Iterable[int] = KNOWN) -> Relocation:
 
 
 def _read(number: int, body: Body) -> Relocation:
-    found = parsed(v3.expanded(body) if number == v3.NUMBER else body, CONTENT, _Content)
     try:
-        requests = [_resources(row) for row in found.requests]
-        namespace, _, gang = found.gang.partition("/")
-        return Relocation(
-            gang=GangKey(namespace, gang),
-            purpose=Purpose(found.purpose),
-            seats=tuple(_seat(namespace, row, requests) for row in found.seats),
-            leavers=tuple(
-                Leaver(Target(space, pod, uid), node, lost)
-                for space, pod, uid, node, lost in found.leavers
-            ),
-            stays=frozenset(found.stays),
-            priority=found.priority,
-            owner=found.owner,
-            why=found.why,
-            opened=found.opened,
-            until=found.until,
-            starts=found.starts,
-            epoch=epoch_of(body),
-            version=version_of(body),
-            format=number,
-        )
+        return _compact_relocation(body) if number == v3.NUMBER else _relocation(body, number)
     except (ValueError, IndexError) as error:
         raise BadRecord(f"lease {name_of(body)}: {error}") from error
+
+
+def _relocation(body: Body, number: int) -> Relocation:
+    found = parsed(body, CONTENT, _Content)
+    namespace = found.gang.partition("/")[0]
+    requests = [_resources(row) for row in found.requests]
+    seats = tuple(_seat(namespace, row, requests) for row in found.seats)
+    leavers = tuple(
+        Leaver(Target(space, pod, uid), node, lost) for space, pod, uid, node, lost in found.leavers
+    )
+    return _of(found, body, number, seats, leavers, frozenset(found.stays))
+
+
+def _compact_relocation(body: Body) -> Relocation:
+    found = parsed(v3.expanded(body), CONTENT, _CompactContent)
+    nodes = [*parsed(body, ABOUT, About).all_nodes, *found.nodes]
+    requests = [_resources(row) for row in found.requests]
+    seats = seats_of(found.seats, found.gang.partition("/")[0], nodes, requests)
+    leavers = leavers_of(found.leavers, seats, nodes)
+    return _of(found, body, v3.NUMBER, seats, leavers, stays_of(found.stays, nodes))
+
+
+def _of(
+    found: _Common,
+    body: Body,
+    number: int,
+    seats: tuple[Seat, ...],
+    leavers: tuple[Leaver, ...],
+    stays: frozenset[tuple[str, str]],
+) -> Relocation:
+    namespace, _, gang = found.gang.partition("/")
+    return Relocation(
+        gang=GangKey(namespace, gang),
+        purpose=Purpose(found.purpose),
+        seats=seats,
+        leavers=leavers,
+        stays=stays,
+        priority=found.priority,
+        owner=found.owner,
+        why=found.why,
+        opened=found.opened,
+        until=found.until,
+        starts=found.starts,
+        epoch=epoch_of(body),
+        version=version_of(body),
+        format=number,
+    )
 
 
 def _seat(namespace: str, row: _SeatRow, requests: list[Resources]) -> Seat:

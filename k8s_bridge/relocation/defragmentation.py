@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.relocation.eviction_limits import eviction_limits
 from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
+from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
@@ -47,10 +48,12 @@ class DefragmentationPlanner:
     _heeded: str = ""
     _asking: tuple[str, ...] = ()
     _last: float = field(init=False)
+    _room: RecordRoom = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     def __post_init__(self) -> None:
         self._last = self.clock.monotonic()
+        self._room = RecordRoom(self.store)
 
     async def plan(self, view: ClusterView) -> DefragPlan | None:
         """Move what is worth it within the budgets; None where there is nothing to decide.
@@ -64,7 +67,10 @@ class DefragmentationPlanner:
         standing = tuple(
             one
             for one in self.cache.standing(view.dead)
-            if one.movable and not one.hit and self._may_move(one, config, view.now)
+            if one.movable
+            and not one.hit
+            and not self._room.forbids(one)
+            and self._may_move(one, config, view.now)
         )
         if left <= 0 or not standing:
             return None
@@ -72,6 +78,8 @@ class DefragmentationPlanner:
         seconds = self.cache.config.spec.repair.places_seconds
         why = "it moves so that others find room together"
         drafts = list(moved(plan.moves, standing, Purpose.DEFRAGMENTATION, why, view, seconds))
+        if self._room.lacking(drafts, standing):
+            return plan
         try:
             if await self.evictions.refusals(drafts):
                 return plan

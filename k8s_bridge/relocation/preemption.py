@@ -112,6 +112,12 @@ class PreemptionPlanner:
         relocation = preempting(plan, gang, view, SEAT_HOLD_SECONDS)
         if relocation is None or not plan.victims:
             return ""
+        if why := self.store.lacks_room(relocation):
+            pod = relocation.seats[0].pod
+            self.observer.unyielding(
+                pod, f"{why}: it would have {len(relocation.leavers):,} pods go"
+            )
+            return why
         try:
             why = await self._refusal(relocation)
             refused = [] if why else await self.evictions.refusals([relocation])

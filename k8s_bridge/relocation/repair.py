@@ -15,6 +15,7 @@ from fourleaf.k8s_bridge.relocation.eviction_limits import eviction_limits, may_
 from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
+from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.api_text import reason_text
@@ -38,6 +39,8 @@ _BARE = Reason(
     unblock=("delete the pod yourself, or let it end",),
 )
 
+_LARGE = "its repair has no room in a record"
+
 REPAIR_CHECK_SECONDS = 1.0
 """Seconds between two looks."""
 REPAIR_RETRY_SECONDS = 5.0
@@ -55,9 +58,13 @@ class RepairPlanner:
     observer: RelocationObserver
     evictions: EvictionTrials
     lost: dict[GangKey, Reason] = field(default_factory=dict)
+    _room: RecordRoom = field(init=False)
     _tried: dict[GangKey, float] = field(default_factory=dict)
     _next: float = 0.0
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self._room = RecordRoom(self.store)
 
     def is_due(self) -> bool:
         """Whether it is time to look who is hit: to know all who stand takes a while."""
@@ -89,15 +96,27 @@ class RepairPlanner:
             and (one.gang.key in stuck or self._loses(one, leaving))
             and not self._ends_bare_pods(one, view.dead)
             and not self._may_not_restart(one, limits)
+            and not self._room.forbids(one)
         ]
         self._forget(standing)
         if not hit or not config.enabled:
             return None
-        planned = [one for one in standing if not one.hit or one in hit]
+        planned = [
+            replace(one, movable=False) if self._room.forbids(one) else one
+            for one in standing
+            if not one.hit or one in hit
+        ]
         charge = charged(view.reading.snapshot, view)
         snapshot = replace(charge, standing=tuple(planned), eviction_limits=limits)
         plan = await self.planner.repair(snapshot)
         drafts = list(repairs(plan, planned, view, config.places_seconds))
+        lacking = self._room.lacking(drafts, planned)
+        for one in planned:
+            if one.hit and one.gang.key in lacking:
+                why = f"{_LARGE}: {lacking[one.gang.key]}"
+                self._lose(one.gang, Reason(ReasonKind.TOO_LARGE, why))
+        if lacking:
+            return plan
         # The next plan leaves pods where they are that may not go, or about which the API has not
         # answered yet: a webhook that hangs keeps no other gang from its repair.
         try:

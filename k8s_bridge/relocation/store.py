@@ -76,6 +76,14 @@ class RelocationStore:
             return False
         return True
 
+    def lacks_room(self, one: Relocation) -> str:
+        """Why no Lease can hold `one`, "" where one can."""
+        try:
+            self._body(one)
+        except BadRecord as error:
+            return str(error)
+        return ""
+
     async def put_all(self, several: Iterable[Relocation]) -> list[Relocation]:
         """Write each down; those that stand."""
         # All of them as of now: who is drafted while others are written is another by then.

@@ -7,6 +7,7 @@ from tests.mutants.devices import DEVICES
 from tests.mutants.evictions import EVICTIONS
 from tests.mutants.formats import FORMATS
 from tests.mutants.harm import HARM
+from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
 from tests.mutants.webhook import WEBHOOK
 
@@ -281,4 +282,5 @@ MUTANTS = (
     *FORMATS,
     *EVICTIONS,
     *HARM,
+    *KEPT_PLACES,
 )

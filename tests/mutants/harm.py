@@ -262,9 +262,9 @@ HARM = (
     Mutant(
         "the most that is expanded",
         "a Lease of some KiB fills the memory of every replica",
-        "k8s_bridge/ledger/formats/v3.py",
-        "opener.decompress(packed, CONTENT_LIMIT_BYTES)",
-        "opener.decompress(packed)",
+        "k8s_bridge/ledger/formats/compression.py",
+        "opener.decompress(base64.b64decode(text, validate=True), CONTENT_LIMIT_BYTES)",
+        "opener.decompress(base64.b64decode(text, validate=True))",
         "tests/k8s_bridge/ledger/test_sizes.py::test_what_would_fill_the_memory_is_sealed",
     ),
     Mutant(

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.epoch import epoch_read
+from fourleaf.k8s_bridge.ledger.formats.compression import unpacked
 from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT, RECORD
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord, Sealed, SealedRecord
 from fourleaf.model.gang import GangKey
@@ -40,10 +41,24 @@ class Strict(BaseModel):
 
 
 class About(Strict):
-    """What every format says: nodes, and gangs as NAMESPACE/NAME. This never changes."""
+    """What every format says: nodes, and gangs as NAMESPACE/NAME. This never changes.
+
+    `packed` are further nodes, compressed, of a record that has no room for their names.
+    """
 
     nodes: list[str]
     gangs: list[str]
+    packed: str = ""
+
+    @property
+    def all_nodes(self) -> list[str]:
+        """Every node, in order. Raises `ValueError` where that cannot be expanded."""
+        if not self.packed:
+            return self.nodes
+        more = unpacked(self.packed)
+        if not isinstance(more, list) or not all(isinstance(one, str) for one in more):
+            raise ValueError("its nodes are no list of names")
+        return [*self.nodes, *more]
 
 
 def said_in(content: Any, number: int = OLDEST, about: Any = None) -> Annotations:
@@ -100,9 +115,11 @@ def sealed(body: Body, why: str) -> SealedRecord:
     """The error for a record that cannot be read, with what its envelope says."""
     annotations = _annotations(body)
     about: About | None
+    nodes: list[str] = []
     try:
         about = About.model_validate_json(annotations.get(ABOUT, ""))
-    except ValidationError:
+        nodes = about.all_nodes
+    except ValueError:
         about = None
     metadata = body.get("metadata") or {}
     return SealedRecord(
@@ -111,7 +128,7 @@ def sealed(body: Body, why: str) -> SealedRecord:
             record=str((metadata.get("labels") or {}).get(RECORD, "")),
             format=annotations.get(FORMAT, str(OLDEST)),
             why=why,
-            nodes=frozenset(about.nodes) if about else frozenset(),
+            nodes=frozenset(nodes),
             gangs=frozenset(_key(text) for text in about.gangs) if about else frozenset(),
             epoch=epoch_of(body),
             version=version_of(body),

@@ -7,8 +7,6 @@ its nodes there: the entries of its pages are about the same ones.
 
 from __future__ import annotations
 
-import base64
-import lzma
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +14,13 @@ import orjson
 
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.formats import v2
+from fourleaf.k8s_bridge.ledger.formats.compression import packed, unpacked
 from fourleaf.k8s_bridge.ledger.formats.envelope import Annotations, name_of
 from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT
 from fourleaf.k8s_bridge.ledger.records import GangLease, Page
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord
 
 NUMBER = 3
-
-CONTENT_LIMIT_BYTES = 16 * 2**20
-"""Bytes of a content before it was compressed: no record has more, whatever a Lease says."""
 
 
 def page(one: Page) -> Annotations:
@@ -51,19 +47,15 @@ def read_gang(body: Body) -> GangLease:
 
 def compressed(said: Annotations, about: str) -> Annotations:
     """The annotations of a record, compressed, with `about` as its envelope."""
-    packed = base64.b64encode(lzma.compress(orjson.dumps(said))).decode()
-    return {CONTENT: packed, FORMAT: str(NUMBER), ABOUT: about}
+    return {CONTENT: packed(said), FORMAT: str(NUMBER), ABOUT: about}
 
 
 def expanded(body: Body) -> Body:
     """The Lease of a record with its annotations as they were. Raises `BadRecord`."""
     metadata: dict[str, Any] = body["metadata"]
-    opener = lzma.LZMADecompressor(lzma.FORMAT_XZ)
     try:
-        packed = base64.b64decode(metadata["annotations"].get(CONTENT, ""), validate=True)
-        said = opener.decompress(packed, CONTENT_LIMIT_BYTES)
-        found = orjson.loads(said) if opener.eof else None
-    except (ValueError, lzma.LZMAError) as error:
+        found = unpacked(metadata["annotations"].get(CONTENT, ""))
+    except ValueError as error:
         raise BadRecord(f"lease {name_of(body)}: its content cannot be read: {error}") from None
     if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
         raise BadRecord(f"lease {name_of(body)}: its content is not that of a record")

@@ -12,10 +12,11 @@ import orjson
 import pytest
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.ledger.formats import envelope, v2, v3
+from fourleaf.k8s_bridge.ledger.formats import envelope, v2
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN, gang_body, read_gang
+from fourleaf.k8s_bridge.ledger.formats.compression import CONTENT_LIMIT_BYTES, packed, unpacked
 from fourleaf.k8s_bridge.ledger.formats.envelope import RECORD_LIMIT_BYTES
-from fourleaf.k8s_bridge.ledger.names import CONTENT, FORMAT
+from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT, FORMAT
 from fourleaf.k8s_bridge.ledger.record_store import Formats
 from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, GangLease, Member, Phase
 from fourleaf.k8s_bridge.ledger.sealed import BadRecord, SealedRecord
@@ -112,27 +113,106 @@ def test_what_cannot_be_expanded_is_sealed(content: str) -> None:
 def test_what_would_fill_the_memory_is_sealed() -> None:
     """A record with more blanks behind it than any record has bytes is not expanded."""
     lease = lease_of(members(4))
-    said = orjson.dumps(v2.gang(lease)) + b" " * v3.CONTENT_LIMIT_BYTES
+    said = orjson.dumps(v2.gang(lease)) + b" " * CONTENT_LIMIT_BYTES
     body = gang_body(lease_of(members(MOST_MEMBERS)), "me")
     body["metadata"]["annotations"][CONTENT] = base64.b64encode(lzma.compress(said)).decode()
     with pytest.raises(SealedRecord):
         read_gang(body)
 
 
-def test_a_relocation_of_thousands_of_seats_fits() -> None:
-    """4000 members of eight a node move; and 2000 take the place of 2000 others."""
-    moving = members(4000, 8)
-    seats = tuple(Seat(m.pod, (1, 0, 0), f"old-{m.node}", m.node, Resources(1)) for m in moving)
-    comes = tuple(Seat(m.pod, (1, 0, 0), "", m.node, Resources(1)) for m in moving[:2000])
-    goes = tuple(Leaver(m.pod, m.node) for m in moving[2000:])
-    for one in (
-        Relocation(KEY, Purpose.DRAIN, seats, (), version="7"),
-        Relocation(KEY, Purpose.PREEMPTION, comes, goes, version="7"),
-    ):
-        found = read_relocation(relocation_body(one, "me"))
-        assert (found.format, len(found.seats)) == (3, len(one.seats))
-        assert [seat.node for seat in found.seats] == [seat.node for seat in one.seats]
-        assert [x.pod.uid for x in found.leavers] == [x.pod.uid for x in one.leavers]
+def cloud_node(number: int) -> str:
+    """A node's name as a cloud makes it, of 60 characters of which four are drawn by lot."""
+    lot = random.Random(number)  # noqa: S311
+    pool = ("3f2a9c1b", "77ab12cd", "0a1b2c3d", "9f8e7d6c")[number % 4]
+    drawn = "".join(lot.choices("0123456789abcdefghijklmnopqrstuvwxyz", k=4))
+    return f"gke-production-europe-west4-h100-mega-gpu-pool-{pool}-{drawn}"
+
+
+def relocation_of(count: int, stays: int = 0) -> Relocation:
+    """As many members, one a node, move to as many other nodes; every tenth is lost."""
+    moving = members(count)
+    seats = tuple(
+        Seat(m.pod, (1, 0, i), cloud_node(i), cloud_node(count + i), Resources(8))
+        for i, m in enumerate(replace(m, pod=replace(m.pod, version="")) for m in moving)
+    )
+    leavers = tuple(Leaver(seat.pod, seat.source, i % 10 == 0) for i, seat in enumerate(seats))
+    stood = frozenset((random_uid(-i), cloud_node(-i)) for i in range(1, stays + 1))
+    return Relocation(KEY, Purpose.DRAIN, seats, leavers, stood, version="7")
+
+
+@pytest.mark.parametrize(("moves", "stays"), [(4000, 0), (8, 3992)])
+def test_a_relocation_over_thousands_of_nodes_fits(moves: int, stays: int) -> None:
+    """4000 members leave 4000 nodes for 4000 others; or a few do, and all others stay.
+
+    It comes back as it was, and a version that cannot read it leaves all those nodes alone.
+    """
+    one = relocation_of(moves, stays)
+    assert len({len(seat.node) for seat in one.seats} | {60}) == 1
+    body = relocation_body(one, "me")
+    assert read_relocation(body) == replace(one, format=3)
+    with pytest.raises(SealedRecord) as found:
+        read_relocation(body, known=(1, 2))
+    assert found.value.sealed.nodes == {
+        node for seat in one.seats for node in (seat.source, seat.node)
+    }
+    assert found.value.sealed.gangs == {KEY}
+
+
+def test_victims_of_others_are_written_too() -> None:
+    """Members come to the places of pods of other gangs, some of which are there twice by name."""
+    comes = tuple(replace(seat, source="") for seat in relocation_of(500).seats)
+    goes = tuple(
+        Leaver(Target(f"team-{i % 3}", f"victim-{i}", f"uid-{i}"), seat.node)
+        for i, seat in enumerate(comes)
+    )
+    one = Relocation(KEY, Purpose.PREEMPTION, comes, goes, version="7", format=3)
+    assert read_relocation(relocation_body(one, "me")) == one
+
+
+def test_more_than_any_record_holds_is_refused() -> None:
+    """As many seats with a victim each that is drawn by lot: 8000 UIDs alone are 170 KB."""
+    comes = tuple(replace(seat, source="") for seat in relocation_of(4000).seats)
+    goes = tuple(
+        Leaver(Target("ml", f"victim-{random_uid(9000 + i)}", random_uid(i)), seat.node)
+        for i, seat in enumerate(comes)
+    )
+    with pytest.raises(BadRecord, match="above 256000"):
+        relocation_body(Relocation(KEY, Purpose.PREEMPTION, comes, goes), "me")
+
+
+@pytest.mark.parametrize("nodes", ["?", packed([1]), packed({}), packed(["n"])[:-8]])
+def test_an_envelope_that_makes_no_sense_holds_nothing(nodes: str) -> None:
+    """Its nodes cannot be read by any version: the record is bad, and not taken for empty."""
+    body = relocation_body(replace(relocation_of(2), format=3), "me")
+    about = orjson.dumps({"nodes": [], "gangs": [str(KEY)], "packed": nodes}).decode()
+    body["metadata"]["annotations"][ABOUT] = about
+    with pytest.raises(BadRecord):
+        read_relocation(body)
+    with pytest.raises(SealedRecord) as found:
+        read_relocation(body, known=(1, 2))
+    assert found.value.sealed.opaque
+
+
+@pytest.mark.parametrize(
+    ("key", "rows"),
+    [
+        ("seats", ["a b"]),
+        ("seats", ["a ~u 1 0 0 - -1 0"]),
+        ("seats", ["a ~u 1 0 0 - 9 0"]),
+        ("leavers", ["9"]),
+        ("leavers", ["a b c"]),
+        ("stays", ["~u"]),
+    ],
+)
+def test_rows_that_make_no_sense_are_sealed(key: str, rows: list[str]) -> None:
+    """Too few words, or a number that nothing has: the envelope still counts."""
+    body = relocation_body(replace(relocation_of(2), format=3), "me")
+    said = unpacked(body["metadata"]["annotations"][CONTENT])
+    content = orjson.loads(said[CONTENT]) | {key: rows}
+    body["metadata"]["annotations"][CONTENT] = packed({CONTENT: orjson.dumps(content).decode()})
+    with pytest.raises(SealedRecord) as found:
+        read_relocation(body)
+    assert len(found.value.sealed.nodes) == 4
 
 
 async def test_a_gang_that_has_no_room_commits_all_the_same(

@@ -78,7 +78,7 @@ def test_a_resize_that_is_not_made_yet(body: Body, cpu: int) -> None:
 @pytest.mark.parametrize("key", ["containers", "initContainers"])
 @pytest.mark.parametrize("told", ["allocated", "in force"])
 def test_a_resize_down_counts_once_it_is_made(key: str, told: str) -> None:
-    """The spec says 1 CPU already, no condition says anything: 4 CPU count until the status follows.
+    """The spec says 1 CPU, no condition says anything: 4 CPU count until the status follows.
 
     Either what the kubelet has allocated is still more, or what is in force; in a container or in a
     sidecar, which counts like one.

@@ -1,0 +1,70 @@
+"""Safeguards of repairs and kept places: who counts, what fits, and when a place is given up."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+ENDED = "tests/model/readers/gangs/test_ended_members.py"
+TAKEN = "tests/model/readers/pods/test_taken_room.py"
+SIZES = "tests/k8s_bridge/ledger/test_sizes.py"
+ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
+
+KEPT_PLACES = (
+    Mutant(
+        "successes count once",
+        "two of three pods of a Job start without the third, as one that is done counts twice",
+        "model/readers/gangs/minimum_size.py",
+        "return job_need(job, ended) if job else NO_NEED",
+        "return job_need(job, 0) if job else NO_NEED",
+        f"{ENDED}::test_a_success_counts_once[1]",
+    ),
+    Mutant(
+        "successes that are being deleted",
+        "a gang that starts over starts without some of its members",
+        "model/readers/gangs/drafts.py",
+        'if pod.phase == "Succeeded" and not pod.terminating and pod.owners.missing is None',
+        'if pod.phase == "Succeeded" and pod.owners.missing is None',
+        f"{ENDED}::test_a_success_that_is_being_deleted_makes_nothing_needless",
+    ),
+    Mutant(
+        "successes of an owner that is gone",
+        "the second Job of a group starts without some of its pods, for what the first has done",
+        "model/readers/gangs/drafts.py",
+        'if pod.phase == "Succeeded" and not pod.terminating and pod.owners.missing is None',
+        'if pod.phase == "Succeeded" and not pod.terminating',
+        f"{ENDED}::test_a_success_of_a_job_that_is_gone_makes_nothing_needless",
+    ),
+    Mutant(
+        "resizes that no condition speaks of",
+        "room is given away that a container still holds, in the moment after it was resized down",
+        "k8s_bridge/cluster/slim.py",
+        "    return all(one is None or one == (asked or {}) for one in said)\n",
+        "    return bool(said)\n",
+        "tests/k8s_bridge/cluster/test_slim.py::test_a_resize_that_is_not_made_yet_is_kept[told0]",
+    ),
+    Mutant(
+        "nodes of a packed envelope",
+        "a version that cannot read a large relocation gives its nodes to others",
+        "k8s_bridge/ledger/formats/envelope.py",
+        "        return [*self.nodes, *more]\n",
+        "        return self.nodes\n",
+        f"{SIZES}::test_a_relocation_over_thousands_of_nodes_fits[8-3992]",
+    ),
+    Mutant(
+        "relocations that no Lease can hold",
+        "the same repair is planned every few seconds, and nothing says why none is made",
+        "k8s_bridge/relocation/repair.py",
+        "            and not self._room.forbids(one)\n",
+        "",
+        f"{ROOM}::test_a_repair_that_has_no_room_says_so",
+    ),
+    Mutant(
+        "preemptions that no Lease can hold",
+        "a gang of the highest priority waits, and nothing says that its victims are too many",
+        "k8s_bridge/relocation/preemption.py",
+        "if why := self.store.lacks_room(relocation):",
+        "if why := str():",
+        f"{ROOM}::test_a_preemption_that_has_no_room_says_so",
+    ),
+)
+"""Each was seen to happen before there was the safeguard."""
