@@ -18,6 +18,7 @@ from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
+from fourleaf.k8s_bridge.ledger.volume_patience import VolumePatience
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import Judgement
 from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor
@@ -56,6 +57,7 @@ class Outcomes:
     observer: Observer
     took: Callable[[Body], None]
     took_claim: Callable[[Body], None]
+    patience: VolumePatience
 
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
@@ -64,7 +66,8 @@ class Outcomes:
 
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back; what made it impossible may do so again."""
-        self.backoff.note(commit.gang, why)
+        waits = (self.patience.stand_back(member.pod.uid) for member in commit.members)
+        self.backoff.note(commit.gang, why, max(waits, default=0.0))
         self.dry_run.rolled_back()
         self.observer.rolled_back(commit, why)
 
@@ -109,16 +112,24 @@ class Wiring:
     ) -> Parts:
         """List every part that runs in a term, and how they are joined."""
         cluster, cache, clock = self.cluster, self.cache, self.clock
-        backoff = ApiBackoff(clock)
+        backoff, patience = ApiBackoff(clock), VolumePatience()
         reconciler = Reconciler(
             cluster,
             records,
             ledger,
             cache,
-            Binder(cluster, cache, clock, cache, cache),
+            Binder(cluster, cache, clock, cache, cache, patience),
             clock,
             epoch,
-            Outcomes(cache, backoff, self.dry_run, self.observer, cache.took, cache.took_claim),
+            Outcomes(
+                cache,
+                backoff,
+                self.dry_run,
+                self.observer,
+                cache.took,
+                cache.took_claim,
+                patience,
+            ),
             tasks.create_task,
         )
         trials = BindingTrials(self.dry_run, clock, tasks.create_task, cache.changed.set)

@@ -26,6 +26,7 @@ from fourleaf.k8s_bridge.ledger.names import COMMIT
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.volume_patience import VolumePatience
 from fourleaf.k8s_bridge.ledger.volume_provisioning import (
     NoVolumes,
     VolumeLister,
@@ -71,11 +72,12 @@ class Binder:
     clock: Clock
     drivers: Drivers = field(default_factory=NoDrivers)
     volumes: VolumeLister = field(default_factory=NoVolumes)
+    patience: VolumePatience = field(default_factory=VolumePatience)
 
     @property
     def provisioner(self) -> VolumeProvisioner:
         """Who sees to the volumes of members."""
-        return VolumeProvisioner(self.cluster, self.volumes, self.pods, self.clock)
+        return VolumeProvisioner(self.cluster, self.volumes, self.pods, self.clock, self.patience)
 
     @property
     def allocator(self) -> Allocator:

@@ -27,14 +27,17 @@ from fourleaf.k8s_bridge.ledger.claim_allocation import Impossible, Revoked, Sta
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.k8s_bridge.ledger.volume_patience import (
+    PROVISION_LIMIT_SECONDS,
+    VolumePatience,
+    VolumeSource,
+)
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.model.readers.pods.volumes import class_of
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
-
-PROVISION_LIMIT_SECONDS = 600.0
-"""Seconds, at most, for which a volume is awaited: kube-scheduler's bindTimeoutSeconds."""
 
 FIRST_LOOK_SECONDS = 0.5
 LONGEST_LOOK_SECONDS = 10.0
@@ -63,6 +66,7 @@ class VolumeProvisioner:
     volumes: VolumeLister
     pods: PodLister
     clock: Clock
+    patience: VolumePatience
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
     async def provision(self, member: Member, stands: Stands) -> None:
@@ -86,19 +90,26 @@ class VolumeProvisioner:
                 self._log.info("node_still_selected", claim=str(claim), why=str(error))
 
     async def _provision(self, claim: Target, member: Member, stands: Stands) -> None:
-        until = self.clock.monotonic() + PROVISION_LIMIT_SECONDS
+        began, limit = self.clock.monotonic(), PROVISION_LIMIT_SECONDS
+        source: VolumeSource | None = None
         backoff = Backoff(self.clock, FIRST_LOOK_SECONDS, LONGEST_LOOK_SECONDS)
         refusing = PermanentRefusals(self.clock)
         asked, title = False, f"PersistentVolumeClaim {claim}"
         while not is_gone(self.pods, member) and not is_bound(self.pods, member):
             if not self.pods.usable(member.node):
                 raise Impossible(f"node {member.node} is not ready")
-            if self.clock.monotonic() >= until:
-                limit = f"{PROVISION_LIMIT_SECONDS:.0f} s"
-                raise Impossible(f"{title} has no volume for {member.node} after {limit}")
+            if self.clock.monotonic() >= began + limit:
+                if source is not None:
+                    self.patience.failed(source, limit, member.pod.uid)
+                raise Impossible(f"{title} has no volume for {member.node} after {limit:.0f} s")
             least = None
             try:
-                if await self._is_provisioned(claim, member, stands, asked):
+                body = await self.cluster.get(VOLUME_CLAIMS, claim)
+                if source is None:
+                    source = claim.namespace, class_of(body)
+                    limit = self.patience.limit(source)
+                if await self._is_provisioned(claim, body, member, stands, asked):
+                    self.patience.made(source)
                     return
                 asked = True
             except NotFound:
@@ -113,10 +124,9 @@ class VolumeProvisioner:
             await backoff.wait(least)
 
     async def _is_provisioned(
-        self, claim: Target, member: Member, stands: Stands, asked: bool
+        self, claim: Target, body: Body, member: Member, stands: Stands, asked: bool
     ) -> bool:
         """Whether the claim has its volume; where it does not wait for the node, now it does."""
-        body = await self.cluster.get(VOLUME_CLAIMS, claim)
         if _has_volume(body):
             return True
         if _selected(body) != member.node:

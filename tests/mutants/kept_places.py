@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 ENDED = "tests/model/readers/gangs/test_ended_members.py"
 TAKEN = "tests/model/readers/pods/test_taken_room.py"
 SIZES = "tests/k8s_bridge/ledger/test_sizes.py"
+VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
 
 KEPT_PLACES = (
@@ -49,6 +50,22 @@ KEPT_PLACES = (
         "        return [*self.nodes, *more]\n",
         "        return self.nodes\n",
         f"{SIZES}::test_a_relocation_over_thousands_of_nodes_fits[8-3992]",
+    ),
+    Mutant(
+        "patience with volumes that do not come",
+        "a gang whose volume never comes holds its nodes for ten minutes each time",
+        "k8s_bridge/ledger/volume_provisioning.py",
+        "                    limit = self.patience.limit(source)\n",
+        "",
+        f"{VOLUMES}::test_a_gang_whose_volume_never_comes_lets_others_run",
+    ),
+    Mutant(
+        "stepping back after a volume did not come",
+        "a gang whose volume never comes takes the nodes again before others are looked at",
+        "k8s_bridge/wiring.py",
+        "        self.backoff.note(commit.gang, why, max(waits, default=0.0))\n",
+        "        self.backoff.note(commit.gang, why)\n",
+        f"{VOLUMES}::test_a_gang_whose_volume_never_comes_steps_back",
     ),
     Mutant(
         "relocations that no Lease can hold",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from fourleaf.k8s_bridge.runtime.clock import Clock
@@ -15,8 +16,6 @@ FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 """A gang that was not refused for as long after its last wait starts afresh."""
 
-_STEP = "Allow it where it is refused; it is tried again within a minute."
-
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
@@ -28,6 +27,12 @@ class _Refused:
     reported: bool = False
 
 
+def _step(one: _Refused) -> str:
+    longest = max(1, math.ceil(one.wait / 60.0))
+    within = "a minute" if longest == 1 else f"{longest} minutes"
+    return f"Allow it where it is refused; it is tried again within {within}."
+
+
 class ApiBackoff:
     """Which gangs wait because the API refused them."""
 
@@ -35,22 +40,23 @@ class ApiBackoff:
         self._clock = clock
         self._refused: dict[GangKey, _Refused] = {}
 
-    def note(self, gang: GangKey, why: str) -> None:
-        """The API refuses to let this gang run."""
+    def note(self, gang: GangKey, why: str, least: float = 0.0) -> None:
+        """The API refuses to let this gang run; it waits for `least` seconds or longer."""
         self._forget()
         known = self._refused.get(gang)
         wait = min(LONGEST_WAIT_SECONDS, known.wait * 2) if known else FIRST_WAIT_SECONDS
+        wait = max(wait, least)
         self._refused[gang] = _Refused(why, wait, self._clock.monotonic() + wait)
 
     def rule(self) -> HoldRule | None:
         """Hold the gangs whose time has not come."""
         self._forget()
         now = self._clock.monotonic()
-        waiting = {gang: one.why for gang, one in self._refused.items() if one.due > now}
+        waiting = {gang: one for gang, one in self._refused.items() if one.due > now}
 
         def hold(gang: Gang) -> Hold | None:
-            why = waiting.get(gang.key)
-            return None if why is None else Hold(ReasonKind.REFUSED, why, (), (_STEP,))
+            one = waiting.get(gang.key)
+            return None if one is None else Hold(ReasonKind.REFUSED, one.why, (), (_step(one),))
 
         return hold if waiting else None
 

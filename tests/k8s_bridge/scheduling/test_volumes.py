@@ -10,7 +10,12 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NODES, STORAGE_CLASSES, VOLUME_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.volume_provisioning import PROVISION_LIMIT_SECONDS, SELECTED_NODE
+from fourleaf.k8s_bridge.ledger.volume_patience import (
+    PROVISION_LIMIT_SECONDS,
+    RETRY_LIMIT_SECONDS,
+    VolumePatience,
+)
+from fourleaf.k8s_bridge.ledger.volume_provisioning import SELECTED_NODE
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 from tests.twins.volume_provisioner import Provisioner
 
@@ -114,3 +119,57 @@ async def test_a_leader_that_takes_over_goes_on_waiting(bench: StorageBench) -> 
     await bench.clock.advance(120)
     assert set(await bench.places()) == {"g-0", "g-1"}
     assert len(bench.provisioner.selected) == 2
+
+
+async def test_a_gang_whose_volume_never_comes_lets_others_run(bench: StorageBench) -> None:
+    """After ten minutes it stands back for a minute: another takes all nodes in the meantime.
+
+    When that one has ended, the first holds the nodes for a minute, not for ten.
+    """
+    bench.provisioner._seconds = 100 * PROVISION_LIMIT_SECONDS
+    await bench.submit("g", 4)
+    await bench.clock.advance(30)
+    await submit(bench.cluster, TEAM, gang("other", 4))
+    await bench.clock.advance(PROVISION_LIMIT_SECONDS - 40)
+    assert await bench.places() == {}
+    await bench.clock.advance(20)
+    assert set(await bench.places()) == {f"other-{i}" for i in range(4)}
+    bench.kubelets.finish(TEAM, [f"other-{i}" for i in range(4)])
+    await bench.clock.advance(RETRY_LIMIT_SECONDS + 5)
+    assert (await bench.claim("data-g-0"))["metadata"]["annotations"][SELECTED_NODE]
+    await submit(bench.cluster, TEAM, gang("third", 4))
+    await bench.clock.advance(RETRY_LIMIT_SECONDS + 20)
+    assert {f"third-{i}" for i in range(4)} <= set(await bench.places())
+
+
+async def test_a_gang_whose_volume_never_comes_steps_back(bench: StorageBench) -> None:
+    """Nodes that are free after its first ten minutes are not taken again for a minute.
+
+    Whoever comes half a minute later starts at once.
+    """
+    bench.provisioner._seconds = 100 * PROVISION_LIMIT_SECONDS
+    await bench.submit("g", 4)
+    await bench.clock.advance(PROVISION_LIMIT_SECONDS + 30)
+    await submit(bench.cluster, TEAM, gang("late", 4))
+    await bench.clock.advance(5)
+    assert set(await bench.places()) == {f"late-{i}" for i in range(4)}
+
+
+def test_patience_with_volumes() -> None:
+    """Ten minutes, then one, two, four, eight, and ten from then on; ten again once one has come.
+
+    Sixteen claims of one attempt are one failure, and other namespaces and classes are not
+    concerned.
+    """
+    patience, source = VolumePatience(), ("ml", "fast")
+    limits = []
+    for _ in range(7):
+        limits.append(patience.limit(source))
+        for pod in range(16):
+            patience.failed(source, limits[-1], f"uid-{pod}")
+        assert patience.stand_back("uid-3") == patience.limit(source)
+        assert patience.stand_back("uid-3") == 0.0
+    assert limits == [600, 60, 120, 240, 480, 600, 600]
+    assert patience.limit(("ops", "fast")) == patience.limit(("ml", "slow")) == 600
+    patience.made(source)
+    assert patience.limit(source) == 600
