@@ -18,7 +18,7 @@ from fourleaf.k8s_bridge.ledger.reconciler import Reconciler
 from fourleaf.k8s_bridge.ledger.record_store import Formats, Records
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.ledger.state_lease import StateLease
-from fourleaf.k8s_bridge.ledger.volume_patience import VolumePatience
+from fourleaf.k8s_bridge.ledger.volume_provisioning import VolumePatience
 from fourleaf.k8s_bridge.node_health.heartbeats import Heartbeats
 from fourleaf.k8s_bridge.node_health.judge import Judgement
 from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE, NodeMonitor

@@ -26,10 +26,10 @@ from fourleaf.k8s_bridge.ledger.names import COMMIT
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.pods import PodLister, PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
-from fourleaf.k8s_bridge.ledger.volume_patience import VolumePatience
 from fourleaf.k8s_bridge.ledger.volume_provisioning import (
     NoVolumes,
     VolumeLister,
+    VolumePatience,
     VolumeProvisioner,
 )
 from fourleaf.k8s_bridge.runtime.backoff import Backoff

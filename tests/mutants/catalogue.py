@@ -197,8 +197,8 @@ MUTANTS = (
         "completed members: size",
         "a gang of which one member has ended waits for ever for a member that never comes",
         "model/readers/gangs/drafts.py",
-        "name, [*waiting, *bound])\n        done = _ended(members, need)",
-        "name, [*waiting, *bound])\n        done = 0",
+        "[*waiting, *bound], ended)\n        done = ended if need.counts_ended else 0",
+        "[*waiting, *bound], ended)\n        done = 0",
         "tests/model/readers/gangs/test_members.py::test_finished_members_count_and_hold_nothing",
     ),
     Mutant(

@@ -10,12 +10,12 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NODES, STORAGE_CLASSES, VOLUME_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
-from fourleaf.k8s_bridge.ledger.volume_patience import (
+from fourleaf.k8s_bridge.ledger.volume_provisioning import (
     PROVISION_LIMIT_SECONDS,
     RETRY_LIMIT_SECONDS,
+    SELECTED_NODE,
     VolumePatience,
 )
-from fourleaf.k8s_bridge.ledger.volume_provisioning import SELECTED_NODE
 from tests.k8s_bridge.test_scheduler import TEAM, Bench
 from tests.twins.volume_provisioner import Provisioner
 
