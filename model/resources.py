@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -11,6 +11,9 @@ from fourleaf.model.devices.free import FreeDevices, unknown
 
 PORT_PREFIX = "hostport/"
 """A host port is an extra resource of which every node has exactly one."""
+CLASS_PREFIX = "devices of class "
+"""So begins the extra resource that counts devices of a DeviceClass beside GPUs; with the spaces
+in it, no resource of a container has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +22,8 @@ class Resources:
 
     On a node `None` means that the node does not state the amount, so it is not
     checked. `extra` holds extended resources (`rdma/hca`, `ephemeral-storage`, host
-    ports as `hostport/TCP/4000`), sorted by name; a node lacks what it does not list,
-    except host ports, of which every node has one each.
+    ports as `hostport/TCP/4000`, devices of a DeviceClass by `of_class`), sorted by name; a node
+    lacks what it does not list, except host ports, of which every node has one each.
 
     `wants` is what a pod demands of its GPUs beyond their number. `devices` are those of a node
     that are free; None where all are that it has, or where no pod demands anything of them.
@@ -37,6 +40,20 @@ class Resources:
     def amount(self, name: str) -> int:
         """How much of the extra resource `name` is listed (0 where absent)."""
         return next((n for key, n in self.extra if key == name), 0)
+
+
+def of_class(name: str) -> str:
+    """The extra resource that counts the devices of a DeviceClass."""
+    return f"{CLASS_PREFIX}{name}"
+
+
+def with_extra(amount: Resources, more: Iterable[tuple[str, int]]) -> Resources:
+    """`amount` with `more` extra resources added to those it lists."""
+    found = dict(amount.extra)
+    for name, count in more:
+        found[name] = found.get(name, 0) + count
+    extra = tuple(sorted(found.items()))
+    return amount if extra == amount.extra else replace(amount, extra=extra)
 
 
 def capacity_of(offer: Resources, name: str) -> int:

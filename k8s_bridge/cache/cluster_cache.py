@@ -26,6 +26,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.names import DeviceName, numbers_of
 from fourleaf.model.gang import GangKey
+from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live import LiveReader, LiveReading
 from fourleaf.model.readers.nodes.nodes import ready_status
 from fourleaf.model.readers.objects.manifest import Manifest
@@ -248,10 +249,15 @@ class ClusterCache:
 
     def numbers_of(self, member: Member) -> tuple[int, ...]:
         """The devices of a member by their numbers now."""
-        if not member.claims:
-            return member.devices
-        names = [name for one in member.claims for _, name in one.devices]
-        return numbers_of(names, self._reader.device_names(member.node))
+        return (
+            *member.devices,
+            *numbers_of(member.claimed, self._reader.device_names(member.node)),
+        )
+
+    @property
+    def drivers(self) -> Published:
+        """What drivers publish."""
+        return self._reader.drivers
 
     def lacks(self, node: str, names: Sequence[DeviceName]) -> str:
         """The first of these devices that its driver has taken from the node, "" without one."""

@@ -27,6 +27,9 @@ from fourleaf.model.devices.names import DeviceName
 FINALIZER = "resource.kubernetes.io/delete-protection"
 """What the resource claim controller takes off once a claim holds nothing any more."""
 
+_GIVEN = ("allocation", "reservedFor")
+"""What of the status of a claim says what it was given, and to which pods."""
+
 Stands = Callable[[], Awaitable[bool]]
 """Says whether the record of a commit, read now, says that it is committed."""
 
@@ -117,7 +120,7 @@ class Allocator:
             }
         }
         body = await self.cluster.patch(RESOURCE_CLAIMS, _exactly(one, body), patch)
-        status: Body = {"reservedFor": [_consumer(member)]}
+        status: Body = {"reservedFor": [*_others(body, member), _consumer(member)]}
         if not _has(body, one):
             status["allocation"] = allocation_of(member.node, one, body, self.drivers)
         target = _exactly(one, body)
@@ -140,7 +143,10 @@ class Allocator:
             target = replace(one.claim, version="")
             body = await self.cluster.patch(RESOURCE_CLAIMS, target, patch)
             while _is_ours(body, commit, member):
-                freed = {"status": {"allocation": None, "reservedFor": None}}
+                # Pods that run may share what the claim holds.
+                others = _others(body, member)
+                rest = {"reservedFor": others} if others else dict.fromkeys(_GIVEN)
+                freed = {"status": rest}
                 try:
                     target = _exactly(one, body)
                     body = await self.cluster.patch(RESOURCE_CLAIMS, target, freed, "status")
@@ -180,8 +186,18 @@ def _of_classes(claim: Body, drivers: Drivers) -> list[Body]:
 
 
 def _of_claim(claim: Body) -> list[Body]:
-    configs = claim["spec"].get("devices", {}).get("config") or ()
-    return [{**config, "source": "FromClaim"} for config in configs]
+    """What the claim itself configures: once, or once for each request that a config names.
+
+    The latter as kube-scheduler has it, so that drivers find what they know.
+    """
+    devices = claim["spec"].get("devices", {})
+    names = [one["name"] for one in devices.get("requests") or ()]
+    found: list[Body] = []
+    for config in devices.get("config") or ():
+        wanted = config.get("requests")
+        times = sum(name in wanted for name in names) if wanted else 1
+        found += [{**config, "source": "FromClaim"}] * times
+    return found
 
 
 def _is_done(commit: str, body: Body, member: Member, one: ClaimAllocation) -> bool:
@@ -203,14 +219,18 @@ def _check(body: Body, member: Member, one: ClaimAllocation) -> None:
         raise Impossible(f"ResourceClaim {one.claim} is being deleted")
     if status.get("allocation") and not _has(body, one):
         raise Impossible(f"ResourceClaim {one.claim} has other devices")
-    if _reserved(body) - {member.pod.uid}:
+    if _reserved(body) - {member.pod.uid} and not (_has(body, one) and _may_be_shared(body)):
         raise Impossible(f"ResourceClaim {one.claim} is in use by others")
 
 
 def _is_ours(body: Body, commit: str, member: Member) -> bool:
-    """Whether `commit` has given the claim what it holds, and no other pod uses it."""
+    """Whether `commit` was the last to give the claim to a pod, and the pod uses it yet.
+
+    A later commit of the same pod may need what an earlier one has given.
+    """
     held = bool((body.get("status") or {}).get("allocation"))
-    return _wrote(body) == commit and held and _reserved(body) <= {member.pod.uid}
+    users = _reserved(body)
+    return _wrote(body) == commit and held and (not users or member.pod.uid in users)
 
 
 def _has(body: Body, one: ClaimAllocation) -> bool:
@@ -218,6 +238,18 @@ def _has(body: Body, one: ClaimAllocation) -> bool:
     results = (allocation.get("devices") or {}).get("results") or ()
     found = [(r["request"], (r["driver"], r["pool"], r["device"])) for r in results]
     return sorted(found) == sorted((request, tuple(name)) for request, name in one.devices)
+
+
+def _may_be_shared(body: Body) -> bool:
+    """Whether several pods may use a claim: it was not made for one of them, by a template."""
+    owners = body["metadata"].get("ownerReferences") or ()
+    return not any(one.get("controller") and one.get("kind") == "Pod" for one in owners)
+
+
+def _others(body: Body, member: Member) -> list[Body]:
+    """Those that use a claim beside the pod of `member`."""
+    users = (body.get("status") or {}).get("reservedFor") or ()
+    return [one for one in users if one.get("uid") != member.pod.uid]
 
 
 def _reserved(body: Body) -> set[Any]:

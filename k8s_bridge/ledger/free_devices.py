@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import PodLister, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.model.devices.free import FreeDevices
-from fourleaf.model.devices.names import numbers_of
+from fourleaf.model.devices.names import DeviceName, numbers_of
 from fourleaf.model.resources import free_devices
 from fourleaf.model.snapshot import Snapshot
 
@@ -26,13 +26,24 @@ def held_devices(
 ) -> dict[str, set[int]]:
     """Node -> the devices that entries of its page hold for pods that are not gone."""
     held: dict[str, set[int]] = {node: set() for node in nodes}
-    for name in {ledger.page_of(node) for node in held} - {None}:
+    for member in _present(ledger, pods, held):
+        held[member.node].update(numbers(member))
+    return held
+
+
+def held_by_claims(ledger: Ledger, pods: PodLister, nodes: Collection[str]) -> set[DeviceName]:
+    """The devices that entries of pages hold on `nodes`, by claims of pods that are not gone."""
+    return {name for member in _present(ledger, pods, nodes) for name in member.claimed}
+
+
+def _present(ledger: Ledger, pods: PodLister, nodes: Collection[str]) -> Iterator[Member]:
+    """The members that pages know on `nodes` and that are not gone."""
+    for name in {ledger.page_of(node) for node in nodes} - {None}:
         page = ledger.page(name or "")
         for entry in page.entries if page else ():
             for member in entry.members:
-                if member.node in held and not is_gone(pods, member):
-                    held[member.node].update(numbers(member))
-    return held
+                if member.node in nodes and not is_gone(pods, member):
+                    yield member
 
 
 def free_on(
@@ -56,10 +67,8 @@ def _numbers(snapshot: Snapshot) -> Numbers:
     """How the devices of a member are numbered now, by their names where they are claimed."""
 
     def numbers(member: Member) -> tuple[int, ...]:
-        if not member.claims:
-            return member.devices
         node = snapshot.fabric.nodes.get(member.node)
-        names = [name for one in member.claims for _, name in one.devices]
-        return numbers_of(names, node.device_names if node else ())
+        claimed = numbers_of(member.claimed, node.device_names if node and member.claims else ())
+        return (*member.devices, *claimed)
 
     return numbers

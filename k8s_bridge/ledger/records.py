@@ -38,13 +38,18 @@ class ClaimAllocation:
 class Member:
     """A pod of a commit: which one, at which version, on which node, with which devices.
 
-    The devices are numbers, or those of `claims`.
+    `devices` are numbers of GPUs; those of `claims` go by name.
     """
 
     pod: Target
     node: str
     devices: tuple[int, ...] = ()
     claims: tuple[ClaimAllocation, ...] = ()
+
+    @property
+    def claimed(self) -> list[DeviceName]:
+        """The devices of all claims."""
+        return [name for one in self.claims for _, name in one.devices]
 
 
 @dataclass(frozen=True, slots=True)

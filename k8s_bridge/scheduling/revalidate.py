@@ -134,31 +134,26 @@ def _with_devices(
     ledger: Ledger,
 ) -> tuple[list[CommitRequest], list[Rejected]]:
     """Members with their devices, and the gangs that do not find those that they demand."""
-    if cache.config.spec.devices.mode == "count":
-        bare = [CommitRequest(one.gang, _members(one, pods, repeat(()))) for one, pods in placed]
-        return bare, []
+    reading = cache.reading()
+    claiming = DeviceClaims(reading, ledger, cache)
     seats = [
         (node, (by_pod[pod].gpus, by_pod[pod].wants))
         for placement, _ in placed
         for by_pod in [_requests(gangs[placement.gang])]
         for pod, node in placement.pods
     ]
-    reading = cache.reading()
-    nodes = {node for node, _ in seats}
-    dealt = shares(seats, free_on(nodes, reading.snapshot, ledger, cache))
-    devices = iter(dealt.devices)
-    claiming = DeviceClaims(reading, ledger) if cache.config.spec.devices.mode == "dra" else None
+    # Where the kubelet chooses, none has numbers.
+    counted_only = cache.config.spec.devices.mode == "count"
+    nodes = () if counted_only else {node for node, _ in seats}
+    dealt = shares(() if counted_only else seats, free_on(nodes, reading.snapshot, ledger, cache))
+    devices = repeat(()) if counted_only else iter(dealt.devices)
     requests, late = [], []
     for placement, pods in placed:
-        members = _members(placement, pods, devices)
-        if claiming is not None:
-            members, why = claiming.claimed(placement.gang, members)
-            if why:
-                late.append(Rejected(placement.gang, why, conflict=True))
-                continue
+        members, why = claiming.claimed(placement.gang, _members(placement, pods, devices))
         short = sorted(dealt.short & {node for _, node in placement.pods})
         if short:
-            why = f"devices of node {short[0]} have been taken meanwhile"
+            why = why or f"devices of node {short[0]} have been taken meanwhile"
+        if why:
             late.append(Rejected(placement.gang, why, conflict=True))
         else:
             requests.append(CommitRequest(placement.gang, members))

@@ -157,7 +157,7 @@ def _decoded(
     sizes = MinimumSizes(inventory, priorities)
     mixed = mixed_gpu_names(nodes)
     on_node = {one.node.name: one.node.device_names for one in nodes if one.node.device_names}
-    claimables = Claimables(spec.devices.device_classes, drivers.classes, on_node)
+    claimables = Claimables(drivers.honoured, on_node, drivers.offer)
     situation = Situation(
         spec,
         priorities,
@@ -186,7 +186,7 @@ def _decoded(
     claims = (((one.namespace, one.name), one.body) for one in inventory.of(*CLAIM))
     snapshot = Snapshot(
         fabric=fabric,
-        running=(*running, *holders(claims, running, Places(on_node))),
+        running=(*running, *holders(claims, running, Places(on_node, drivers))),
         gangs=tuple(draft.gang for draft in drafts),
         config=config.config,
         now=moment,

@@ -46,6 +46,56 @@ def claim_spec(count: int = 1, name: str = DRIVER) -> Body:
     return {"devices": {"requests": [{"name": "gpus", "exactly": exactly}]}}
 
 
+COMPUTE_DOMAIN = "compute-domain.nvidia.com"
+"""The driver of IMEX channels: NVLink between nodes, such as those of a GB200 rack."""
+CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
+DAEMON_CLASS = "compute-domain-daemon.nvidia.com"
+
+
+def compute_domain_classes() -> list[Body]:
+    """The classes of daemons and of first channels, as the driver installs them."""
+    its = f"device.attributes['{COMPUTE_DOMAIN}']"
+    driver = f"device.driver == '{COMPUTE_DOMAIN}'"
+    selectors = {
+        CHANNEL_CLASS: f"{driver} && {its}.type == 'channel' && {its}.id == 0",
+        DAEMON_CLASS: f"{driver} && {its}.type == 'daemon'",
+    }
+    return [
+        {
+            "metadata": {"name": name},
+            "spec": {"selectors": [{"cel": {"expression": expression}}]},
+        }
+        for name, expression in selectors.items()
+    ]
+
+
+def compute_domain_slice(node: str) -> Body:
+    """What the driver publishes of a node: its daemon and its first channel."""
+    listed = [
+        {"name": f"{kind}-0", "attributes": {"type": {"string": kind}, "id": {"int": 0}}}
+        for kind in ("channel", "daemon")
+    ]
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": COMPUTE_DOMAIN, "nodeName": node, "pool": pool, "devices": listed}
+    return {"metadata": {"name": f"{node}-{COMPUTE_DOMAIN}"}, "spec": spec}
+
+
+def channel_spec(domain: str = "11111111-2222-3333-4444-555555555555") -> Body:
+    """The spec of the claims that the template of a ComputeDomain of that UID makes."""
+    parameters = {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "ComputeDomainChannelConfig",
+        "domainID": domain,
+        "allocationMode": "Single",
+    }
+    exactly = {"deviceClassName": CHANNEL_CLASS, "allocationMode": "ExactCount", "count": 1}
+    config = {
+        "requests": ["channel"],
+        "opaque": {"driver": COMPUTE_DOMAIN, "parameters": parameters},
+    }
+    return {"devices": {"requests": [{"name": "channel", "exactly": exactly}], "config": [config]}}
+
+
 class ClaimController:
     """The resource claim controller: makes claims from templates, and frees those of dead pods."""
 

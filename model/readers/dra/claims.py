@@ -9,80 +9,153 @@ from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.readers.dra.classes import DeviceClasses, all_of
 from fourleaf.model.readers.dra.devices import MEMORY, PRODUCT
+from fourleaf.model.readers.dra.offers import GPU_DEVICES, Kinds
 from fourleaf.model.readers.dra.selectors import Has, Least, NotUnderstood
 from fourleaf.model.readers.objects.manifest import EMPTY, Body
 
 _REFUSED = ("adminAccess", "tolerations", "capacity")
+_SHARED_PARTS = ("adminAccess", "shareID", "consumedCapacity")
+"""What a result says where its device is not the claim's alone."""
+
+MOST_RESULTS = 32
+"""Devices that one claim may be given, as the API has it."""
+MOST_CONSUMERS = 256
+"""Pods that may use one claim at a time, as the API has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How many devices one request is for; `device_class` is "" where they are GPUs."""
+
+    request: str
+    count: int
+    device_class: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimAsk:
-    """A claim that a pod needs, and its requests with how many devices each is for."""
+    """A claim that a pod needs, and its requests with how many devices each is for.
+
+    `held` are the devices of a claim that has them already, by request: it asks for none then.
+    """
 
     name: str
     uid: str
     version: str
-    requests: tuple[tuple[str, int], ...]
+    requests: tuple[Asked, ...]
+    held: tuple[tuple[str, DeviceName], ...] = ()
 
     @property
     def count(self) -> int:
-        """Devices of all requests."""
-        return sum(count for _, count in self.requests)
+        """GPUs of all requests."""
+        return sum(one.count for one in self.requests if not one.device_class)
 
 
 class UnsupportedClaim(Exception):
     """What a claim demands that is not honoured; the text names the field."""
 
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(what)
+        self.advice = advice
 
-def requests_of(
-    claim: Body, classes: DeviceClasses, names: tuple[str, ...]
-) -> tuple[tuple[tuple[str, int], ...], DeviceDemand]:
-    """The requests of a claim and what all of them demand of their devices.
 
-    `names` are the classes that the config honours. Raises `UnsupportedClaim`.
+@dataclass(frozen=True, slots=True)
+class Honoured:
+    """The classes that claims may name: those of `gpus` where GPUs are claimed, and `others`.
+
+    `mode` is `spec.devices.mode` of the config.
+    """
+
+    gpus: DeviceClasses
+    others: DeviceClasses
+    kinds: Kinds
+    mode: str
+
+    def names_gpus(self, claim: Body) -> bool:
+        """Whether a claim asks for GPUs, or has some."""
+        return any(name in self.gpus.names for name in _class_names(claim)) or any(
+            name.driver in self.gpus.names for _, name in results_of(claim)
+        )
+
+
+def requests_of(claim: Body, honoured: Honoured) -> tuple[tuple[Asked, ...], DeviceDemand | None]:
+    """The requests of a claim, and what those for GPUs demand, None where none are for GPUs.
+
+    Raises `UnsupportedClaim`.
     """
     devices = _mapping(_mapping(claim.get("spec")).get("devices"))
     if devices.get("constraints"):
         raise UnsupportedClaim("spec.devices.constraints")
-    found: list[tuple[str, int]] = []
+    found: list[Asked] = []
     demands = set()
     for i, request in enumerate(_list(devices.get("requests"))):
         field = f"spec.devices.requests[{i}]"
         exactly = request.get("exactly")
         if request.get("firstAvailable") or not isinstance(exactly, dict):
             raise UnsupportedClaim(f"{field}.firstAvailable")
-        count, demand = _exactly(exactly, f"{field}.exactly", classes, names)
-        found.append((str(request.get("name")), count))
-        demands.add(demand)
+        name, count = _exactly(exactly, f"{field}.exactly", honoured)
+        if name in honoured.gpus.names:
+            demands.add(_demand(name, exactly.get("selectors"), f"{field}.exactly"))
+            name = ""
+        found.append(Asked(str(request.get("name")), count, name))
+    total = sum(one.count for one in found)
+    if total > MOST_RESULTS:
+        what = f"which are for {total:,} devices, above the {MOST_RESULTS} of one claim,"
+        raise UnsupportedClaim(f"spec.devices.requests, {what}", "Split it into several claims.")
     if len(demands) > 1:
         raise UnsupportedClaim("spec.devices.requests, which are for devices of different kinds,")
-    if not demands:
+    if not found:
         raise UnsupportedClaim("spec.devices.requests, which are empty,")
-    return tuple(found), demands.pop()
+    return tuple(found), demands.pop() if demands else None
 
 
-def _exactly(
-    body: Body, field: str, classes: DeviceClasses, names: tuple[str, ...]
-) -> tuple[int, DeviceDemand]:
+def _exactly(body: Body, field: str, honoured: Honoured) -> tuple[str, int]:
+    """The class and the count of a request."""
     for key in _REFUSED:
         if body.get(key):
             raise UnsupportedClaim(f"{field}.{key}")
     name = str(body.get("deviceClassName"))
-    if name not in names:
+    at = f"{field}.deviceClassName {name}"
+    if name in honoured.gpus.names and honoured.mode != "dra":
         raise UnsupportedClaim(
-            f"{field}.deviceClassName {name}, which spec.devices.deviceClasses lacks,"
+            f"{at}, whose GPUs are not claimed in devices.mode {honoured.mode},",
+            "Ask for GPUs in the resources of a container, or set spec.devices.mode to dra.",
         )
+    classes = honoured.gpus if name in honoured.gpus.names else honoured.others
     if name not in classes.by_name:
-        raise UnsupportedClaim(f"{field}.deviceClassName {name}, of which there is no DeviceClass,")
-    refused = classes.by_name[name].refused
-    if refused:
+        raise UnsupportedClaim(f"{at}, of which there is no DeviceClass,")
+    if refused := classes.by_name[name].refused:
         raise UnsupportedClaim(f"the selector {refused!r} of DeviceClass {name}")
+    if classes is honoured.others:
+        _check_beside_gpus(name, body, field, honoured.kinds)
     if body.get("allocationMode", "ExactCount") != "ExactCount":
         raise UnsupportedClaim(f"{field}.allocationMode {body['allocationMode']}")
     count = body.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise UnsupportedClaim(f"{field}.count {count!r}")
-    return count, _demand(name, body.get("selectors"), field)
+    return name, count
+
+
+def _check_beside_gpus(name: str, body: Body, field: str, kinds: Kinds) -> None:
+    """Raise `UnsupportedClaim` where devices of a class beside GPUs cannot be counted."""
+    if body.get("selectors"):
+        raise UnsupportedClaim(
+            f"{field}.selectors, of which a request for class {name} can have none,",
+            "Make a DeviceClass that has the selector, and name that.",
+        )
+    if why := kinds.unfit.get(name):
+        advice = "Name a class of devices that are on one node each and can be given away whole."
+        if why == GPU_DEVICES:
+            advice = f"Add {name} to spec.devices.deviceClasses of the config."
+        raise UnsupportedClaim(f"{field}.deviceClassName {name}, which {why},", advice)
+
+
+def _class_names(claim: Body) -> Iterator[str]:
+    """The classes that the requests of a claim name, also as one of several that would do."""
+    devices = _mapping(_mapping(claim.get("spec")).get("devices"))
+    for request in _list(devices.get("requests")):
+        for one in (_mapping(request.get("exactly")), *_list(request.get("firstAvailable"))):
+            yield str(one.get("deviceClassName"))
 
 
 def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
@@ -108,15 +181,47 @@ def _demand(name: str, selectors: object, field: str) -> DeviceDemand:
 
 def allocated(claim: Body) -> Iterator[DeviceName]:
     """The devices that a claim holds; access for administrators holds none."""
-    allocation = _mapping(_mapping(claim.get("status")).get("allocation"))
-    for one in _list(_mapping(allocation.get("devices")).get("results")):
+    for one in _results(claim):
         if not one.get("adminAccess"):
-            yield DeviceName(str(one.get("driver")), str(one.get("pool")), str(one.get("device")))
+            yield _name(one)
+
+
+def results_of(claim: Body) -> tuple[tuple[str, DeviceName], ...]:
+    """What a claim was given, by request."""
+    return tuple((str(one.get("request")), _name(one)) for one in _results(claim))
+
+
+def shared_part(claim: Body) -> str:
+    """The field by which a claim was given less than whole devices, "" where there is none."""
+    found = (key for one in _results(claim) for key in _SHARED_PARTS if one.get(key))
+    return next((f"status.allocation.devices.results[*].{key}" for key in found), "")
+
+
+def node_selector(claim: Body) -> Body:
+    """The nodes that reach what a claim was given; empty where all do."""
+    return _mapping(_allocation(claim).get("nodeSelector"))
+
+
+def consumers(claim: Body) -> set[str]:
+    """The UIDs of those that a claim is reserved for."""
+    return {str(one.get("uid")) for one in _list(_mapping(claim.get("status")).get("reservedFor"))}
+
+
+def _allocation(claim: Body) -> Body:
+    return _mapping(_mapping(claim.get("status")).get("allocation"))
+
+
+def _results(claim: Body) -> list[Body]:
+    return _list(_mapping(_allocation(claim).get("devices")).get("results"))
+
+
+def _name(result: Body) -> DeviceName:
+    return DeviceName(*(str(result.get(key)) for key in ("driver", "pool", "device")))
 
 
 def is_allocated(claim: Body) -> bool:
     """Whether a claim has been given its devices."""
-    return bool(_mapping(claim.get("status")).get("allocation"))
+    return bool(_allocation(claim))
 
 
 def owners(claim: Body) -> set[str]:

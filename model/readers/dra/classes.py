@@ -1,4 +1,4 @@
-"""DeviceClasses: which devices belong to those that the config names."""
+"""DeviceClasses: which devices belong to those of some names."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class DeviceClass:
 
 @dataclass(frozen=True)
 class DeviceClasses:
-    """The classes of the config that exist."""
+    """The classes of some `names` that exist."""
 
     by_name: Mapping[str, DeviceClass] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
 
     def of(self, driver: str, device: Body) -> tuple[str, ...]:
         """The names of all classes that a device belongs to."""
@@ -36,7 +37,7 @@ class DeviceClasses:
 def read_classes(names: Sequence[str], bodies: Mapping[str, Body]) -> DeviceClasses:
     """The classes `names`, as far as `bodies` holds them."""
     found = {name: read_class(name, bodies[name]) for name in sorted(names) if name in bodies}
-    return DeviceClasses(found)
+    return DeviceClasses(found, frozenset(names))
 
 
 def read_class(name: str, body: Body) -> DeviceClass:

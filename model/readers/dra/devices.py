@@ -61,7 +61,7 @@ def claimable(pools: Iterable[Listed], classes: DeviceClasses) -> Claimable:
         fault = fault or f"its drivers list {len(names)} devices, above {MOST_DEVICES}"
         names = names[:MOST_DEVICES]
     devices = [_device(number, name, *found[name]) for number, name in enumerate(names)]
-    usable = bits(n for n, name in enumerate(names) if _may_be_given(found[name][0]))
+    usable = bits(n for n, name in enumerate(names) if not unfit(found[name][0]))
     return Claimable(names, FreeDevices(layout_of(devices), usable), fault)
 
 
@@ -81,11 +81,12 @@ def _said(held: object, driver: str, name: str) -> Mapping[str, object]:
     return found if isinstance(found, dict) else EMPTY
 
 
-def _may_be_given(device: Body) -> bool:
+def unfit(device: Body) -> str:
+    """Why a device is given to no pod, by the field that says so; "" where it can be."""
     taints = device.get("taints")
     listed = taints if isinstance(taints, list) else ()
     kept_off = any(
         not isinstance(one, dict) or one.get("effect") in ("NoSchedule", "NoExecute")
         for one in listed
     )
-    return not kept_off and not any(device.get(key) for key in _NOT_HONOURED)
+    return "taints" if kept_off else next((key for key in _NOT_HONOURED if device.get(key)), "")

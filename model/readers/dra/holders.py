@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.readers.dra.claims import allocated
+from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
@@ -16,9 +17,10 @@ STANDS_IN = " (claim)"
 
 
 class Places:
-    """Where devices are: node and number of each."""
+    """Where devices are: node and number of each GPU, and the amounts that others come to."""
 
-    def __init__(self, on_node: Mapping[str, Sequence[DeviceName]]) -> None:
+    def __init__(self, on_node: Mapping[str, Sequence[DeviceName]], drivers: Published) -> None:
+        self._drivers = drivers
         self._at = {
             name: (node, number)
             for node, names in on_node.items()
@@ -34,6 +36,16 @@ class Places:
                 found.setdefault(node, []).append(number)
         return found
 
+    def held(self, claim: Body) -> Iterator[tuple[str, Resources, tuple[int, ...]]]:
+        """Each node that a claim holds something of: how much, and which GPUs."""
+        names = list(allocated(claim))
+        if not names:
+            return
+        numbers, beside = self.of(names), self._drivers.taken(names)
+        for node in sorted(numbers.keys() | beside.keys()):
+            gpus = tuple(sorted(numbers.get(node, ())))
+            yield node, Resources(gpus=len(gpus), pods=0, extra=beside.get(node, ())), gpus
+
 
 def holders(
     claims: Iterable[tuple[Address, Body]], running: Iterable[RunningPod], places: Places
@@ -45,12 +57,7 @@ def holders(
     """
     counted = {(pod.namespace, claim, pod.node) for pod in running for claim in pod.resource_claims}
     for (namespace, name), body in claims:
-        for node, numbers in places.of(allocated(body)).items():
+        for node, request, numbers in places.held(body):
             if (namespace, name, node) not in counted:
-                yield RunningPod(
-                    namespace=namespace,
-                    name=f"{name}{STANDS_IN}",
-                    node=node,
-                    request=Resources(gpus=len(numbers), pods=0),
-                    devices=tuple(sorted(numbers)),
-                )
+                called = f"{name}{STANDS_IN}"
+                yield RunningPod(namespace, called, node, request, devices=numbers)

@@ -36,9 +36,11 @@ class Listed:
 
 
 class Pools:
-    """All slices whose devices are on one node each; those for several nodes are left out."""
+    """All slices whose devices are on one node each; of others, which devices they list."""
 
     def __init__(self) -> None:
+        self.wide: dict[str, _Slice] = {}
+        """Slices about several nodes, by name; their `node` is ""."""
         self._slices: dict[str, _Slice] = {}
         self._pools: dict[Pool, dict[str, _Slice]] = {}
         self._on_node: dict[str, dict[Pool, int]] = {}
@@ -46,15 +48,35 @@ class Pools:
     @property
     def names(self) -> list[str]:
         """The names of all slices."""
-        return list(self._slices)
+        return [*self._slices, *self.wide]
+
+    @property
+    def nodes(self) -> list[str]:
+        """The nodes that slices are about."""
+        return list(self._on_node)
+
+    def has(self, node: str) -> bool:
+        """Whether slices are about a node."""
+        return node in self._on_node
+
+    def nodes_of(self, pool: Pool) -> set[str]:
+        """The nodes that a pool has devices on, none where several nodes reach its devices."""
+        return self._nodes(pool) if pool in self._pools else set()
+
+    def is_wide(self, pool: Pool) -> bool:
+        """Whether a pool has devices that several nodes reach."""
+        return any(one.pool == pool for one in self.wide.values())
 
     def put(self, name: str, body: Body) -> set[str]:
         """Take a slice as it is now; the nodes of which it may say something new."""
         new = _read(body)
-        if self._slices.get(name) == new:
+        if new is not None and self._slices.get(name, self.wide.get(name)) == new:
             return set()
         touched = self.remove(name)
         if new is None:
+            return touched
+        if not new.node:
+            self.wide[name] = new
             return touched
         self._slices[name] = new
         self._pools.setdefault(new.pool, {})[name] = new
@@ -64,6 +86,7 @@ class Pools:
 
     def remove(self, name: str) -> set[str]:
         """Forget a slice; the nodes of which it said something."""
+        self.wide.pop(name, None)
         old = self._slices.pop(name, None)
         if old is None:
             return set()
@@ -112,17 +135,17 @@ def _listed(pool: Pool, node: str, slices: Iterable[_Slice]) -> Listed:
 
 
 def _read(body: Body) -> _Slice | None:
-    """A slice, None where it is not about one node or makes no sense."""
+    """A slice, None where it makes no sense."""
     spec = _mapping(body.get("spec"))
     pool = _mapping(spec.get("pool"))
     driver, name, node = spec.get("driver"), pool.get("name"), spec.get("nodeName")
-    if not (isinstance(driver, str) and isinstance(name, str) and isinstance(node, str)):
+    if not (isinstance(driver, str) and isinstance(name, str)):
         return None
     generation, count = pool.get("generation"), pool.get("resourceSliceCount")
     devices = spec.get("devices")
     return _Slice(
         Pool(driver, name),
-        node,
+        node if isinstance(node, str) else "",
         generation if isinstance(generation, int) else 0,
         count if isinstance(count, int) else 0,
         tuple(one for one in devices if isinstance(one, dict)) if isinstance(devices, list) else (),

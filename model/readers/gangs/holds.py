@@ -42,7 +42,7 @@ def hold_of(
                 ReasonKind.UNSUPPORTED,
                 f"{pod.manifest.title}: {field} cannot be honoured",
                 (),
-                (f"Remove {field}.",),
+                (pod.advice or f"Remove {field}.",),
             )
         if pod.volumes.hold is not None:
             return pod.volumes.hold

@@ -15,7 +15,12 @@ from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.objects.report import Report
-from fourleaf.model.readers.pods.claiming_pods import Claimables, apply_claims, refuse_shared_claims
+from fourleaf.model.readers.pods.claiming_pods import (
+    Claimables,
+    apply_claims,
+    refuse_crossing_classes,
+    refuse_shared_claims,
+)
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_maps
 from fourleaf.model.readers.pods.gpu_claims import apply_claim
 from fourleaf.model.readers.pods.pods import Pod, Requests
@@ -23,8 +28,6 @@ from fourleaf.model.readers.pods.volumes import volume_wants
 from fourleaf.model.resources import counted
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod
-
-_CLAIMS = "spec.resourceClaims"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +82,9 @@ def read_gang(
     members = by_rank(pods)
     for pod in members:
         _fill(pod, situation)
-    if situation.spec.devices.mode == "dra":
-        _claim_devices(members, situation)
-    else:
+    if situation.spec.devices.mode != "dra":
         _ask_for_devices(members, situation)
+    _claim_devices(members, situation)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
     singly = _starts_singly(identity, members, sizes)
@@ -164,9 +166,6 @@ def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:
     """Let members ask for what their device map or their claim says."""
     chooses = situation.spec.devices.mode != "count"
     ours = _live(members, situation)
-    for pod in ours:
-        if pod.waits and pod.manifest.listing(pod.spec.get("resourceClaims"), _CLAIMS):
-            pod.unsupported = pod.manifest.prefix + _CLAIMS
     mapped = [pod for pod in ours if pod.annotation(DEVICE_MAP) is not None]
     if mapped:
         apply_maps(mapped, chooses)
@@ -181,6 +180,7 @@ def _claim_devices(members: Sequence[Pod], situation: Situation) -> None:
     for pod in ours:
         apply_claims(pod, situation.objects, situation.claimables)
     refuse_shared_claims(ours)
+    refuse_crossing_classes(ours, situation.claimables)
 
 
 def _live(members: Sequence[Pod], situation: Situation) -> list[Pod]:

@@ -15,6 +15,8 @@ from fourleaf.model.node import Node
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.config import in_force
 from fourleaf.model.readers.dra.holders import Places
+from fourleaf.model.readers.dra.offers import NOTHING, Kinds, Offer
+from fourleaf.model.readers.dra.pools import Pool
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live.object_cache import SOURCE
 from fourleaf.model.readers.nodes.fabric import read_fabric
@@ -68,7 +70,9 @@ class FabricCache:
         self._nodes: dict[str, _Known] = {}
         self._all: dict[str, Node] | None = None
         self._inventories: dict[str, Body] = {}
-        self._published = Published(config.spec)
+        self.drivers = Published(config.spec)
+        self._kinds = Kinds()
+        self._offers: dict[str, Offer] = {}
         self._device_names: dict[str, tuple[DeviceName, ...]] = {}
         self._places: Places | None = None
         self._withheld: frozenset[str] = frozenset()
@@ -96,6 +100,7 @@ class FabricCache:
         self._nodes[name] = new
         self._all = None
         self._name_devices(name, new.device_names)
+        self._note_offer(name)
         if known is not None and new.says_the_same_as(known):
             return False
         if known is not None and new.stands_like(known):
@@ -109,6 +114,7 @@ class FabricCache:
         known = self._nodes.pop(name, None) is not None
         self._all = None
         self._name_devices(name, ())
+        self._offers.pop(name, None)
         self._stale = self._stale or known
         return known
 
@@ -129,40 +135,42 @@ class FabricCache:
     @property
     def slices(self) -> list[str]:
         """The names of all ResourceSlices."""
-        return self._published.pools.names
+        return self.drivers.pools.names
 
     @property
     def classes(self) -> list[str]:
         """The names of all DeviceClasses."""
-        return self._published.class_names
+        return self.drivers.class_names
 
     def put_slice(self, name: str, body: Body) -> bool:
         """Take a ResourceSlice as it is now; whether that says anything new."""
-        return self._publish(self._published.pools.put(name, body))
+        wide = self.drivers.pools.wide.get(name)
+        changed = self._publish(self.drivers.put_slice(name, body))
+        return changed or self.drivers.pools.wide.get(name) != wide
 
     def remove_slice(self, name: str) -> bool:
         """Forget a ResourceSlice; whether that says anything new."""
-        return self._publish(self._published.pools.remove(name))
+        wide = name in self.drivers.pools.wide
+        return self._publish(self.drivers.remove_slice(name)) or wide
 
     def put_class(self, name: str, body: Body) -> bool:
         """Take a DeviceClass as it is now; whether that says anything new."""
-        return self._published.put_class(name, body) and self._read_all()
+        return self.drivers.put_class(name, body) and self._read_all()
 
     def remove_class(self, name: str) -> bool:
         """Forget a DeviceClass; whether that says anything new."""
-        return self._published.remove_class(name) and self._read_all()
+        return self.drivers.remove_class(name) and self._read_all()
 
     @property
     def claimables(self) -> Claimables:
         """What ResourceClaims are to be read against."""
-        names = self._config.spec.devices.device_classes
-        return Claimables(names, self._published.classes, self._device_names)
+        return Claimables(self.drivers.honoured, self._device_names, self.drivers.offer)
 
     @property
     def places(self) -> Places:
         """Where devices are that can be claimed."""
         if self._places is None:
-            self._places = Places(self._device_names)
+            self._places = Places(self._device_names, self.drivers)
         return self._places
 
     def device_names(self, node: str) -> tuple[DeviceName, ...]:
@@ -170,12 +178,17 @@ class FabricCache:
         return self._device_names.get(node, ())
 
     def lacks(self, node: str, names: Iterable[DeviceName]) -> str:
-        """The first of `names` that is not listed, "" where all are or a list is incomplete."""
-        pools = list(self._published.pools.on(node))
+        """The first of `names` that is not listed, "" where all are or a list is incomplete.
+
+        A device that several nodes reach is on the list of none.
+        """
+        pools = list(self.drivers.pools.on(node))
         if any(pool.fault for pool in pools):
             return ""
         there = {name for pool in pools for name, _ in pool.devices}
-        return next((str(name) for name in names if name not in there), "")
+        gone = (name for name in names if name not in there)
+        wide = self.drivers.pools.is_wide
+        return next((str(name) for name in gone if not wide(Pool(name.driver, name.pool))), "")
 
     def _name_devices(self, node: str, names: tuple[DeviceName, ...]) -> None:
         if self._device_names.get(node, ()) == names:
@@ -184,6 +197,13 @@ class FabricCache:
         if names:
             self._device_names[node] = names
         self.renewed, self._places = True, None
+
+    def _note_offer(self, node: str) -> None:
+        """Notice other devices beside GPUs: what pods of ours there hold is to be read again."""
+        before, now = self._offers.pop(node, NOTHING), self.drivers.offer(node)
+        if now is not NOTHING:
+            self._offers[node] = now
+        self.renewed = self.renewed or before.classes != now.classes
 
     def _publish(self, nodes: set[str]) -> bool:
         changed = [self._read_again(name) for name in sorted(nodes)]
@@ -202,13 +222,14 @@ class FabricCache:
     def configure(self, config: SchedulerConfig) -> None:
         """Read all nodes by another config."""
         self._config, self._stale = config, True
-        self._published.configure(config.spec)
+        self.drivers.configure(config.spec)
         self._nodes = {
             name: self._read(name, one.read.manifest.body) for name, one in self._nodes.items()
         }
         self._all = None
         for name, one in self._nodes.items():
             self._name_devices(name, one.device_names)
+            self._note_offer(name)
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
         """Close the nodes `withheld` to all, whatever they say; whether that says anything new.
@@ -224,6 +245,8 @@ class FabricCache:
     def settle(self) -> bool:
         """Bring the fabric up to date; whether something changed."""
         touched, self._touched = self._touched, set()
+        if self.drivers.kinds != self._kinds:
+            self._kinds, self.renewed = self.drivers.kinds, True
         if self._stale:
             self._stale = False
             self._read_fabric()
@@ -266,8 +289,8 @@ class FabricCache:
         manifest = Manifest(report, SOURCE, "", "Node", "", name, body)
         status = self._inventories.get(name)
         inventory = status and Manifest(report, SOURCE, *STATUS, "", name, status)
-        published = self._published.on(name)
-        read = read_node(manifest, self._config.spec, inventory or None, published)
+        on_node = self.drivers.on(name), self.drivers.offer(name)
+        read = read_node(manifest, self._config.spec, inventory or None, *on_node)
         return _Known(read, report.problems)
 
 

@@ -13,6 +13,7 @@ from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.holders import holders
+from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.gangs.cross_checks import side_by_side
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes
@@ -140,6 +141,11 @@ class LiveReader:
     def device_names(self, node: str) -> tuple[DeviceName, ...]:
         """The devices of a node that can be claimed, by their numbers."""
         return self._ground.device_names(node)
+
+    @property
+    def drivers(self) -> Published:
+        """What drivers publish."""
+        return self._ground.drivers
 
     def lacks(self, node: str, names: Iterable[DeviceName]) -> str:
         """The first device that its driver has taken from the node, "" where there is none.

@@ -10,12 +10,14 @@ from fourleaf.model.config.spec import SchedulerConfig, Spec
 from fourleaf.model.node import Node, Taint
 from fourleaf.model.quantity import BadQuantity, mbits
 from fourleaf.model.readers.dra.devices import Claimable
+from fourleaf.model.readers.dra.offers import NOTHING, Offer
 from fourleaf.model.readers.dra.published import Published, published
 from fourleaf.model.readers.nodes.node_status import STATUS, DevicesRead, Host, read_devices
 from fourleaf.model.readers.objects.amounts import amounts, as_offer, gpu_resource
 from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFIX, field_of
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.resources import with_extra
 
 FAILURE_RATE = PREFIX + "failure-rate"
 GPU_RESOURCE_LABEL = PREFIX + "gpu-resource"
@@ -47,7 +49,8 @@ def read_nodes(
     found = []
     for manifest in objects.of("", "Node"):
         status = objects.get(*STATUS, "", manifest.name)
-        node = read_node(manifest, config.spec, status, drivers.on(manifest.name))
+        on_node = drivers.on(manifest.name), drivers.offer(manifest.name)
+        node = read_node(manifest, config.spec, status, *on_node)
         if not manifest.broken:
             found.append(node)
     return found
@@ -58,10 +61,11 @@ def read_node(
     spec: Spec,
     inventory: Manifest | None = None,
     claimable: Claimable | None = None,
+    beside: Offer = NOTHING,
 ) -> NodeRead:
     """One node with its inventory; its manifest is marked as broken where it cannot be used.
 
-    Where devices are `claimable`, those are what it has.
+    Where devices are `claimable`, those are the GPUs that it has; `beside` are devices beside them.
     """
     body = manifest.body
     metadata = manifest.mapping(body.get("metadata"), "metadata")
@@ -77,7 +81,7 @@ def read_node(
         name=manifest.name,
         leaf="",
         spine="",
-        allocatable=as_offer(offered, spec.gpu_resources),
+        allocatable=with_extra(as_offer(offered, spec.gpu_resources), beside.amounts),
         product=next((labels[name] for name in _PRODUCT_LABELS if labels.get(name)), ""),
         bandwidth=_bandwidth(manifest, labels, annotations),
         failure_permille=_failure(manifest, annotations),
@@ -86,6 +90,9 @@ def read_node(
         ready=_ready(manifest, status),
         cordoned=cordoned or metadata.get("deletionTimestamp") is not None,
     )
+    for fault in beside.faults:
+        advice = "See what the driver on the node publishes; it may be about to do so anew."
+        manifest.warn("metadata.name", None, f"offers no devices of its {fault}", advice)
     if claimable is not None:
         return _with_claimable(manifest, node, claimable)
     if inventory is None or spec.devices.mode == "count":

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from fourleaf.model.crds.claim import CLAIM as GPU_CLAIM
 from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.devices.names import DeviceName, numbers_of
 from fourleaf.model.readers.dra.claims import (
+    MOST_CONSUMERS,
     ClaimAsk,
+    Honoured,
     UnsupportedClaim,
     allocated,
+    consumers,
     is_allocated,
+    node_selector,
     owners,
     requests_of,
+    results_of,
+    shared_part,
 )
-from fourleaf.model.readers.dra.classes import DeviceClasses
+from fourleaf.model.readers.dra.offers import Offer
 from fourleaf.model.readers.objects.dra_kinds import CLAIM, TEMPLATE
 from fourleaf.model.readers.objects.lookup import Objects
-from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
+from fourleaf.model.readers.pods.node_constraints import Terms, node_selector_terms
 from fourleaf.model.readers.pods.pods import Pod
+from fourleaf.model.resources import with_extra
 
 
 @dataclass(frozen=True, slots=True)
 class Claimables:
-    """What claims are read against: the classes of the config, and the devices of nodes."""
+    """What claims are read against: the classes that they may name, and the devices of nodes.
 
-    names: tuple[str, ...]
-    classes: DeviceClasses
+    `on_node` are GPUs by their numbers, `offer` says what else a node has.
+    """
+
+    honoured: Honoured
     on_node: Mapping[str, Sequence[DeviceName]]
+    offer: Callable[[str], Offer]
 
 
 class Named(NamedTuple):
@@ -54,15 +66,15 @@ def claims_named(pod: Manifest) -> Iterator[Named]:
             _mapping(pod, "status").get("resourceClaimStatuses"), "status.resourceClaimStatuses"
         )
     }
-    for field, one in pod.mappings(listed, "spec.resourceClaims"):
+    for path, one in pod.mappings(listed, "spec.resourceClaims"):
         if one.get("resourceClaimName"):
-            yield Named(field, str(one["resourceClaimName"]), "")
+            yield Named(path, str(one["resourceClaimName"]), "")
             continue
         called, template = str(one.get("name")), str(one.get("resourceClaimTemplateName"))
         if called not in made:
-            yield Named(field, "", template)
+            yield Named(path, "", template)
         elif name := made[called].get("resourceClaimName"):
-            yield Named(field, str(name), template)
+            yield Named(path, str(name), template)
 
 
 def _mapping(pod: Manifest, key: str) -> Mapping[str, object]:
@@ -71,32 +83,85 @@ def _mapping(pod: Manifest, key: str) -> Mapping[str, object]:
 
 def apply_claims(pod: Pod, objects: Objects, known: Claimables) -> None:
     """Let `pod` ask for what its claims are for; where it stands, have what they hold there."""
-    pod.unsupported = _asked_otherwise(pod)
-    claims = None if pod.unsupported else _claims(pod, objects)
+    if known.honoured.mode == "dra":
+        pod.unsupported = _asked_otherwise(pod)
+    if pod.unsupported or not pod.spec.get("resourceClaims"):
+        return
+    claims = _claims(pod, objects, known)
     if not claims:
         return
-    found: list[ClaimAsk] = []
-    demands: set[DeviceDemand] = set()
-    for field, claim in claims.items():
+    total = _Sum()
+    for named, claim in claims.items():
         try:
-            requests, demand = requests_of(claim.body, known.classes, known.names)
+            _add(total, pod, named, claim, known)
         except UnsupportedClaim as refused:
-            pod.unsupported = f"{field}: {claim.kind} {claim.name}: {refused}"
+            pod.unsupported = f"{named.field}: {claim.kind} {claim.name}: {refused}"
+            pod.advice = refused.advice
             return
-        metadata = claim.body["metadata"]
-        uid, version = (str(metadata.get(key) or "") for key in ("uid", "resourceVersion"))
-        name = claim.name if claim.kind == CLAIM[1] else ""
-        found.append(ClaimAsk(name, uid, version, requests))
-        demands.add(demand)
-    if len(demands) > 1:
+    if len(total.demands) > 1:
         pod.unsupported = "spec.resourceClaims, which are for devices of different kinds,"
         return
-    count = sum(one.count for one in found)
-    pod.request = replace(pod.request, gpus=count, wants=demands.pop())
-    pod.resource_claims = tuple(found)
-    if pod.spec.get("nodeName"):
+    if total.demands:
+        pod.request = replace(pod.request, gpus=total.gpus, wants=total.demands.pop())
+    pod.request = with_extra(pod.request, total.amounts)
+    pod.reached = tuple(total.reached)
+    pod.resource_claims = tuple(total.asks)
+    if pod.spec.get("nodeName") and total.gpus:
         held = [name for claim in claims.values() for name in allocated(claim.body)]
         pod.devices = numbers_of(held, known.on_node.get(pod.node, ()))
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What all claims of a pod come to."""
+
+    asks: list[ClaimAsk] = field(default_factory=list)
+    demands: set[DeviceDemand] = field(default_factory=set)
+    gpus: int = 0
+    amounts: list[tuple[str, int]] = field(default_factory=list)
+    reached: list[Terms] = field(default_factory=list)
+
+
+def _add(found: _Sum, pod: Pod, named: Named, claim: Manifest, known: Claimables) -> None:
+    """Add one claim of a pod. Raises `UnsupportedClaim`."""
+    metadata = claim.body["metadata"]
+    uid, version = (str(metadata.get(key) or "") for key in ("uid", "resourceVersion"))
+    name = claim.name if claim.kind == CLAIM[1] else ""
+    if is_allocated(claim.body) and not known.honoured.names_gpus(claim.body):
+        if pod.waits:
+            found.asks.append(ClaimAsk(name, uid, version, (), _held(claim.body)))
+            found.reached += _reached(claim)
+        elif named.template:
+            found.asks.append(ClaimAsk(name, uid, version, ()))
+            found.amounts += known.offer(pod.node).amounts_of(allocated(claim.body))
+        # What a claim holds that may have several pods counts by itself.
+        return
+    requests, demand = requests_of(claim.body, known.honoured)
+    ask = ClaimAsk(name, uid, version, requests)
+    found.asks.append(ask)
+    found.gpus += ask.count
+    if demand is not None:
+        found.demands.add(demand)
+    if pod.node and is_allocated(claim.body):
+        found.amounts += known.offer(pod.node).amounts_of(allocated(claim.body))
+        return
+    for one in requests:
+        if one.device_class:
+            found.amounts += known.honoured.kinds.asked(one.device_class, one.count)
+
+
+def _held(claim: Body) -> tuple[tuple[str, DeviceName], ...]:
+    """What a claim holds. Raises `UnsupportedClaim` where that is less than whole devices."""
+    if part := shared_part(claim):
+        raise UnsupportedClaim(part, "Give the pod a claim of its own.")
+    return results_of(claim)
+
+
+def _reached(claim: Manifest) -> list[Terms]:
+    """The nodes that reach what a claim holds, nothing where all do."""
+    selector = node_selector(claim.body)
+    path = "status.allocation.nodeSelector"
+    return [node_selector_terms(claim.on(Report()), selector, path)] if selector else []
 
 
 def _asked_otherwise(pod: Pod) -> str:
@@ -107,20 +172,20 @@ def _asked_otherwise(pod: Pod) -> str:
     return next((f"metadata.annotations[{w}]" for w in ways if pod.annotation(w) is not None), "")
 
 
-def _claims(pod: Pod, objects: Objects) -> dict[str, Manifest] | None:
-    """The claims of a pod by field, each once; None, and a report, where one cannot be used."""
-    found: dict[str, Manifest] = {}
+def _claims(pod: Pod, objects: Objects, known: Claimables) -> dict[Named, Manifest] | None:
+    """The claims of a pod, each once; None, and a report, where one cannot be used."""
+    found: dict[Named, Manifest] = {}
     for named in claims_named(pod.manifest):
         if named.name and any(one.name == named.name for one in found.values()):
             continue
         claim = _claim(pod, named, objects)
         if pod.waits:
-            why, advice = _unusable(pod, claim, named)
+            why, advice = _unusable(pod, claim, named, known)
             if why:
                 pod.manifest.error(named.field, named.name or None, why, advice)
                 return None
         if claim is not None:
-            found[named.field] = claim
+            found[named] = claim
     return found
 
 
@@ -135,7 +200,7 @@ def _claim(pod: Pod, named: Named, objects: Objects) -> Manifest | None:
     return replace(template, body={"metadata": {}, "spec": spec})
 
 
-def _unusable(pod: Pod, claim: Manifest | None, named: Named) -> tuple[str, str]:
+def _unusable(pod: Pod, claim: Manifest | None, named: Named, known: Claimables) -> tuple[str, str]:
     """Why a claim cannot be given devices for a pod that waits, and advice; "" where it can."""
     if claim is None and not named.name:
         advice = "Wait for the resource claim controller to make it from its template."
@@ -150,8 +215,12 @@ def _unusable(pod: Pod, claim: Manifest | None, named: Named) -> tuple[str, str]
         return "names a ResourceClaim that is being deleted", own
     if named.name and named.template and uid and uid not in owners(claim.body):
         return "names a ResourceClaim that was made for another pod", own
-    if is_allocated(claim.body):
+    if not is_allocated(claim.body):
+        return "", ""
+    if known.honoured.names_gpus(claim.body):
         return "names a ResourceClaim that has devices already, which it may not share", own
+    if len(consumers(claim.body) - {uid}) >= MOST_CONSUMERS:
+        return f"names a ResourceClaim that {MOST_CONSUMERS} pods use, the most that may", own
     return "", ""
 
 
@@ -160,7 +229,7 @@ def refuse_shared_claims(pods: Iterable[Pod]) -> None:
     first: dict[str, str] = {}
     for pod in pods:
         for claim in pod.resource_claims if pod.waits else ():
-            if not claim.name:
+            if not claim.name or claim.held:
                 continue
             other = first.setdefault(claim.name, pod.name)
             if other != pod.name:
@@ -170,3 +239,22 @@ def refuse_shared_claims(pods: Iterable[Pod]) -> None:
                     f"names a ResourceClaim that {other} names as well",
                     "Give each pod a claim of its own, by a ResourceClaimTemplate.",
                 )
+
+
+def refuse_crossing_classes(pods: Sequence[Pod], known: Claimables) -> None:
+    """Hold pods of one gang whose classes share devices in a way that counts do not tell."""
+    named = {
+        one.device_class
+        for pod in pods
+        for claim in (pod.resource_claims if pod.waits else ())
+        for one in claim.requests
+        if one.device_class
+    }
+    crossing = known.honoured.kinds.crosses(named)
+    if not crossing:
+        return
+    for pod in pods:
+        if pod.waits and pod.resource_claims:
+            pod.unsupported = f"spec.resourceClaims for classes {' and '.join(crossing)}, which"
+            pod.unsupported += " share some devices and not others,"
+            pod.advice = "Name classes that share all devices of one of them, or none."

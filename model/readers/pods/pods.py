@@ -22,7 +22,13 @@ from fourleaf.model.readers.objects.owners import Chain, Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.resizes import as_resized
 from fourleaf.model.readers.objects.timestamps import created_at
-from fourleaf.model.readers.pods.node_constraints import NodeWants, narrowed, read_wants
+from fourleaf.model.readers.pods.node_constraints import (
+    NodeWants,
+    Terms,
+    both,
+    narrowed,
+    read_wants,
+)
 from fourleaf.model.readers.pods.pod_index import index_of, whole_number
 from fourleaf.model.readers.pods.volumes import NO_VOLUMES, VolumeWants, claims_of
 from fourleaf.model.resources import Resources
@@ -49,10 +55,11 @@ class Pod:
     that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
     has been read; `request` what its gang makes of it. `devices` are the numbers of those it
     has; `claimed` the labels that its claim demands of the node. `resource_claims` are the
-    ResourceClaims whose devices it asks for, `unsupported` names what of them cannot be honoured,
-    "" where there is nothing; `volumes` what its PersistentVolumeClaims demand. A `stale` pod is to
-    be read anew before it counts again: something that is wrong with it was found before anything
-    listened.
+    ResourceClaims whose devices it asks for, `reached` the nodes that reach what they have already;
+    `unsupported` names what of them cannot be honoured, "" where there is nothing, and `advice`
+    says what to do about that, "" for leaving it out; `volumes` what its PersistentVolumeClaims
+    demand. A `stale` pod is to be read anew before it counts again: something that is wrong with it
+    was found before anything listened.
     """
 
     manifest: Manifest
@@ -80,7 +87,9 @@ class Pod:
     devices: tuple[int, ...] = ()
     claimed: tuple[tuple[str, str], ...] = ()
     resource_claims: tuple[ClaimAsk, ...] = ()
+    reached: tuple[Terms, ...] = ()
     unsupported: str = ""
+    advice: str = ""
     volumes: VolumeWants = NO_VOLUMES
 
     @property
@@ -159,7 +168,8 @@ class Pod:
         for owner in self.owners.manifests:
             owner.report = report
         self.pinned, self.claimed = "", ()
-        self.resource_claims, self.unsupported = (), ""
+        self.resource_claims, self.reached = (), ()
+        self.unsupported = self.advice = ""
         self.volumes = NO_VOLUMES
         if self.asked is not None:
             self.request = self.asked
@@ -203,6 +213,8 @@ class Pod:
     def constraint(self, mixed: bool) -> NodeConstraint:
         """Where the pod may go; on a fabric of mixed GPU resources, also by resource name."""
         constraint = self.volumes.on(self.wants.constraint)
+        for terms in self.reached:
+            constraint = both(constraint, terms)
         if self.pinned:
             there = Requirement(NODE_NAME_FIELD, Operator.IN, (self.pinned,), True)
             constraint = narrowed(constraint, there)

@@ -43,7 +43,6 @@ from tests.model.readers.made import Body, group, job, node, owned, pod, reading
                 }
             },
         ),
-        ("spec.resourceClaims", {"resourceClaims": [{"name": "gpu"}]}),
     ],
 )
 def test_what_cannot_be_honoured_is_named(field: str, spec: Body) -> None:

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 from tests.model.readers.made import Body
 
 NODES = tuple(f"n{i}" for i in range(4))
-CLASSES = ("gpu.nvidia.com", "gpu.amd.com")
+CLASSES = ("gpu.nvidia.com", "gpu.amd.com", "nic.example.com")
+"""The last is beside GPUs."""
 CLAIMS = ("rc-1", "rc-2", "rc-3")
 API = "resource.k8s.io/v1"
 
@@ -76,7 +77,8 @@ def a_device_class(world: World) -> None:
     name = pick(CLASSES)
     plain = f"device.driver == '{name}'"
     typed = f"{plain} && device.attributes['{name}'].type == 'gpu'"
-    expression = pick((plain, plain, typed, f"{plain} || true"))
+    loose = "device.driver != 'x'"
+    expression = pick((plain, plain, typed, f"{plain} || true", loose))
     body = {
         "apiVersion": API,
         "kind": "DeviceClass",
@@ -92,10 +94,13 @@ def a_resource_claim(world: World) -> None:
     exactly = {"deviceClassName": pick(CLASSES), "count": pick((1, 2, 1, 2, 0))}
     request = pick(({"exactly": exactly}, {"exactly": exactly}, {"firstAvailable": [exactly]}))
     results = [
-        {"request": "r", "driver": CLASSES[0], "pool": pick(NODES), "device": f"gpu-{i}"}
+        {"request": "r", "driver": pick(CLASSES), "pool": pick(NODES), "device": f"gpu-{i}"}
         for i in range(pick((1, 2)))
     ]
-    allocation = {"devices": {"results": results}}
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [pick(NODES)]}]}
+    allocation: Any = {"devices": {"results": results}}
+    if pick((True, False)):
+        allocation["nodeSelector"] = {"nodeSelectorTerms": [term]}
     metadata: Body = {"name": pick(CLAIMS), "namespace": pick(("ml", "ops"))}
     metadata["ownerReferences"] = pick(([], [{"kind": "Pod", "name": "a-0", "uid": "uid-1"}]))
     if pick((True, False, False, False)):
