@@ -259,9 +259,9 @@ class ClusterCache:
         """What drivers publish."""
         return self._reader.drivers
 
-    def lacks(self, node: str, names: Sequence[DeviceName]) -> str:
+    def lacks(self, node: str, names: Sequence[DeviceName], held: bool) -> str:
         """The first of these devices that its driver has taken from the node, "" without one."""
-        return self._reader.lacks(node, names)
+        return self._reader.lacks(node, names, held)
 
     def device_class(self, name: str) -> Body | None:
         """The DeviceClass, None where there is none."""

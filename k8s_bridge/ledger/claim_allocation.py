@@ -37,8 +37,11 @@ Stands = Callable[[], Awaitable[bool]]
 class Drivers(Protocol):
     """What drivers offer, as it is known now."""
 
-    def lacks(self, node: str, names: Sequence[DeviceName], /) -> str:
-        """The first device that its driver has taken from the node, "" where there is none."""
+    def lacks(self, node: str, names: Sequence[DeviceName], held: bool, /) -> str:
+        """The first device that its driver has taken from the node, "" where there is none.
+
+        `held`: a claim has them, so that they may be reached from several nodes.
+        """
 
     def device_class(self, name: str, /) -> Body | None:
         """The DeviceClass, None where there is none."""
@@ -47,7 +50,7 @@ class Drivers(Protocol):
 class NoDrivers:
     """Knows of no driver and doubts nothing."""
 
-    def lacks(self, _node: str, _names: Sequence[DeviceName], /) -> str:
+    def lacks(self, _node: str, _names: Sequence[DeviceName], _held: bool, /) -> str:
         """Nothing."""
         return ""
 
@@ -78,9 +81,6 @@ class Allocator:
         Raises `Impossible`, and `Revoked` where a claim has changed and `commit` stands no more.
         """
         for one in member.claims:
-            gone = self.drivers.lacks(member.node, [name for _, name in one.devices])
-            if gone:
-                raise Impossible(f"device {gone} of node {member.node} is not there any more")
             await self._allocate(commit, member, one, stands)
 
     async def _allocate(
@@ -91,6 +91,7 @@ class Allocator:
         while True:
             try:
                 body = await self.cluster.get(RESOURCE_CLAIMS, one.claim)
+                self._check_devices(body, member, one)
                 if _is_done(commit, body, member, one):
                     return
                 _check(body, member, one)
@@ -108,6 +109,13 @@ class Allocator:
                 if refusing.for_good(error):
                     raise Impossible(f"ResourceClaim {one.claim}: {error}") from error
                 await backoff.wait()
+
+    def _check_devices(self, body: Body, member: Member, one: ClaimAllocation) -> None:
+        """Raise `Impossible` where a driver has taken a device of the claim away."""
+        names = [name for _, name in one.devices]
+        gone = self.drivers.lacks(member.node, names, _has(body, one))
+        if gone:
+            raise Impossible(f"device {gone} of node {member.node} is not there any more")
 
     async def _write(self, commit: str, member: Member, one: ClaimAllocation, body: Body) -> None:
         """Finalizer and commit, then devices and reservation, each under the last version."""

@@ -180,7 +180,8 @@ class Devices(Section):
 
     `env`: the scheduler does, and says so to the pod by an annotation. `count`: the kubelet's
     device plugin does, and the scheduler counts. `dra`: the scheduler does, and writes it into
-    the pod's ResourceClaims, of which it honours those of `device_classes`.
+    the pod's ResourceClaims. `device_classes` are those of GPUs; ResourceClaims for devices of all
+    other classes are honoured whatever the mode.
     """
 
     mode: Literal["env", "count", "dra"] = "env"

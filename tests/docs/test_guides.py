@@ -12,13 +12,24 @@ from fourleaf.model.readers import read
 from fourleaf.model.readers.objects.annotations import KNOWN
 from fourleaf.model.readers.text.sources import Source
 from fourleaf.model.reasons.kinds import ReasonKind
+from tests.twins.resource_claims import channel_spec, compute_domain_classes
 
+DRA = "resource.k8s.io/v1"
 ROOT = Path(__file__).parents[2]
 EXTENDING = ROOT / "docs" / "extending.md"
 TRAINING = ROOT / "docs" / "training-guide.md"
 MANIFESTS = re.findall(r"^```yaml\n(.*?)^```$", TRAINING.read_text(), re.M | re.S)
 PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")})
 NOW = 1_800_000_000.0
+DRIVERS = [
+    *({"apiVersion": DRA, "kind": "DeviceClass"} | body for body in compute_domain_classes()),
+    {
+        "apiVersion": DRA,
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "llama-channel", "namespace": "training"},
+        "spec": {"spec": channel_spec()},
+    },
+]
 LINK = re.compile(r"\]\((?!https?://|#)([^)#\s]+)[^)]*\)")
 
 
@@ -36,8 +47,12 @@ def test_every_annotation_is_explained() -> None:
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda text: text.split("\n")[1])
 def test_every_manifest_is_understood(manifest: str) -> None:
-    """Each controller's example is read without a problem, as gangs that could start."""
-    reading = read([Source("guide.yaml", manifest.encode())], NOW, strict=True)
+    """Each controller's example is read without a problem, as gangs that could start.
+
+    Beside it stands what the driver's installation and its controller have made by then.
+    """
+    sources = [Source("guide.yaml", manifest.encode()), Source("driver", objects=DRIVERS)]
+    reading = read(sources, NOW, strict=True)
     assert reading.problems == ()
     assert reading.snapshot.gangs
     assert [gang.hold for gang in reading.snapshot.gangs if gang.hold is not None] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.mutants.claims import CLAIMS
+from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
 from tests.mutants.evictions import EVICTIONS
 from tests.mutants.formats import FORMATS
@@ -279,6 +280,7 @@ MUTANTS = (
     *DEVICES,
     *WEBHOOK,
     *CLAIMS,
+    *DEVICE_CLASSES,
     *FORMATS,
     *EVICTIONS,
     *HARM,

@@ -177,18 +177,24 @@ class FabricCache:
         """The devices of a node that can be claimed, by their numbers."""
         return self._device_names.get(node, ())
 
-    def lacks(self, node: str, names: Iterable[DeviceName]) -> str:
+    def lacks(self, node: str, names: Iterable[DeviceName], held: bool) -> str:
         """The first of `names` that is not listed, "" where all are or a list is incomplete.
 
-        A device that several nodes reach is on the list of none.
+        A device that several nodes reach is on the list of none, which does not matter where a
+        claim has `held` it since it was allocated.
         """
         pools = list(self.drivers.pools.on(node))
         if any(pool.fault for pool in pools):
             return ""
         there = {name for pool in pools for name, _ in pool.devices}
-        gone = (name for name in names if name not in there)
         wide = self.drivers.pools.is_wide
-        return next((str(name) for name in gone if not wide(Pool(name.driver, name.pool))), "")
+        for name in names:
+            if name in there:
+                continue
+            if held and wide(Pool(name.driver, name.pool)):
+                continue
+            return str(name)
+        return ""
 
     def _name_devices(self, node: str, names: tuple[DeviceName, ...]) -> None:
         if self._device_names.get(node, ()) == names:

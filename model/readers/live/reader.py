@@ -147,12 +147,12 @@ class LiveReader:
         """What drivers publish."""
         return self._ground.drivers
 
-    def lacks(self, node: str, names: Iterable[DeviceName]) -> str:
+    def lacks(self, node: str, names: Iterable[DeviceName], held: bool) -> str:
         """The first device that its driver has taken from the node, "" where there is none.
 
-        A driver that is about to publish anew has taken nothing yet.
+        A driver that is about to publish anew has taken nothing yet. `held`: a claim has them.
         """
-        return self._ground.lacks(node, names)
+        return self._ground.lacks(node, names, held)
 
     def judge(self, withheld: frozenset[str], failures: Mapping[str, int]) -> bool:
         """Close the nodes `withheld` to all pods; whether that says anything new.

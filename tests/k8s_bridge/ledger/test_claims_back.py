@@ -63,7 +63,7 @@ class Without(NoDrivers):
     def __init__(self, gone: str) -> None:
         self._gone = gone
 
-    def lacks(self, _node: str, names: Sequence[DeviceName], /) -> str:
+    def lacks(self, _node: str, names: Sequence[DeviceName], _held: bool, /) -> str:
         """That device."""
         return next((str(name) for name in names if name.device == self._gone), "")
 

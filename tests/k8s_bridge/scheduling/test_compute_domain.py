@@ -26,8 +26,11 @@ from tests.twins.resource_claims import (
     COMPUTE_DOMAIN,
     ClaimController,
     channel_spec,
+    claim_spec,
     compute_domain_classes,
     compute_domain_slice,
+    device_class,
+    resource_slice,
 )
 
 
@@ -205,3 +208,62 @@ async def test_a_new_leader_gives_no_channel_twice(rack: Rack) -> None:
     ]
     assert {"h-0", "h-1"} <= (await rack.places()).keys()
     assert len(given) == len(set(given)) == 2
+
+
+NIC = "nic.example.com"
+
+
+async def publish_nics(rack: Rack) -> list[str]:
+    """Two network devices on each node, by one class; the names of the nodes."""
+    await rack.cluster.create(DEVICE_CLASSES, "", device_class(NIC))
+    names = sorted(body["metadata"]["name"] for body in (await rack.cluster.list(NODES)).items)
+    for name in names:
+        body = resource_slice(name, ["nic-0", "nic-1"], driver=NIC)
+        await rack.cluster.create(RESOURCE_SLICES, "", body)
+    template = {"metadata": {"name": "nic"}, "spec": {"spec": claim_spec(1, NIC)}}
+    await rack.cluster.create(RESOURCE_CLAIM_TEMPLATES, TEAM, template)
+    return names
+
+
+def with_nic(body: Body) -> Body:
+    """The pod, with a claim for a network device."""
+    return with_channel(body, resourceClaimTemplateName="nic")
+
+
+async def given(rack: Rack) -> list[tuple[str, str]]:
+    """Node and device of all that claims hold, sorted."""
+    return sorted(
+        (one["pool"], one["device"])
+        for claim in (await rack.claims()).values()
+        for one in ((claim.get("status") or {}).get("allocation") or {})
+        .get("devices", {})
+        .get("results", ())
+    )
+
+
+async def test_a_device_that_a_claim_holds_is_not_given(rack: Rack) -> None:
+    """A stranger has the first device of each node: two pods get the second, a third waits."""
+    names = await publish_nics(rack)
+    for name in names:
+        body = {"metadata": {"name": f"theirs-{name}"}, "spec": claim_spec(1, NIC)}
+        made = await rack.cluster.create(RESOURCE_CLAIMS, TEAM, body)
+        result = {"request": "gpus", "driver": NIC, "pool": name, "device": "nic-0"}
+        status = {"allocation": {"devices": {"results": [result]}}}
+        target = Target(TEAM, made["metadata"]["name"])
+        await rack.cluster.patch(RESOURCE_CLAIMS, target, {"status": status}, "status")
+    await rack.start()
+    await submit(rack.cluster, TEAM, [with_nic(pod(f"p-{i}", 1)) for i in range(3)])
+    await rack.clock.advance(5)
+    assert len(await rack.places()) == 2
+    assert await given(rack) == [(name, f"nic-{i}") for name in names for i in range(2)]
+
+
+async def test_gangs_of_one_plan_share_no_device(rack: Rack) -> None:
+    """Four gangs of one pod for four devices, all in one plan."""
+    names = await publish_nics(rack)
+    await submit(rack.cluster, TEAM, [with_nic(pod(f"p-{i}", 1)) for i in range(4)])
+    await rack.clock.advance(1)
+    await rack.start()
+    await rack.clock.advance(5)
+    assert len(await rack.places()) == 4
+    assert await given(rack) == [(name, f"nic-{i}") for name in names for i in range(2)]

@@ -11,6 +11,7 @@ from tests.model.readers.claims import (
     bare,
     claim,
     claiming,
+    device,
     device_class,
     gpus,
     holding,
@@ -105,11 +106,11 @@ def test_devices_that_a_driver_is_about_to_list_are_not_lacking() -> None:
     """Only a pool that is complete says that a device has gone."""
     reader = started()
     name = DeviceName(NVIDIA, "n1", "gpu-0")
-    assert reader.lacks("n1", [name]) == ""
+    assert reader.lacks("n1", [name], False) == ""
     told(reader, published(*gpus()[1:], generation=2, count=2))
-    assert reader.lacks("n1", [name]) == ""
+    assert reader.lacks("n1", [name], False) == ""
     told(reader, published(*gpus()[1:], generation=2))
-    assert reader.lacks("n1", [name]) == f"{NVIDIA}/n1/gpu-0"
+    assert reader.lacks("n1", [name], False) == f"{NVIDIA}/n1/gpu-0"
 
 
 def test_modes_change_what_a_node_has() -> None:
@@ -120,3 +121,17 @@ def test_modes_change_what_a_node_has() -> None:
     snapshot = reader.reading(0.0).snapshot
     assert snapshot.fabric.nodes["n1"].allocatable.gpus == 0
     assert snapshot.running == ()
+
+
+def test_a_device_that_several_nodes_reach_is_there_for_the_claim_that_has_it() -> None:
+    """It stands on the list of no node, so it is given to no claim; one that is gone is gone."""
+    reader = LiveReader()
+    wide = published(device("nic-0"), node="net", driver="nic.example.com")
+    del wide["spec"]["nodeName"]
+    wide["spec"]["allNodes"] = True
+    reader.put("resource.k8s.io", "ResourceSlice", wide)
+    name = DeviceName("nic.example.com", "net", "nic-0")
+    assert reader.lacks("n1", [name], True) == ""
+    assert reader.lacks("n1", [name], False) == "nic.example.com/net/nic-0"
+    reader.remove("resource.k8s.io", "ResourceSlice", "", wide["metadata"]["name"])
+    assert reader.lacks("n1", [name], True) == "nic.example.com/net/nic-0"

@@ -1,0 +1,105 @@
+"""The safeguards around devices beside GPUs and shared claims, and the tests that notice."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+ALLOCATION = "k8s_bridge/ledger/claim_allocation.py"
+CHOICE = "k8s_bridge/scheduling/device_claims.py"
+OFFERS = "model/readers/dra/offers.py"
+READERS = "tests/model/readers/dra/test_offers.py"
+SHARED = "tests/k8s_bridge/ledger/test_shared_claims.py"
+WHOLE = "tests/k8s_bridge/scheduling/test_compute_domain.py"
+LIVE = "tests/model/readers/live/test_live_claims.py"
+KILLED = f"{SHARED}::test_killed_at_every_write"
+
+DEVICE_CLASSES = (
+    Mutant(
+        "shared claim: others stay",
+        "a pod that joins a claim takes it from those that use it",
+        ALLOCATION,
+        '"reservedFor": [*_others(body, member), _consumer(member)]',
+        '"reservedFor": [_consumer(member)]',
+        KILLED,
+    ),
+    Mutant(
+        "shared claim: others keep the device",
+        "a rollback frees the device of a pod that runs",
+        ALLOCATION,
+        "others = _others(body, member)\n                rest",
+        "others: list[Body] = []\n                rest",
+        KILLED,
+    ),
+    Mutant(
+        "shared claim: made for one pod",
+        "a pod joins a claim that a template made for another",
+        ALLOCATION,
+        "not (_has(body, one) and _may_be_shared(body))",
+        "not _has(body, one)",
+        f"{SHARED}::test_a_claim_of_one_pod_is_not_shared",
+    ),
+    Mutant(
+        "shared claim: where it can be reached",
+        "a pod is placed where the device of its claim is not",
+        "model/readers/pods/pods.py",
+        "        for terms in self.reached:\n            constraint = both(constraint, terms)\n",
+        "",
+        f"{READERS}::test_a_claim_that_has_devices_takes_its_pods_to_their_node",
+    ),
+    Mutant(
+        "shared claim: freed meanwhile",
+        "a claim that was freed is given a device that several nodes reach, for one node alone",
+        "model/readers/live/fabric_cache.py",
+        "if held and wide(Pool(name.driver, name.pool)):",
+        "if wide(Pool(name.driver, name.pool)):",
+        f"{LIVE}::test_a_device_that_several_nodes_reach_is_there_for_the_claim_that_has_it",
+    ),
+    Mutant(
+        "class: what claims hold",
+        "a node is planned for a device that a claim of a stranger holds",
+        "model/readers/dra/holders.py",
+        "numbers, beside = self.of(names), self._drivers.taken(names)",
+        "numbers, beside = self.of(names), dict[str, tuple[tuple[str, int], ...]]()",
+        f"{WHOLE}::test_what_strangers_hold_is_not_given_away",
+    ),
+    Mutant(
+        "class: held while the plan was made",
+        "a device that a claim holds is given to another",
+        CHOICE,
+        "held = self._held | self._given |",
+        "held = self._given |",
+        f"{WHOLE}::test_a_device_that_a_claim_holds_is_not_given",
+    ),
+    Mutant(
+        "class: two of one batch",
+        "two gangs of one plan get the same device",
+        CHOICE,
+        "self._given.update(name for names in beside.values() for name in names)",
+        "self._given.update(())",
+        f"{WHOLE}::test_gangs_of_one_plan_share_no_device",
+    ),
+    Mutant(
+        "class: GPUs are counted once",
+        "a GPU that is counted by resource is given by a claim as well",
+        OFFERS,
+        "if name.driver in gpus.names or gpus.of(name.driver, device):",
+        "if False:",
+        f"{READERS}::test_a_class_with_gpus_in_it_is_refused_by_name",
+    ),
+    Mutant(
+        "class: devices in parts",
+        "a device that several claims may have is given away whole",
+        OFFERS,
+        "if why := unfit(device):",
+        'if why := "":',
+        f"{READERS}::test_devices_that_take_more_than_a_name_are_refused_by_name",
+    ),
+    Mutant(
+        "class: wider classes",
+        "a device of a narrow class is promised again as one of the wide class",
+        OFFERS,
+        "for one in self.wider.get(name, (name,)))",
+        "for one in (name,))",
+        f"{READERS}::test_a_device_of_two_classes_is_one_of_each",
+    ),
+)
