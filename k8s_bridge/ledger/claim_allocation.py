@@ -19,6 +19,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Target
 from fourleaf.k8s_bridge.ledger.names import COMMIT, FENCE
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
 from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
+from fourleaf.k8s_bridge.runtime.api_text import second
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.randomness import chance
@@ -29,6 +30,14 @@ FINALIZER = "resource.kubernetes.io/delete-protection"
 
 _GIVEN = ("allocation", "reservedFor")
 """What of the status of a claim says what it was given, and to which pods."""
+
+INVALID = 422
+"""The status of the refusal of an object that makes no sense."""
+UNCHANGEABLE = (
+    "takes no change: its opaque parameters were stored with spaces between them, which every patch"
+    " would take out; create it, or its template, by kubectl"
+)
+"""Why a claim can be given nothing: without a finalizer it would not keep what it holds."""
 
 Stands = Callable[[], Awaitable[bool]]
 """Says whether the record of a commit, read now, says that it is committed."""
@@ -106,6 +115,8 @@ class Allocator:
             except (Ambiguous, Throttled) as error:
                 await backoff.wait(error.retry_after)
             except Refused as error:
+                if _takes_no_change(error):
+                    raise Impossible(f"ResourceClaim {one.claim} {UNCHANGEABLE}") from error
                 if refusing.for_good(error):
                     raise Impossible(f"ResourceClaim {one.claim}: {error}") from error
                 await backoff.wait()
@@ -130,7 +141,9 @@ class Allocator:
         body = await self.cluster.patch(RESOURCE_CLAIMS, _exactly(one, body), patch)
         status: Body = {"reservedFor": [*_others(body, member), _consumer(member)]}
         if not _has(body, one):
-            status["allocation"] = allocation_of(member.node, one, body, self.drivers)
+            given = allocation_of(member.node, one, body, self.drivers)
+            # kube-scheduler adds a time where there is none, which the API refuses to it.
+            status["allocation"] = given | {"allocationTimestamp": second(self.clock.wall())}
         target = _exactly(one, body)
         await self.cluster.patch(RESOURCE_CLAIMS, target, {"status": status}, "status")
 
@@ -149,7 +162,7 @@ class Allocator:
         patch = {"metadata": {"annotations": {FENCE: fence}}}
         try:
             target = replace(one.claim, version="")
-            body = await self.cluster.patch(RESOURCE_CLAIMS, target, patch)
+            body = await self._fence(commit, target, patch)
             while _is_ours(body, commit, member):
                 # Pods that run may share what the claim holds.
                 others = _others(body, member)
@@ -164,6 +177,25 @@ class Allocator:
             # It is gone, or another one of that name.
             return None
         return body
+
+    async def _fence(self, commit: str, claim: Target, patch: Body) -> Body:
+        """Change the version of a claim; the claim as it is then."""
+        try:
+            return await self.cluster.patch(RESOURCE_CLAIMS, claim, patch)
+        except Refused as error:
+            if not _takes_no_change(error):
+                raise
+            # Then it took no change of this commit either, and takes none that is late.
+            body = await self.cluster.get(RESOURCE_CLAIMS, claim)
+            if _wrote(body) == commit:
+                raise
+            return body
+
+
+def _takes_no_change(error: Refused) -> bool:
+    """Whether the API takes every patch of a claim for one of its spec."""
+    said = str(error)
+    return error.status == INVALID and "spec: Invalid" in said and "field is immutable" in said
 
 
 def allocation_of(node: str, one: ClaimAllocation, claim: Body, drivers: Drivers) -> Body:

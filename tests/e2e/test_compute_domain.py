@@ -6,6 +6,7 @@ kube-scheduler would have written, and each accepts what the other has given.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,8 @@ def plane(module_control_plane: Plane) -> Plane:
         for body in compute_domain_classes():
             opaque = {"driver": "compute-domain.nvidia.com", "parameters": {"kind": "OfTheClass"}}
             body["spec"]["config"] = [{"opaque": opaque}]
-            api.create(f"{RESOURCES}/deviceclasses", body)
+            text = json.dumps(body | typed("DeviceClass"))
+            api.request("POST", f"{RESOURCES}/deviceclasses", text, YAML)
         for name in Fleet(NODES).names():
             api.create(f"{RESOURCES}/resourceslices", compute_domain_slice(name))
     return plane
@@ -78,10 +80,27 @@ def ours(plane: Plane, api: Api, tmp_path: Path) -> Iterator[Process]:
     forget_leader(api)
 
 
+YAML = "application/yaml"
+"""What kubectl and controllers come to: opaque parameters are stored without spaces."""
+
+
 def create_claim(api: Api, namespace: str, name: str) -> None:
-    """A claim of a channel, for whoever names it."""
-    body = {"metadata": {"name": name}, "spec": channel_spec()}
-    api.create(f"{RESOURCES}/namespaces/{namespace}/resourceclaims", body)
+    """A claim of a channel, for whatever names it."""
+    body = {"metadata": {"name": name}, "spec": channel_spec()} | typed("ResourceClaim")
+    path = f"{RESOURCES}/namespaces/{namespace}/resourceclaims"
+    api.request("POST", path, json.dumps(body), YAML)
+
+
+def create_template(api: Api, namespace: str) -> None:
+    """The template that the controller of ComputeDomains makes."""
+    body = {"metadata": {"name": "imex-channel"}, "spec": {"spec": channel_spec()}}
+    path = f"{RESOURCES}/namespaces/{namespace}/resourceclaimtemplates"
+    api.request("POST", path, json.dumps(body | typed("ResourceClaimTemplate")), YAML)
+
+
+def typed(kind: str) -> dict[str, str]:
+    """The type of a body."""
+    return {"apiVersion": "resource.k8s.io/v1", "kind": kind}
 
 
 def submit(
@@ -109,12 +128,6 @@ def submit(
         api.create(f"/api/v1/namespaces/{namespace}/pods", body)
 
 
-def create_template(api: Api, namespace: str) -> None:
-    """The template that the controller of ComputeDomains makes."""
-    template = {"metadata": {"name": "imex-channel"}, "spec": {"spec": channel_spec()}}
-    api.create(f"{RESOURCES}/namespaces/{namespace}/resourceclaimtemplates", template)
-
-
 def places(api: Api, namespace: str) -> dict[str, str]:
     """Pod -> node, of those that are bound."""
     return {
@@ -131,7 +144,7 @@ def shapes(api: Api, namespace: str) -> dict[str, dict[str, Any]]:
         (user,) = status["reservedFor"]
         node = bound[user.pop("name")]
         assert user.pop("uid")
-        status["allocation"].pop("allocationTimestamp", None)
+        assert status["allocation"].pop("allocationTimestamp")
         finalizers = sorted(claim["metadata"]["finalizers"])
         found[node] = {"status": status, "finalizers": finalizers, "spec": claim["spec"]}
     return found
@@ -194,4 +207,25 @@ def test_no_channel_is_given_twice_beside_kube_scheduler(api: Api, ours: Process
     eventually(says_why, "it says what it waits for")
     api.request("DELETE", f"/api/v1/namespaces/{namespace}/pods/first-0?gracePeriodSeconds=0")
     eventually(lambda: "third-0" in places(api, namespace), "the channel is free again")
+    assert ours.running
+
+
+def test_a_claim_that_takes_no_change_says_so_and_holds_nothing(api: Api, ours: Process) -> None:
+    """A client in Python has stored spaces in its parameters: the API refuses any patch of it."""
+    namespace = api.new_namespace()
+    template = {"metadata": {"name": "spaced"}, "spec": {"spec": channel_spec()}}
+    api.create(f"{RESOURCES}/namespaces/{namespace}/resourceclaimtemplates", template)
+    submit(api, namespace, "spaced", OURS, 4, NODES, resourceClaimTemplateName="spaced")
+
+    def says_why() -> bool:
+        pod = pods(api, namespace)["spaced-0"]
+        conditions = (pod.get("status") or {}).get("conditions") or ()
+        return any("takes no change" in str(one.get("message")) for one in conditions)
+
+    eventually(says_why, "it says what is wrong with its claim")
+    create_template(api, namespace)
+    source = {"resourceClaimTemplateName": "imex-channel"}
+    submit(api, namespace, "good", OURS, 4, NODES, **source)
+    eventually(lambda: len(places(api, namespace)) == NODES, "the nodes are free for others", 90.0)
+    assert all(name.startswith("good") for name in places(api, namespace))
     assert ours.running

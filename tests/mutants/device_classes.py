@@ -55,6 +55,15 @@ DEVICE_CLASSES = (
         f"{LIVE}::test_a_device_that_several_nodes_reach_is_there_for_the_claim_that_has_it",
     ),
     Mutant(
+        "claim: takes no change",
+        "a gang with a claim that no patch can change is never let go of its nodes",
+        ALLOCATION,
+        "            if not _takes_no_change(error):\n                raise",
+        "            if error:\n                raise",
+        "tests/k8s_bridge/ledger/test_claims_back.py::"
+        "test_a_claim_that_takes_no_change_takes_the_gang_back",
+    ),
+    Mutant(
         "class: what claims hold",
         "a node is planned for a device that a claim of a stranger holds",
         "model/readers/dra/holders.py",

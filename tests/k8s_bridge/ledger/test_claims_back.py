@@ -57,6 +57,36 @@ async def test_a_claim_made_anew_takes_the_gang_back() -> None:
     assert not any((claim.get("status") or {}).get("allocation") for claim in world.claims())
 
 
+async def test_a_claim_that_takes_no_change_takes_the_gang_back() -> None:
+    """The API refuses each patch as one of the spec: nobody is bound, and nothing stays held.
+
+    As a real one does where a client has stored opaque parameters with spaces in them.
+    """
+    world = await started()
+    wanted = await world.claiming("g", on(0, size=2))
+
+    class Immutable:
+        async def before(self, request: ApiRequest) -> None:
+            """Refuse what is not about the status of the second claim."""
+            patched = request.kind is RESOURCE_CLAIMS and request.verb == "patch"
+            if patched and not request.subresource and request.target.name == "g-1":
+                said = 'ResourceClaim "g-1" is invalid: spec: Invalid value: {}: field is immutable'
+                raise Refused(said, 422, "Invalid")
+
+        async def after(self, request: ApiRequest, answer: object) -> None:
+            """Nothing."""
+
+    leader = await Leader(world, "a").take_over()
+    leader.cluster.interceptors.append(Immutable())
+    await leader.commit(wanted)
+    await leader.rest()
+    assert len(leader.rolled) == 1
+    assert "ml/g-1 takes no change: its opaque parameters were stored" in leader.rolled[0]
+    assert not any(body["spec"].get("nodeName") for body in world.pods())
+    world.check_claims()
+    assert not any(page.entries for page in world.pages())
+
+
 class Without(NoDrivers):
     """Drivers that have taken one device away."""
 

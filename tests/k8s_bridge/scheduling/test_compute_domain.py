@@ -103,7 +103,9 @@ async def test_a_gang_gets_channels_and_gpus(mode: str, devices: str | None) -> 
             (name,) = users(claim)
             annotations = found[name]["metadata"].get("annotations") or {}
             assert annotations.get(DEVICES) == devices
-            assert claim["status"]["allocation"] == {
+            allocation = claim["status"]["allocation"]
+            assert allocation.pop("allocationTimestamp").endswith("Z")
+            assert allocation == {
                 "devices": {
                     "results": [
                         {
