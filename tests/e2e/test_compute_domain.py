@@ -80,6 +80,15 @@ def ours(plane: Plane, api: Api, tmp_path: Path) -> Iterator[Process]:
     forget_leader(api)
 
 
+@pytest.fixture
+def namespace(api: Api) -> Iterator[str]:
+    """A namespace that holds nothing in the end, for all channels are needed by the next test."""
+    namespace = api.new_namespace()
+    yield namespace
+    api.delete(f"{RESOURCES}/namespaces/{namespace}/resourceclaims")
+    clear(api, namespace)
+
+
 YAML = "application/yaml"
 """What kubectl and controllers come to: opaque parameters are stored without spaces."""
 
@@ -168,9 +177,10 @@ def test_a_gang_gets_its_channels_as_kube_scheduler_gives_them(api: Api, ours: P
     assert ours.running
 
 
-def test_each_scheduler_accepts_what_the_other_has_given(api: Api, ours: Process) -> None:
+def test_each_scheduler_accepts_what_the_other_has_given(
+    api: Api, ours: Process, namespace: str
+) -> None:
     """A claim that one has allocated takes pods of the other to its node, and is theirs as well."""
-    namespace = api.new_namespace()
     rounds = ((OURS, NATIVE), (NATIVE, OURS))
     for first, second in rounds:
         shared = f"shared-{first}"
@@ -187,9 +197,10 @@ def test_each_scheduler_accepts_what_the_other_has_given(api: Api, ours: Process
     assert ours.running
 
 
-def test_no_channel_is_given_twice_beside_kube_scheduler(api: Api, ours: Process) -> None:
+def test_no_channel_is_given_twice_beside_kube_scheduler(
+    api: Api, ours: Process, namespace: str
+) -> None:
     """Each has given two of four; a fifth pod of either waits, and starts once one has ended."""
-    namespace = api.new_namespace()
     create_template(api, namespace)
     source = {"resourceClaimTemplateName": "imex-channel"}
     submit(api, namespace, "first", NATIVE, 1, 2, **source)
@@ -210,9 +221,10 @@ def test_no_channel_is_given_twice_beside_kube_scheduler(api: Api, ours: Process
     assert ours.running
 
 
-def test_a_claim_that_takes_no_change_says_so_and_holds_nothing(api: Api, ours: Process) -> None:
+def test_a_claim_that_takes_no_change_says_so_and_holds_nothing(
+    api: Api, ours: Process, namespace: str
+) -> None:
     """A client in Python has stored spaces in its parameters: the API refuses any patch of it."""
-    namespace = api.new_namespace()
     template = {"metadata": {"name": "spaced"}, "spec": {"spec": channel_spec()}}
     api.create(f"{RESOURCES}/namespaces/{namespace}/resourceclaimtemplates", template)
     submit(api, namespace, "spaced", OURS, 4, NODES, resourceClaimTemplateName="spaced")

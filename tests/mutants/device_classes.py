@@ -64,6 +64,14 @@ DEVICE_CLASSES = (
         "test_a_claim_that_takes_no_change_takes_the_gang_back",
     ),
     Mutant(
+        "claim: when it was allocated",
+        "kube-scheduler cannot join a claim, since it adds a time that the API refuses",
+        ALLOCATION,
+        'given | {"allocationTimestamp": second(self.clock.wall())}',
+        "given",
+        f"{WHOLE}::test_a_gang_gets_channels_and_gpus",
+    ),
+    Mutant(
         "class: what claims hold",
         "a node is planned for a device that a claim of a stranger holds",
         "model/readers/dra/holders.py",
