@@ -32,8 +32,7 @@ CLAIMS = (
         "claim: fence",
         "what was sent before a claim was freed may still take after that",
         "k8s_bridge/ledger/claim_allocation.py",
-        "            body = await self.cluster.patch(RESOURCE_CLAIMS, target, patch)\n"
-        "            while",
+        "            body = await self._fence(commit, target, patch)\n            while",
         "            body = await self.cluster.get(RESOURCE_CLAIMS, target)\n            while",
         STOOD_STILL,
     ),

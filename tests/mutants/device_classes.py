@@ -77,7 +77,7 @@ DEVICE_CLASSES = (
         "model/readers/dra/holders.py",
         "numbers, beside = self.of(names), self._drivers.taken(names)",
         "numbers, beside = self.of(names), dict[str, tuple[tuple[str, int], ...]]()",
-        f"{WHOLE}::test_what_strangers_hold_is_not_given_away",
+        f"{READERS}::test_what_a_claim_holds_is_taken_whatever_made_it",
     ),
     Mutant(
         "class: held while the plan was made",
