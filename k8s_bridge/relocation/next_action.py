@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, 
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
 from fourleaf.model.readers.pods.pods import NO_INDEX
+from fourleaf.model.resources import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,8 @@ def _seated(one: Relocation, gang: Gang, view: ClusterView) -> RelocationStep:
 def seats_for(one: Relocation, gang: Gang, view: ClusterView) -> dict[str, Seat] | None:
     """A seat for every waiting member of `gang`, None where requests do not match.
 
-    By the pod itself or its name, else by its index, else in order.
+    By the pod itself or its name, else by its index, else in order. What a pod demands of its
+    devices beyond their number is not in the record; the commit of the placement looks at that.
     """
     namespace = one.gang.namespace
     requests = {pod: role.request for role in gang.roles for pod in role.pods}
@@ -114,7 +116,7 @@ def seats_for(one: Relocation, gang: Gang, view: ClusterView) -> dict[str, Seat]
     for by_index in (False, True, None):
         for pod, request in requests.items():
             for seat in () if pod in found else tuple(left):
-                if seat.request == request and _is_for(seat, pod, ranks[pod], by_index):
+                if counted(seat.request) == counted(request) and _is_for(seat, pod, ranks[pod], by_index):
                     found[pod] = seat
                     left.remove(seat)
                     break

@@ -24,6 +24,11 @@ def row(count: int) -> str:
     return f"row-of-{count}"
 
 
+def job_name(name: str) -> str:
+    """The job that a pod or a gang of that name belongs to."""
+    return name.split("-", 1)[0]
+
+
 @dataclass(slots=True)
 class Job:
     """A gang, or a single pod, that somebody wants to run.

@@ -159,6 +159,7 @@ def _heal(world: World) -> None:
 
 async def _rest(world: World) -> None:
     await _wait(world, "everything comes to rest", REST_WITHIN, unrest)
+    world.evictions.judge()
     world.story.did("at rest")
 
 

@@ -8,13 +8,14 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
 from tests.simulation.clocks import MachineClock
 from tests.simulation.faults.fault import Fate, Fault, Hitch
+from tests.simulation.laws.evictions import gang_of
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -162,6 +163,8 @@ class Wire:
         if fate.fault:
             what = f"{self._identity} {verb} {kind.plural}/{subresource} {target}"
             self._world.story.struck(fate.fault, what)
+            if subresource == "binding" and isinstance(fate.answer, Refused):
+                self._world.evictions.disturbed(gang_of(target.name))
         journey = self._world.spawn(self._journey(fate, send))
         try:
             return await asyncio.shield(journey)

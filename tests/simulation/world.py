@@ -17,6 +17,7 @@ from tests.simulation.chance import stream
 from tests.simulation.churn import config
 from tests.simulation.faults.fault import Fault
 from tests.simulation.jobs import TEAM, Jobs
+from tests.simulation.laws.evictions import Evictions, node_of
 from tests.simulation.laws.formats import Versions
 from tests.simulation.laws.gangs import Gangs
 from tests.simulation.laws.pods import LivePods
@@ -56,10 +57,15 @@ class World:
         self.versions: dict[str, tuple[int, ...]] = {}
         self.past = Past(clock)
         self.books = Books(story)
-        self.books.listeners.append(Gangs(story, self.books, self.jobs).on_commit)
+        self.evictions = Evictions(story, self.books, self.store)
+        self.books.listeners += [
+            Gangs(story, self.books, self.jobs).on_commit,
+            self.evictions.on_commit,
+        ]
         self.store.judges += [
             LivePods(story, self.books, self.store, self.jobs.spoil),
             self.books,
+            self.evictions,
             Versions(story, self.store, self.versions),
             self.past,
         ]
@@ -142,14 +148,20 @@ class World:
     def lose(self, names: Iterable[str]) -> None:
         """These nodes lose power: their kubelets are silent, and nobody answers there."""
         lost = set(names)
+        self._disturb(lost - self.heartbeats.silent)
         self.heartbeats.lose(lost)
         self.jobs.kubelets.silent |= lost
 
     def restore(self, names: Iterable[str]) -> None:
         """These nodes have power again."""
         back = set(names)
+        self._disturb(back & self.heartbeats.silent)
         self.heartbeats.restore(back)
         self.jobs.kubelets.silent -= back
+
+    def _disturb(self, nodes: Iterable[str]) -> None:
+        for name in nodes:
+            self.evictions.disturbed(node_of(name))
 
     def settle_down(self) -> None:
         """Stop all faults; let every process run, of this version, kubelets included."""

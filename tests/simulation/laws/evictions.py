@@ -1,0 +1,256 @@
+"""Each eviction serves somebody: judged when what asked for it is over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject
+from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.ledger.names import COMMIT, RECORD
+from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
+from fourleaf.k8s_bridge.ledger.records import Member, Phase
+from fourleaf.k8s_bridge.relocation.codec import RELOCATION, read_relocation
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation
+from fourleaf.model.gang import GangKey
+from tests.simulation.jobs import job_name
+from tests.simulation.laws.records import Books
+from tests.simulation.store import WatchedStore
+from tests.simulation.story import Story
+
+LAW = "an eviction serves somebody"
+CONFIG = "config"
+"""What counts as disturbed once the config has changed."""
+
+
+def gang_of(name: str) -> str:
+    """What counts as disturbed once somebody has meddled with the job of that pod or gang."""
+    return f"gang {job_name(name)}"
+
+
+def node_of(name: str) -> str:
+    """What counts as disturbed once somebody has meddled with that node."""
+    return f"node {name}"
+
+
+@dataclass(slots=True, eq=False)
+class _Case:
+    """A relocation since it was `opened`, on the true clock, and the pods evicted for it.
+
+    `commit` has put its gang onto its seats, "" before.
+    """
+
+    one: Relocation
+    opened: float
+    evicted: set[str] = field(default_factory=set)
+    commit: str = ""
+
+
+class Evictions:
+    """Law: each eviction has served by the time that everything is at rest.
+
+    - Of a relocation with seats: a commit has put its gang, or what its owner has made in its
+      place, onto all of its seats, and has bound them.
+    - Each gang that makes way for another stood on a node where that one has a seat.
+    - Of a restart: every member has gone, none is left of half a gang.
+    - Of a commit that goes back: a member of it stood elsewhere, or nowhere, so that the gang
+      was not whole.
+
+    One that has not served is excused where something that no scheduler decides has happened
+    since the relocation was written: somebody has deleted, ended, changed or bound a member of
+    the gang, or the API has refused its binding; a node with a seat has changed or has lost
+    power, or another scheduler has put a pod there; the config is another one. Lost pods, whose
+    node is dead, run nowhere, and need no excuse. Who was evicted is no excuse, nor are crashes,
+    old lists, lost answers and slow requests.
+    """
+
+    def __init__(self, story: Story, books: Books, store: WatchedStore) -> None:
+        self._story = story
+        self._books = books
+        self._store = store
+        self._open: dict[GangKey, _Case] = {}
+        self._promised: list[_Case] = []
+        self._disturbed: dict[str, float] = {}
+        self._bound: Counter[str] = Counter()
+
+    def disturbed(self, what: str) -> None:
+        """Something has happened that no scheduler decides."""
+        self._disturbed[what] = self._story.clock.monotonic()
+
+    def on_change(self, kind: Kind, change: StoredChange) -> None:
+        """Take one write, after `Books` have."""
+        one = change.after or change.before
+        assert one is not None
+        if kind is LEASES and one.labels.get(RECORD) == RELOCATION:
+            self._see_relocation(change)
+        elif kind is PODS:
+            self._see_pod(change)
+        elif self._store.writer:
+            return
+        elif kind is NODES:
+            self.disturbed(node_of(one.metadata["name"]))
+        elif kind is CONFIG_MAPS:
+            self.disturbed(CONFIG)
+
+    def on_commit(self, commit: str, gang: GangKey, members: tuple[Member, ...]) -> None:
+        """Take note of a commit that puts a gang onto the seats of its relocation."""
+        nodes = Counter(member.node for member in members)
+        for case in self._open.values():
+            if job_name(case.one.gang.name) == job_name(gang.name) and _seats(case.one) <= nodes:
+                case.commit = commit
+
+    def judge(self) -> None:
+        """Everything is at rest: what was promised has been kept, or something came between."""
+        for case in self._promised:
+            kept = self._bound[case.commit] and case.commit not in self._books.undone
+            if kept:
+                self._served(case)
+            else:
+                self._fail(case, f"commit {case.commit} has bound nobody, or went back")
+        self._promised.clear()
+
+    def _see_relocation(self, change: StoredChange) -> None:
+        if change.after is None:
+            assert change.before is not None
+            gang = read_relocation(change.before.body).gang
+            case = self._open.pop(gang, None)
+            if case is not None and case.evicted:
+                self._close(case)
+            return
+        one = read_relocation(change.after.body)
+        if change.before is not None and one.gang in self._open:
+            self._open[one.gang].one = one
+            return
+        self._open[one.gang] = _Case(one, self._story.clock.monotonic())
+        self._check_victims(one)
+
+    def _check_victims(self, one: Relocation) -> None:
+        """Each gang that makes way has room that the other one takes."""
+        if one.purpose is not Purpose.PREEMPTION:
+            return
+        seats = _seats(one)
+        nodes: dict[str, set[str]] = {}
+        for leaver in one.leavers:
+            nodes.setdefault(job_name(leaver.pod.name), set()).add(leaver.node)
+        for victim, stood in nodes.items():
+            if stood.isdisjoint(seats):
+                what = f"{victim} on {sorted(stood)} makes way for {one.gang} on {sorted(seats)}"
+                self._story.broken(LAW, what)
+
+    def _see_pod(self, change: StoredChange) -> None:
+        before, after = change.before, change.after
+        if after is None:
+            if before is not None and not self._store.writer and not _deleting(before):
+                self.disturbed(gang_of(before.metadata["name"]))
+            return
+        if before is None:
+            return
+        was, now = pod_seen(before.body), pod_seen(after.body)
+        if not self._store.writer:
+            self._see_meddling(was, now, before, after)
+        elif now.node and not was.node:
+            self._bound[_annotations(after).get(COMMIT, "")] += 1
+        elif now.deleting and not was.deleting:
+            self._see_eviction(now)
+
+    def _see_meddling(
+        self, was: PodSeen, now: PodSeen, before: StoredObject, after: StoredObject
+    ) -> None:
+        if now.node and not was.node:
+            self.disturbed(node_of(now.node))
+        if (
+            (now.node, now.deleting, now.finished) != (was.node, was.deleting, was.finished)
+            or _annotations(before) != _annotations(after)
+        ):
+            self.disturbed(gang_of(now.pod.name))
+
+    def _see_eviction(self, seen: PodSeen) -> None:
+        cases = [
+            case
+            for case in self._open.values()
+            for leaver in case.one.leavers
+            if leaver.pod.uid == seen.pod.uid
+        ]
+        for case in cases:
+            case.evicted.add(seen.pod.uid)
+        if cases:
+            return
+        for commit, members in self._going_back(seen.pod.uid):
+            if all(self._stands(member) for member in members):
+                what = f"{seen.pod} of {commit}, all of whose members were bound"
+                self._story.broken(LAW, what)
+            self._story.did("eviction served: rollback", f"{seen.pod} of {commit}")
+
+    def _going_back(self, uid: str) -> Iterator[tuple[str, list[Member]]]:
+        """The commits with the pod that go back, with all members that were to be bound."""
+        for _, entry, phase in self._books.counted():
+            if phase is Phase.ROLLING_BACK and any(m.pod.uid == uid for m in entry.members):
+                yield entry.commit, list(self._books.decided[entry.commit].values())
+
+    def _stands(self, member: Member) -> bool:
+        """Whether the member runs where its commit has put it; the pod itself is going now."""
+        seen = self._books.pods.get(member.pod.uid)
+        return seen is not None and seen.node == member.node and not seen.finished
+
+    def _close(self, case: _Case) -> None:
+        """The relocation is over."""
+        one = case.one
+        if one.purpose is Purpose.RESTART:
+            left = [x.pod for x in one.leavers if self._still_stands(x.pod.uid, x.node)]
+            if left:
+                self._fail(case, f"{len(case.evicted)} went and {left} stayed")
+            else:
+                self._served(case)
+        elif case.commit:
+            self._promised.append(case)
+        elif _seats(one) <= self._running(one):
+            self._served(case)
+        elif all(x.lost for x in one.leavers if x.pod.uid in case.evicted):
+            self._story.did("eviction of what was lost", str(one.gang))
+        else:
+            self._fail(case, f"nothing of {one.gang} came to {sorted(_seats(one))}")
+
+    def _still_stands(self, uid: str, node: str) -> bool:
+        seen = self._books.pods.get(uid)
+        return bool(seen and seen.node == node and not seen.deleting and not seen.finished)
+
+    def _running(self, one: Relocation) -> Counter[str]:
+        """Node -> how many of the job run there, without who was to leave."""
+        leaving = {leaver.pod.uid for leaver in one.leavers}
+        job = job_name(one.gang.name)
+        return Counter(
+            seen.node
+            for uid, seen in self._books.pods.items()
+            if job_name(seen.pod.name) == job and uid not in leaving
+            if seen.node and not seen.deleting and not seen.finished
+        )
+
+    def _served(self, case: _Case) -> None:
+        self._story.did(f"eviction served: {case.one.purpose}", str(case.one.gang))
+
+    def _fail(self, case: _Case, what: str) -> None:
+        """It has served nobody: a breach, unless something came between."""
+        one = case.one
+        places = [node_of(seat.node) for seat in one.seats]
+        own = [gang_of(one.gang.name), *places, CONFIG]
+        excuses = [w for w in own if self._disturbed.get(w, -1.0) >= case.opened]
+        if excuses:
+            self._story.did("eviction excused", f"{one.purpose} of {one.gang}: {excuses[0]}")
+            return
+        evicted = len(case.evicted)
+        self._story.broken(LAW, f"{one.purpose} for {one.gang}, {evicted} evicted: {what}")
+
+
+def _seats(one: Relocation) -> Counter[str]:
+    return Counter(seat.node for seat in one.seats)
+
+
+def _deleting(record: StoredObject) -> bool:
+    return "deletionTimestamp" in record.metadata
+
+
+def _annotations(record: StoredObject) -> Body:
+    found: Body = record.metadata.get("annotations") or {}
+    return found
