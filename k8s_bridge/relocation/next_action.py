@@ -109,14 +109,14 @@ def seats_for(one: Relocation, gang: Gang, view: ClusterView) -> dict[str, Seat]
     devices beyond their number is not in the record; the commit of the placement looks at that.
     """
     namespace = one.gang.namespace
-    requests = {pod: role.request for role in gang.roles for pod in role.pods}
+    requests = {pod: counted(role.request) for role in gang.roles for pod in role.pods}
     ranks = {pod: view.rank(namespace, pod) for pod in requests}
     left = list(one.seats)
     found: dict[str, Seat] = {}
     for by_index in (False, True, None):
         for pod, request in requests.items():
             for seat in () if pod in found else tuple(left):
-                if counted(seat.request) == counted(request) and _is_for(seat, pod, ranks[pod], by_index):
+                if counted(seat.request) == request and _is_for(seat, pod, ranks[pod], by_index):
                     found[pod] = seat
                     left.remove(seat)
                     break

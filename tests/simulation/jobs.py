@@ -10,9 +10,13 @@ from fourleaf.k8s_bridge.cluster.memory.actors import Kubelets, gang, pod
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.memory.store import MemoryStore
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.model.readers.gangs.dialects import COSCHEDULING_LABELS
 from tests.twins.jobs import INDEX as JOB_INDEX
 
 TEAM = "ml"
+POD_GROUP = COSCHEDULING_LABELS[0]
+MOST_JOBS = 14
+"""How many jobs there may be at a time."""
 BACK_AFTER = 1.0
 """Seconds between two looks at what is missing."""
 LOST_AFTER = 5.0
@@ -35,7 +39,8 @@ class Job:
 
     `spoiled` once somebody has meddled with its members, so that it may end up in parts.
     `terms` are on which its pods may go elsewhere, `early`: who takes the place of a member has
-    another name and comes as soon as that is to end, as with a Job; else once it is gone.
+    another name and comes as soon as that is to end, as with a Job; else once it is gone. Of one
+    that is `grouped`, a PodGroup says how many members it has.
     """
 
     name: str
@@ -45,6 +50,7 @@ class Job:
     priority: str = ""
     terms: dict[str, str] = field(default_factory=dict)
     early: bool = False
+    grouped: bool = False
     spoiled: bool = False
     bodies: list[Body] = field(default_factory=list)
     comers: int = 0
@@ -56,6 +62,9 @@ class Job:
             self.bodies = gang(self.name, self.size, self.gpus, **self.terms)
         for index, body in enumerate(self.bodies):
             body["metadata"]["labels"] = {JOB_INDEX: str(index)}
+            if self.grouped:
+                body["metadata"]["annotations"] = dict(self.terms)
+                body["metadata"]["labels"][POD_GROUP] = self.name
             if self.early:
                 body["metadata"]["ownerReferences"] = [self._owner]
             if self.priority:
@@ -95,6 +104,11 @@ class Jobs:
         self._store = store
         self._orphans: dict[str, float] = {}
 
+    @property
+    def has_room(self) -> bool:
+        """Whether there may be one more."""
+        return len(self.wanted) < MOST_JOBS
+
     def claims(self) -> None:
         """Create the claims that jobs may name."""
         for count in (1, 2, 4):
@@ -133,7 +147,7 @@ class Jobs:
                 record = self.find(body["metadata"]["name"])
                 if record is not None and record.body["status"].get("phase") == "Failed":
                     self._store.remove(record)
-                    record = None
+                    record = self.find(body["metadata"]["name"])
                 if record is None:
                     self._store.create(PODS, TEAM, body)
                 elif job.early and "deletionTimestamp" in record.metadata:
@@ -143,7 +157,16 @@ class Jobs:
         """Begin anew with a job in which somebody has meddled, as its owner would."""
         self.retire(job)
         self.submit(
-            Job(job.name, job.size, job.gpus, job.single, job.priority, job.terms, job.early)
+            Job(
+                job.name,
+                job.size,
+                job.gpus,
+                job.single,
+                job.priority,
+                job.terms,
+                job.early,
+                job.grouped,
+            )
         )
 
     def collect(self, now: float) -> None:

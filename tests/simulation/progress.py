@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fourleaf.k8s_bridge.cluster.kinds import GPU_CLAIMS, NODES, PODS
+from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, GPU_CLAIMS, NODES, PODS
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from fourleaf.model.readers.live import LiveReader
 from fourleaf.model.snapshot import RunningPod
@@ -24,7 +24,7 @@ def feasible(world: World) -> list[str]:
     reader = LiveReader()
     if leader is not None and leader.scheduler is not None:
         reader.configure(leader.scheduler.config.state.config)
-    for kind in (NODES, PODS, GPU_CLAIMS):
+    for kind in (NODES, PODS, GPU_CLAIMS, COSCHEDULING_POD_GROUPS):
         bodies = [record.listed() for record in world.store.records(kind)]
         reader.replace_all(kind.group, kind.name, bodies)
     snapshot = reader.reading(world.clock.wall()).snapshot

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fourleaf.k8s_bridge.leader import CyclePace
+from fourleaf.k8s_bridge.ledger.commit import CommitRequest
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
@@ -24,6 +25,7 @@ from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.simulation.chance import stream
 from tests.simulation.clocks import MachineClock
+from tests.simulation.laws.evictions import Evictions
 from tests.simulation.story import WHO
 from tests.simulation.wire import Wire
 from tests.starts import earliest
@@ -85,7 +87,7 @@ class Replica:
                 self.machine,
                 self._solve,
                 options,
-                lambda s: Reporter(s, _METRICS),
+                lambda s: _Reporter(s, world.evictions),
                 planner=self,
                 prober=world.heartbeats,
             )
@@ -150,6 +152,19 @@ class Replica:
     async def _think(self) -> None:
         chance = stream(self._world.seed, "solve", self.identity, f"{self.machine.monotonic():.6f}")
         await self.machine.sleep(chance.choice((0.001, 0.001, 0.05, 0.5, 2.0)))
+
+
+class _Reporter(Reporter):
+    """Tells the laws as well what a cycle is about to commit."""
+
+    def __init__(self, scheduler: Scheduler, evictions: Evictions) -> None:
+        super().__init__(scheduler, _METRICS)
+        self._evictions = evictions
+
+    def committing(self, plan: tuple[CommitRequest, ...]) -> None:
+        """Once the cluster has been looked at for the last time."""
+        super().committing(plan)
+        self._evictions.committing(request.gang for request in plan)
 
 
 def _crowded(one: Waiting) -> Waiting:

@@ -11,7 +11,7 @@ from typing import Literal
 from fourleaf.k8s_bridge.informers import Timeouts
 from tests.simulation import progress
 from tests.simulation.chance import stream
-from tests.simulation.churn import config, nodes, pods
+from tests.simulation.churn import config, nodes, owners, pods
 from tests.simulation.faults.fault import Act, Scene
 from tests.simulation.faults.plan import drawn
 from tests.simulation.jobs import TEAM, bound
@@ -126,7 +126,7 @@ async def _churn(world: World, seconds: float) -> None:
         await world.clock.sleep(chance.expovariate(1 / pace))
         if world.calm or world.clock.monotonic() > seconds:
             return
-        what = chance.choice((pods, pods, pods, pods, nodes, nodes, config))
+        what = chance.choice((pods, pods, pods, pods, nodes, nodes, config, owners))
         what.strike(world, chance)
 
 
@@ -154,6 +154,7 @@ def _heal(world: World) -> None:
     chance = stream(world.seed, "heal")
     nodes.heal(world, chance)
     pods.heal(world)
+    owners.heal(world)
     config.write(world, chance.choice(config.GOOD))
 
 

@@ -8,14 +8,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Binding, Body, Listing, Target, WatchEvent
 from tests.simulation.clocks import MachineClock
 from tests.simulation.faults.fault import Fate, Fault, Hitch
-from tests.simulation.laws.evictions import gang_of
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -88,6 +87,8 @@ class Wire:
                 hitch = self._hitch(kind)
                 if hitch is not None:
                     self._world.story.struck(hitch.fault, f"{self._identity} {kind.plural}")
+                    if kind is PODS:
+                        self._world.evictions.deaf(hitch.silent)
                     await self._world.clock.sleep(hitch.silent)
                     if hitch.error is not None:
                         raise hitch.error
@@ -139,8 +140,16 @@ class Wire:
 
     async def evict(self, pod: Target, dry_run: bool = False) -> None:
         """See `Cluster.evict`."""
-        send = lambda: self._server.evict(pod, dry_run)  # noqa: E731
+        send = lambda: self._evicted(pod, dry_run)  # noqa: E731
         await self._ask("create", PODS, pod, send, None, "eviction", dry_run)
+
+    async def _evicted(self, pod: Target, dry_run: bool) -> None:
+        """Count what a budget forbids."""
+        try:
+            await self._server.evict(pod, dry_run)
+        except (Throttled, Ambiguous) as error:
+            self._world.story.did("eviction forbidden by a budget", f"{pod}: {error}")
+            raise
 
     async def close(self) -> None:
         """Give back nothing."""
@@ -163,8 +172,8 @@ class Wire:
         if fate.fault:
             what = f"{self._identity} {verb} {kind.plural}/{subresource} {target}"
             self._world.story.struck(fate.fault, what)
-            if subresource == "binding" and isinstance(fate.answer, Refused):
-                self._world.evictions.disturbed(gang_of(target.name))
+            if isinstance(fate.answer, Refused):
+                self._world.evictions.refused(subresource, target.name, dry_run)
         journey = self._world.spawn(self._journey(fate, send))
         try:
             return await asyncio.shield(journey)

@@ -8,7 +8,13 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any, TypeVar
 
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-from fourleaf.k8s_bridge.cluster.kinds import NAMESPACES, NODES, PRIORITY_CLASSES, Kind
+from fourleaf.k8s_bridge.cluster.kinds import (
+    DISRUPTION_BUDGETS,
+    NAMESPACES,
+    NODES,
+    PRIORITY_CLASSES,
+    Kind,
+)
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import nodes
 from fourleaf.k8s_bridge.cluster.memory.merge import merged
@@ -26,6 +32,7 @@ from tests.simulation.past import Past
 from tests.simulation.replica import Replica
 from tests.simulation.store import WatchedStore
 from tests.simulation.story import Story
+from tests.twins.disruption import DisruptionController
 from tests.twins.heartbeats import FakeHeartbeats
 from tests.twins.virtual_clock import VirtualClock
 
@@ -52,12 +59,13 @@ class World:
         self.admin = MemoryCluster(self.store, identity="admin")
         self.jobs = Jobs(self.store)
         self.heartbeats = FakeHeartbeats(self.store)
+        self.disruption = DisruptionController(self.store)
         self.job_number = 0
         self.ledger_format = 1
         self.versions: dict[str, tuple[int, ...]] = {}
         self.past = Past(clock)
         self.books = Books(story)
-        self.evictions = Evictions(story, self.books, self.store)
+        self.evictions = Evictions(story, self.books, self.store, self.heartbeats.silent)
         self.books.listeners += [
             Gangs(story, self.books, self.jobs).on_commit,
             self.evictions.on_commit,
@@ -166,6 +174,8 @@ class World:
     def settle_down(self) -> None:
         """Stop all faults; let every process run, of this version, kubelets included."""
         self.calm = True
+        for budget in list(self.store.records(DISRUPTION_BUDGETS)):
+            self.store.remove(budget)
         self.jobs.kubelets.silent.clear()
         self.restore(self.fleet)
         for replica in self.replicas.values():
@@ -189,6 +199,7 @@ class World:
                 self.jobs.kubelets.step()
                 self.heartbeats.step()
                 await self.clock.sleep(0.5)
+            self.disruption.step()
             self.jobs.make_up()
             self.jobs.collect(self.clock.monotonic())
 

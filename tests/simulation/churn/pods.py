@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 _POLICIES = ("patch", "shift", "move", "move", "wait", "restart")
 
-MOST_JOBS = 14
-"""How many jobs there may be at a time."""
-
 
 def strike(world: World, chance: random.Random) -> None:
     """Do something to the pods."""
@@ -34,7 +31,7 @@ def strike(world: World, chance: random.Random) -> None:
 
 def submit(world: World, chance: random.Random) -> bool:
     """A new gang, or a new single pod."""
-    if len(world.jobs.wanted) >= MOST_JOBS:
+    if not world.jobs.has_room:
         return False
     world.job_number += 1
     name = f"g{world.job_number}"
@@ -163,7 +160,7 @@ def _spoilt(
 
 def resize(world: World, chance: random.Random) -> bool:
     """The size that a gang's members state changes, on all or on some of them."""
-    gangs = [job for job in world.jobs.wanted.values() if not job.single]
+    gangs = [job for job in world.jobs.wanted.values() if not (job.single or job.grouped)]
     if not gangs:
         return False
     job = chance.choice(gangs)
@@ -185,7 +182,7 @@ def state_size(world: World, name: str, size: int) -> None:
 def heal(world: World) -> None:
     """Let every gang be what its owner wants, and no pod of others be in the way."""
     for job in world.jobs.wanted.values():
-        if not job.single:
+        if not (job.single or job.grouped):
             for record in world.jobs.members(job):
                 state_size(world, record.metadata["name"], job.size)
     for record in list(world.store.records(PODS, TEAM)):

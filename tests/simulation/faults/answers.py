@@ -7,6 +7,7 @@ import random
 from fourleaf.k8s_bridge.cluster.errors import Ambiguous, Conflict, Refused, Throttled
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from tests.simulation.faults.fault import Family, Fate, Scene, Spells
+from tests.simulation.jobs import job_name
 
 
 class SpuriousConflict(Family):
@@ -74,3 +75,27 @@ class RefusedBinding(Family):
             if self._spells.chance.random() < 0.7:
                 self._refused[request.target.uid] = error
         return Fate("binding refused", arrives=False, answer=error)
+
+
+class AdmissionPolicy(Family):
+    """A policy forbids bindings or evictions of some gangs for a while, dry runs included.
+
+    Others than a `RefusedBinding`, these are heard by whoever asks before.
+    """
+
+    def __init__(self, chance: random.Random, scene: Scene) -> None:
+        self._spells = Spells(chance, scene, 1.0)
+        self._subresource = chance.choice(("binding", "eviction", "eviction"))
+        self._status = chance.choice((403, 422))
+        self._remainder = chance.randrange(3)
+
+    def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
+        """Refuse it where the policy in force is about that gang."""
+        number = job_name(request.target.name).lstrip("g")
+        if request.subresource != self._subresource or not number.isdigit():
+            return None
+        if int(number) % 3 != self._remainder or not self._spells.covers(now):
+            return None
+        why = f"ValidatingAdmissionPolicy denied the {self._subresource}"
+        error = Refused(why, self._status, "Forbidden")
+        return Fate(f"{self._subresource} forbidden", arrives=False, answer=error)

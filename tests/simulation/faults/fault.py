@@ -129,6 +129,10 @@ class Spells:
                 return self.chance.random() < spell.share
         return False
 
+    def covers(self, now: float) -> bool:
+        """Whether one of the spells is on now, wherever."""
+        return any(spell.begins <= now < spell.ends for spell in self._spells)
+
 
 def _spell(chance: random.Random, scene: Scene, most: float) -> Spell:
     begins = chance.uniform(scene.begins, scene.ends - 1)

@@ -6,14 +6,22 @@ from collections.abc import Callable
 from random import Random
 
 from tests.simulation.chance import stream
-from tests.simulation.faults.answers import Broken, Busy, RefusedBinding, SpuriousConflict
+from tests.simulation.faults.answers import (
+    AdmissionPolicy,
+    Broken,
+    Busy,
+    RefusedBinding,
+    SpuriousConflict,
+)
+from tests.simulation.faults.budgets import Budgets
 from tests.simulation.faults.fault import Fault, Scene
 from tests.simulation.faults.lost import LostAfter, LostBefore
 from tests.simulation.faults.machines import Crash, CutOff, Jump, Pause, Suspend
 from tests.simulation.faults.rivals import SecondLeader
 from tests.simulation.faults.server import Compaction
 from tests.simulation.faults.slow import Slow
-from tests.simulation.faults.stale import StaleList
+from tests.simulation.faults.slow_ends import SlowEnds
+from tests.simulation.faults.stale import StaleList, StaleStart
 from tests.simulation.faults.twice import Twice
 from tests.simulation.faults.versions import Versions
 from tests.simulation.faults.watches import Cut, Expired, Reordered, Repeated, Stalled
@@ -29,12 +37,16 @@ FAMILIES: dict[str, Callable[[Random, Scene], Fault]] = {
         Busy,
         Broken,
         RefusedBinding,
+        AdmissionPolicy,
+        Budgets,
+        SlowEnds,
         Cut,
         Stalled,
         Reordered,
         Repeated,
         Expired,
         StaleList,
+        StaleStart,
         Crash,
         Pause,
         Suspend,

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, NODES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.kinds import (
+    CONFIG_MAPS,
+    COSCHEDULING_POD_GROUPS,
+    DISRUPTION_BUDGETS,
+    LEASES,
+    NODES,
+    PODS,
+    Kind,
+)
 from fourleaf.k8s_bridge.cluster.memory.records import StoredChange, StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.ledger.names import COMMIT, RECORD
@@ -23,6 +31,8 @@ from tests.simulation.story import Story
 LAW = "an eviction serves somebody"
 CONFIG = "config"
 """What counts as disturbed once the config has changed."""
+BUDGETS = "budgets"
+"""What counts as disturbed once somebody has made, changed or deleted a disruption budget."""
 
 
 def gang_of(name: str) -> str:
@@ -39,13 +49,15 @@ def node_of(name: str) -> str:
 class _Case:
     """A relocation since it was `opened`, on the true clock, and the pods evicted for it.
 
-    `commit` has put its gang onto its seats, "" before.
+    `commit` has put its gang onto its seats, "" before. `overtaken` by a commit of another gang
+    onto them that a cycle had begun before.
     """
 
     one: Relocation
     opened: float
     evicted: set[str] = field(default_factory=set)
     commit: str = ""
+    overtaken: str = ""
 
 
 class Evictions:
@@ -58,15 +70,27 @@ class Evictions:
     - Of a commit that goes back: a member of it stood elsewhere, or nowhere, so that the gang
       was not whole.
 
-    One that has not served is excused where something that no scheduler decides has happened
-    since the relocation was written: somebody has deleted, ended, changed or bound a member of
-    the gang, or the API has refused its binding; a node with a seat has changed or has lost
-    power, or another scheduler has put a pod there; the config is another one. Lost pods, whose
-    node is dead, run nowhere, and need no excuse. Who was evicted is no excuse, nor are crashes,
-    old lists, lost answers and slow requests.
+    One that has not served is excused where no scheduler decides what came between. Since the
+    relocation was written,
+
+    - somebody has deleted, ended, changed or bound a member of the gang, or changed its PodGroup;
+    - the API has refused a binding of it, or the eviction of a pod that was to go, and had not
+      said so before, in a dry run or otherwise;
+    - a node with a seat has changed or has lost power, or another scheduler has put a pod there;
+    - the config, or a disruption budget, has changed.
+
+    And for these: a node with a seat has no power, and is not found dead yet; a pod takes longer
+    to end, or a watch of pods is silent for longer, than places are kept (`placesSeconds`); a
+    cycle that began before the relocation was written has committed others to its seats.
+
+    Lost pods, whose node is dead, run nowhere, and need no excuse. Crashes, old lists, lost
+    answers and slow requests are none.
     """
 
-    def __init__(self, story: Story, books: Books, store: WatchedStore) -> None:
+    def __init__(
+        self, story: Story, books: Books, store: WatchedStore, powerless: Container[str]
+    ) -> None:
+        self._powerless = powerless
         self._story = story
         self._books = books
         self._store = store
@@ -74,10 +98,23 @@ class Evictions:
         self._promised: list[_Case] = []
         self._disturbed: dict[str, float] = {}
         self._bound: Counter[str] = Counter()
+        self._told: set[str] = set()
+        self._deaf = 0.0
+        self._under_way: dict[GangKey, float] = {}
 
     def disturbed(self, what: str) -> None:
         """Something has happened that no scheduler decides."""
         self._disturbed[what] = self._story.clock.monotonic()
+
+    def refused(self, subresource: str, pod: str, dry_run: bool) -> None:
+        """The API has refused a binding or an eviction of the pod, or a dry run of it.
+
+        Who asks is told before, by the dry run, and so a refusal counts from the first one on.
+        """
+        what = f"{subresource} of {pod}"
+        if not dry_run and what not in self._told:
+            self.disturbed(what)
+        self._told.add(what)
 
     def on_change(self, kind: Kind, change: StoredChange) -> None:
         """Take one write, after `Books` have."""
@@ -93,13 +130,30 @@ class Evictions:
             self.disturbed(node_of(one.metadata["name"]))
         elif kind is CONFIG_MAPS:
             self.disturbed(CONFIG)
+        elif kind is COSCHEDULING_POD_GROUPS:
+            self.disturbed(gang_of(one.metadata["name"]))
+        elif kind is DISRUPTION_BUDGETS and not _same_spec(change):
+            self.disturbed(BUDGETS)
+
+    def deaf(self, seconds: float) -> None:
+        """A watch of pods says nothing for so long from now on."""
+        self._deaf = max(self._deaf, self._story.clock.monotonic() + seconds)
+
+    def committing(self, gangs: Iterable[GangKey]) -> None:
+        """A cycle has looked at the cluster for the last time, and commits these."""
+        now = self._story.clock.monotonic()
+        self._under_way |= dict.fromkeys(gangs, now)
 
     def on_commit(self, commit: str, gang: GangKey, members: tuple[Member, ...]) -> None:
-        """Take note of a commit that puts a gang onto the seats of its relocation."""
+        """Take note of a commit that puts a gang onto the seats of a relocation."""
         nodes = Counter(member.node for member in members)
+        began = self._under_way.get(gang, self._story.clock.monotonic())
         for case in self._open.values():
-            if job_name(case.one.gang.name) == job_name(gang.name) and _seats(case.one) <= nodes:
-                case.commit = commit
+            seats = _seats(case.one)
+            if job_name(case.one.gang.name) == job_name(gang.name):
+                case.commit = commit if seats <= nodes else case.commit
+            elif began <= case.opened and not seats.keys().isdisjoint(nodes):
+                case.overtaken = commit
 
     def judge(self) -> None:
         """Everything is at rest: what was promised has been kept, or something came between."""
@@ -160,10 +214,11 @@ class Evictions:
     ) -> None:
         if now.node and not was.node:
             self.disturbed(node_of(now.node))
-        if (
-            (now.node, now.deleting, now.finished) != (was.node, was.deleting, was.finished)
-            or _annotations(before) != _annotations(after)
-        ):
+        if (now.node, now.deleting, now.finished) != (
+            was.node,
+            was.deleting,
+            was.finished,
+        ) or _annotations(before) != _annotations(after):
             self.disturbed(gang_of(now.pod.name))
 
     def _see_eviction(self, seen: PodSeen) -> None:
@@ -233,14 +288,48 @@ class Evictions:
     def _fail(self, case: _Case, what: str) -> None:
         """It has served nobody: a breach, unless something came between."""
         one = case.one
-        places = [node_of(seat.node) for seat in one.seats]
-        own = [gang_of(one.gang.name), *places, CONFIG]
-        excuses = [w for w in own if self._disturbed.get(w, -1.0) >= case.opened]
-        if excuses:
-            self._story.did("eviction excused", f"{one.purpose} of {one.gang}: {excuses[0]}")
+        excuse = next(self._excuses(case), "")
+        if excuse:
+            self._story.did(f"eviction excused: {one.purpose}", f"{one.gang}: {excuse}")
             return
         evicted = len(case.evicted)
         self._story.broken(LAW, f"{one.purpose} for {one.gang}, {evicted} evicted: {what}")
+
+    def _excuses(self, case: _Case) -> Iterator[str]:
+        """What has come between, as far as no scheduler decides it."""
+        one = case.one
+        places = [node_of(seat.node) for seat in one.seats]
+        kept = [f"eviction of {leaver.pod.name}" for leaver in one.leavers]
+        refused = [what for what in self._disturbed if _is_binding(what, one.gang)]
+        for what in (gang_of(one.gang.name), *places, *kept, *refused, CONFIG, BUDGETS):
+            if self._disturbed.get(what, -1.0) >= case.opened:
+                yield what
+        lost = [seat.node for seat in one.seats if seat.node in self._powerless]
+        yield from (f"{place} has no power" for place in lost)
+        expired = self._story.clock.wall() >= one.until
+        if expired and any(map(self._ends, case.evicted)):
+            yield "a pod takes longer to end than places are kept"
+        if expired and self._deaf >= case.opened:
+            yield "a watch of pods was silent for longer than places are kept"
+        if case.overtaken:
+            yield f"commit {case.overtaken} was under way"
+
+    def _ends(self, uid: str) -> bool:
+        """Whether the pod was told to go, and has not gone."""
+        seen = self._books.pods.get(uid)
+        return seen is not None and seen.deleting
+
+
+def _same_spec(change: StoredChange) -> bool:
+    """Whether the disruption controller alone has written."""
+    before, after = change.before, change.after
+    return bool(before and after and before.body.get("spec") == after.body.get("spec"))
+
+
+def _is_binding(what: str, gang: GangKey) -> bool:
+    """Whether a refused binding of a pod of that gang's job is meant."""
+    kind, _, pod = what.partition(" of ")
+    return kind == "binding" and job_name(pod) == job_name(gang.name)
 
 
 def _seats(one: Relocation) -> Counter[str]:

@@ -1,0 +1,1 @@
+"""Tables of small clusters, by what decides in them, with the nodes that are left worked out."""

@@ -1,0 +1,179 @@
+"""Rows about labels, taints, amounts and ports of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.filters.kube_filters import Body
+from tests.filters.tables.table import ALL, Row, Standing, asks, on_nodes
+
+
+def tainted(effect: str = "NoSchedule", value: str = "x", key: str = "k") -> Body:
+    """A node with a taint."""
+    return {"spec": {"taints": [{"key": key, "value": value, "effect": effect}]}}
+
+
+def tolerates(**one: Any) -> Body:
+    """A pod with one toleration."""
+    return {"tolerations": [one]}
+
+
+def port(number: int, protocol: str = "TCP", **more: str) -> Body:
+    """A container that wants a port of its host, and a tenth of a core."""
+    ports = [{"containerPort": number, "hostPort": number, "protocol": protocol, **more}]
+    resources = {"requests": {"cpu": "100m"}}
+    return {"containers": [{"name": "main", "resources": resources, "ports": ports}]}
+
+
+def resized(condition: str, reason: str, asked: str, held: str) -> Standing:
+    """A pod on the first node whose requests are being changed."""
+    amounts = {"requests": {"cpu": held}}
+    status = {
+        "conditions": [{"type": condition, "status": "True", "reason": reason}],
+        "containerStatuses": [
+            {"name": "main", "allocatedResources": {"cpu": held}, "resources": amounts}
+        ],
+    }
+    return Standing("n0", cpu=asked, status=status)
+
+
+_TWO = {"spec": {"taints": [{"key": key, "value": "x", "effect": "NoSchedule"} for key in "kl"]}}
+_BIG = {"cpu": "3"}
+
+NODES = (
+    Row("a cordoned node", "n1 n2 n3", nodes={"n0": {"spec": {"unschedulable": True}}}),
+    Row("a selector", "n2 n3", {"nodeSelector": {"zone": "z1"}}),
+    Row("a selector that no node has", "", {"nodeSelector": {"zone": "z9"}}),
+    Row("In", "n0 n1", on_nodes(asks("zone", "In", "z0", "z9"))),
+    Row(
+        "NotIn, also where there is no label",
+        "n1 n2 n3",
+        on_nodes(asks("zone", "NotIn", "z0")),
+        nodes={"n1": {"labels": {"zone": None}}},
+    ),
+    Row(
+        "Exists",
+        "n0 n2 n3",
+        on_nodes(asks("zone", "Exists")),
+        nodes={"n1": {"labels": {"zone": None}}},
+    ),
+    Row(
+        "DoesNotExist",
+        "n1",
+        on_nodes(asks("zone", "DoesNotExist")),
+        nodes={"n1": {"labels": {"zone": None}}},
+    ),
+    Row(
+        "Gt",
+        "n1",
+        on_nodes(asks("size", "Gt", "4")),
+        nodes={"n0": {"labels": {"size": "4"}}, "n1": {"labels": {"size": "5"}}},
+    ),
+    Row(
+        "Lt, and a label that is no number",
+        "n0",
+        on_nodes(asks("size", "Lt", "5")),
+        nodes={"n0": {"labels": {"size": "4"}}, "n1": {"labels": {"size": "big"}}},
+    ),
+    Row(
+        "one of two terms",
+        "n0 n1 n3",
+        on_nodes(asks("zone", "In", "z0"), asks("kubernetes.io/hostname", "In", "n3")),
+    ),
+    Row("the name of a node", "n2", on_nodes(asks("metadata.name", "In", "n2", fields=True))),
+    Row(
+        "any name but one", "n0 n1 n3", on_nodes(asks("metadata.name", "NotIn", "n2", fields=True))
+    ),
+    Row(
+        "a selector and affinity",
+        "",
+        on_nodes(asks("zone", "In", "z0")) | {"nodeSelector": {"zone": "z1"}},
+    ),
+    Row("a taint", "n1 n2 n3", nodes={"n0": tainted()}),
+    Row("a taint of pods that run", "n1 n2 n3", nodes={"n0": tainted("NoExecute")}),
+    Row("a taint that is a preference", ALL, nodes={"n0": tainted("PreferNoSchedule")}),
+    Row("a taint that is tolerated", ALL, tolerates(key="k", value="x"), nodes={"n0": tainted()}),
+    Row(
+        "another value is tolerated",
+        "n1 n2 n3",
+        tolerates(key="k", value="y"),
+        nodes={"n0": tainted()},
+    ),
+    Row(
+        "any value is tolerated",
+        ALL,
+        tolerates(key="k", operator="Exists"),
+        nodes={"n0": tainted()},
+    ),
+    Row(
+        "another effect is tolerated",
+        "n1 n2 n3",
+        tolerates(key="k", operator="Exists", effect="NoExecute"),
+        nodes={"n0": tainted()},
+    ),
+    Row("all is tolerated", ALL, tolerates(operator="Exists"), nodes={"n0": tainted("NoExecute")}),
+    Row(
+        "one of two taints is tolerated",
+        "n1 n2 n3",
+        tolerates(key="k", operator="Exists"),
+        nodes={"n0": _TWO},
+    ),
+    Row("a toleration without a taint", ALL, tolerates(key="k", value="x")),
+    Row(
+        "a cordon that is tolerated",
+        ALL,
+        tolerates(key="node.kubernetes.io/unschedulable", operator="Exists"),
+        nodes={"n0": {"spec": {"unschedulable": True}}},
+        unused="n0",
+    ),
+    Row(
+        "a taint above a number",
+        ALL,
+        tolerates(key="k", operator="Gt", value="6"),
+        nodes={"n0": tainted(value="7")},
+    ),
+    Row(
+        "a taint not above a number",
+        "n1 n2 n3",
+        tolerates(key="k", operator="Gt", value="7"),
+        nodes={"n0": tainted(value="7")},
+    ),
+    Row("cores that others have", "n1 n2 n3", standing=(Standing("n0", cpu="2"),), requests=_BIG),
+    Row("exactly what is left", ALL, standing=(Standing("n0", cpu="1"),), requests=_BIG),
+    Row("more than any node has", "", requests={"cpu": "5"}),
+    Row(
+        "a resource that one node offers",
+        "n2",
+        nodes={"n2": {"offers": {"example.com/nic": "1"}}},
+        requests={"example.com/nic": "1"},
+    ),
+    Row(
+        "as many pods as a node takes",
+        "n1 n2 n3",
+        standing=(Standing("n0"),),
+        nodes={"n0": {"offers": {"pods": "1"}}},
+    ),
+    Row("a port that is taken", "n1 n2 n3", port(80), (Standing("n0", spec=port(80)),)),
+    Row(
+        "the same port of another protocol", ALL, port(80), (Standing("n0", spec=port(80, "UDP")),)
+    ),
+    Row("another port", ALL, port(81), (Standing("n0", spec=port(80)),)),
+    Row(
+        "an increase that waits counts as what is held",
+        ALL,
+        requests=_BIG,
+        standing=(resized("PodResizePending", "Infeasible", "3", "1"),),
+    ),
+    Row(
+        "an increase that is put off counts whole",
+        "n1 n2 n3",
+        requests=_BIG,
+        standing=(resized("PodResizePending", "Deferred", "3", "1"),),
+    ),
+    Row(
+        "a decrease that is under way counts as what is held",
+        "n1 n2 n3",
+        requests=_BIG,
+        standing=(resized("PodResizeInProgress", "", "500m", "3"),),
+    ),
+)

@@ -1,0 +1,133 @@
+"""Rows about pods that are to be spread; numbers in a name are pods by node, or by zone."""
+
+from __future__ import annotations
+
+from tests.filters.tables.table import (
+    ALL,
+    HOST,
+    Row,
+    Standing,
+    asks,
+    count,
+    on_nodes,
+    spread,
+    spreading,
+)
+
+_TAINTED = {"spec": {"taints": [{"key": "k", "value": "x", "effect": "NoSchedule"}]}}
+
+SPREAD_OUT = (
+    Row("an empty cluster", ALL, spreading(spread(HOST))),
+    Row("1 1 0 1 by host, a skew of 1", "n2", spreading(spread(HOST)), count(n0=1, n1=1, n3=1)),
+    Row("2 0 0 1 by host, a skew of 2", "n1 n2 n3", spreading(spread(HOST, 2)), count(n0=2, n3=1)),
+    Row("2 1 by zone", "n2 n3", spreading(spread("zone")), count(n0=1, n1=1, n2=1)),
+    Row("2 1 by zone, a skew of 2", ALL, spreading(spread("zone", 2)), count(n0=1, n1=1, n2=1)),
+    Row(
+        "pods of others do not count",
+        ALL,
+        spreading(spread("zone")),
+        (Standing("n0", "b"), Standing("n1", "b")),
+    ),
+    Row(
+        "pods of other namespaces do not count",
+        ALL,
+        spreading(spread("zone")),
+        (Standing("n0", namespace="ops"), Standing("n1", namespace="ops")),
+    ),
+    Row(
+        "pods that end do not count", ALL, spreading(spread("zone")), (Standing("n0", going=True),)
+    ),
+    Row(
+        "by zone and by host",
+        "n2",
+        spreading(spread("zone"), spread(HOST)),
+        count(n0=1, n1=1, n3=1),
+    ),
+    Row(
+        "by zone and by host, with nothing left",
+        "",
+        spreading(spread("zone"), spread(HOST)) | on_nodes(asks(HOST, "NotIn", "n0")),
+        count(n1=2, n2=2, n3=1),
+    ),
+    Row(
+        "tied to a zone: its nodes alone are compared",
+        "n1",
+        spreading(spread(HOST)) | on_nodes(asks("zone", "In", "z0")),
+        count(n0=1, n3=1),
+    ),
+    Row(
+        "tied by a selector",
+        "n1",
+        spreading(spread(HOST)) | {"nodeSelector": {"zone": "z0"}},
+        count(n0=1, n2=1, n3=1),
+    ),
+    Row(
+        "tied to a zone, but all nodes are compared",
+        "",
+        spreading(spread("zone", nodeAffinityPolicy="Ignore")) | {"nodeSelector": {"zone": "z0"}},
+        count(n0=1),
+    ),
+    Row(
+        "a node with a taint is compared",
+        "",
+        spreading(spread("zone")),
+        count(n0=1),
+        {"n2": _TAINTED, "n3": _TAINTED},
+    ),
+    Row(
+        "a node with a taint is not compared",
+        "n0 n1",
+        spreading(spread("zone", nodeTaintsPolicy="Honor")),
+        count(n0=1),
+        {"n2": _TAINTED, "n3": _TAINTED},
+    ),
+    Row(
+        "fewer domains than asked for",
+        "",
+        spreading(spread("zone", minDomains=3)),
+        count(n0=1, n2=1),
+    ),
+    Row(
+        "fewer domains than asked for, a skew of 2",
+        "n2 n3",
+        spreading(spread("zone", 2, minDomains=3)),
+        count(n0=1, n1=1, n2=1),
+    ),
+    Row(
+        "as many domains as asked for",
+        ALL,
+        spreading(spread("zone", 2, minDomains=2)),
+        count(n0=1, n1=1, n2=1),
+    ),
+    Row(
+        "a spread that is a preference",
+        ALL,
+        spreading(spread("zone", whenUnsatisfiable="ScheduleAnyway")),
+        count(n0=3),
+    ),
+    Row(
+        "nodes without the label are left out",
+        "n2 n3",
+        spreading(spread("zone")),
+        count(n0=1),
+        {"n1": {"labels": {"zone": None}}},
+    ),
+    Row(
+        "a pod that its own selector does not pick",
+        ALL,
+        spreading(spread("zone", app="b")),
+        (Standing("n0", "b"),),
+    ),
+    Row(
+        "the same where the skew is reached",
+        "n2 n3",
+        spreading(spread("zone", app="b")),
+        (Standing("n0", "b"), Standing("n1", "b")),
+    ),
+    Row(
+        "by its own label",
+        "n2 n3",
+        spreading({**spread("zone", matchLabelKeys=["app"]), "labelSelector": {}}),
+        (Standing("n0"), Standing("n2", "b"), Standing("n3", "b")),
+    ),
+)

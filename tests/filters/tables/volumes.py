@@ -1,0 +1,138 @@
+"""Rows about volumes: where they are, who uses them, and whether they are there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.filters.kube_filters import Body
+from tests.filters.tables.table import ALL, HOST, Row, Standing, asks
+
+BOUND = {"pv.kubernetes.io/bind-completed": "yes"}
+
+
+def claim(name: str = "c", volume: str = "v", kind: str = "now", **metadata: Any) -> Body:
+    """A claim, bound where a volume is named."""
+    about = {"name": name, "namespace": "ml", "uid": f"claim-{name}", **metadata}
+    spec: Body = {
+        "accessModes": [about.pop("mode", "ReadWriteOnce")],
+        "storageClassName": kind,
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    if volume:
+        about["annotations"] = BOUND
+        spec["volumeName"] = volume
+    status = {"phase": "Bound" if volume else "Pending"}
+    head = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
+    return head | {"metadata": about, "spec": spec, "status": status}
+
+
+def volume(term: Body | None = None, zone: str = "") -> Body:
+    """The volume of the claim, on nodes that a term asks for, or with the label of a zone."""
+    labels = {"topology.kubernetes.io/zone": zone} if zone else {}
+    spec: Body = {
+        "capacity": {"storage": "1Gi"},
+        "claimRef": {"namespace": "ml", "name": "c", "uid": "claim-c"},
+        "csi": {"driver": "csi.example.com", "volumeHandle": "v"},
+    }
+    if term:
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [term]}}
+    head = {"apiVersion": "v1", "kind": "PersistentVolume"}
+    about = {"name": "v", "uid": "volume-v", "labels": labels}
+    return head | {"metadata": about, "spec": spec, "status": {"phase": "Bound"}}
+
+
+def storage(
+    name: str, mode: str, provisioner: str = "csi.example.com", zones: tuple[str, ...] = ()
+) -> Body:
+    """A StorageClass, of volumes in some zones alone where these are named."""
+    head = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass"}
+    body: Body = {"metadata": {"name": name, "uid": f"class-{name}"}, "provisioner": provisioner}
+    if zones:
+        expressions = [{"key": "zone", "values": list(zones)}]
+        body["allowedTopologies"] = [{"matchLabelExpressions": expressions}]
+    return head | body | {"volumeBindingMode": mode}
+
+
+NOW = storage("now", "Immediate")
+LATER = storage("later", "WaitForFirstConsumer")
+USES: Body = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}]}
+_ZONED = {
+    name: {"labels": {"topology.kubernetes.io/zone": zone}}
+    for name, zone in {"n0": "z0", "n1": "z0", "n2": "z1", "n3": "z1"}.items()
+}
+
+VOLUMES = (
+    Row("a volume that any node reaches", ALL, USES, others=(NOW, claim(), volume())),
+    Row("a local volume", "n2", USES, others=(NOW, claim(), volume(asks(HOST, "In", "n2")))),
+    Row(
+        "a volume of a zone by affinity",
+        "n0 n1",
+        USES,
+        others=(NOW, claim(), volume(asks("zone", "In", "z0"))),
+    ),
+    Row(
+        "a volume of a zone by label",
+        "n2 n3",
+        USES,
+        nodes=_ZONED,
+        others=(NOW, claim(), volume(zone="z1")),
+    ),
+    Row(
+        "a volume of two zones by label",
+        ALL,
+        USES,
+        nodes=_ZONED,
+        others=(NOW, claim(), volume(zone="z0__z1")),
+    ),
+    Row(
+        "a volume's affinity and a selector",
+        "",
+        {**USES, "nodeSelector": {"zone": "z1"}},
+        others=(NOW, claim(), volume(asks("zone", "In", "z0"))),
+    ),
+    Row("a claim that is not there", "", USES, gated="claim"),
+    Row("a claim that is not bound yet", "", USES, others=(NOW, claim(volume="")), gated="claim"),
+    Row(
+        "a claim that is being deleted",
+        "",
+        USES,
+        gated="claim",
+        others=(NOW, claim(deletionTimestamp="2026-01-01T00:00:00Z"), volume()),
+    ),
+    Row(
+        "a volume that is made on first use",
+        ALL,
+        USES,
+        others=(LATER, claim(volume="", kind="later")),
+    ),
+    Row(
+        "the same, in one zone alone",
+        "n2 n3",
+        USES,
+        others=(
+            storage("later", "WaitForFirstConsumer", zones=("z1",)),
+            claim(volume="", kind="later"),
+        ),
+    ),
+    Row(
+        "a volume for one pod, in use",
+        "",
+        USES,
+        (Standing("n0", spec=USES),),
+        gated="claim",
+        others=(NOW, claim(mode="ReadWriteOncePod"), volume()),
+    ),
+    Row(
+        "a volume for one pod, not in use",
+        ALL,
+        USES,
+        others=(NOW, claim(mode="ReadWriteOncePod"), volume()),
+    ),
+    Row(
+        "a volume for one node, in use",
+        ALL,
+        USES,
+        (Standing("n0", spec=USES),),
+        others=(NOW, claim(), volume()),
+    ),
+)
