@@ -155,10 +155,34 @@ class ClusterView:
     def _seats_on(self) -> Mapping[str, list[tuple[GangKey, Resources]]]:
         """Node -> gang and request of every seat there that is not taken yet."""
         found: dict[str, list[tuple[GangKey, Resources]]] = defaultdict(list)
+        arrived = self._arrived()
         for one in self.open:
             for seat in one.seats:
-                if not self.is_taken(seat):
+                if arrived[one.gang, seat.node] and not seat.waits:
+                    arrived[one.gang, seat.node] -= 1
+                elif not self.is_taken(seat):
                     found[seat.node].append((one.gang, seat.request))
+        return found
+
+    def _arrived(self) -> Counter[tuple[GangKey, str]]:
+        """Gang of a relocation, and node -> how many have come to seats of members that left.
+
+        They stand there, and so does the relocation until it is deleted: their room must not
+        count twice, or others lose places beside them for which they were evicted.
+        """
+        gangs = {one.gang: one for one in self.open}
+        owners = {one.owner: one.gang for one in self.open if one.owner}
+        nodes = {seat.node for one in self.open for seat in one.seats if not seat.waits}
+        found: Counter[tuple[GangKey, str]] = Counter()
+        for pod in self.reading.snapshot.running if nodes else ():
+            uid = self.reading.uids.get((pod.namespace, pod.name), "")
+            if pod.node not in nodes or not uid or self.is_gone(uid):
+                continue
+            key = pod.gang if pod.gang in gangs else None
+            if key is None and owners:
+                key = owners.get(self.owner(pod.namespace, pod.name))
+            if key is not None and _came(gangs[key], uid):
+                found[key, pod.node] += 1
         return found
 
     @cached_property
@@ -182,6 +206,12 @@ class ClusterView:
     def is_taken(self, seat: Seat) -> bool:
         """Whether the pod that the seat is for sits there."""
         return seat.waits and self.stands(seat.pod.uid, seat.node)
+
+
+def _came(one: Relocation, uid: str) -> bool:
+    """Whether a member was not there when the relocation was written."""
+    here = {leaver.pod.uid for leaver in one.leavers} | {pod for pod, _ in one.stays}
+    return uid not in here
 
 
 def _holds(free: Resources, requests: Resources) -> bool:

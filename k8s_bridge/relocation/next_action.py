@@ -116,7 +116,7 @@ def seats_for(one: Relocation, gang: Gang, view: ClusterView) -> dict[str, Seat]
     for by_index in (False, True, None):
         for pod, request in requests.items():
             for seat in () if pod in found else tuple(left):
-                if counted(seat.request) == request and _is_for(seat, pod, ranks[pod], by_index):
+                if seat.request == request and _is_for(seat, pod, ranks[pod], by_index):
                     found[pod] = seat
                     left.remove(seat)
                     break

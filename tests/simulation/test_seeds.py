@@ -19,7 +19,9 @@ FAULTS = (
     "410",
     "429",
     "500",
+    "binding forbidden",
     "binding refused",
+    "budget",
     "clock jumped",
     "compaction",
     "crash",
@@ -27,6 +29,7 @@ FAULTS = (
     "delayed",
     "delivered twice",
     "event repeated",
+    "eviction forbidden",
     "format set",
     "leader's lease tampered with",
     "lost after",
@@ -35,7 +38,9 @@ FAULTS = (
     "pause",
     "replica of the version before",
     "replica of this version",
+    "slow to end",
     "stale list",
+    "stale start",
     "watch cut",
     "watch stalled",
     "watches reordered",
@@ -75,8 +80,19 @@ ENOUGH = {
     "pods foreign": 20,
     "pods resize": 20,
     "pods steal": 20,
+    "owner late": 20,
+    "owner made anew": 5,
+    "owner deleted": 5,
+    "eviction forbidden by a budget": 1,
+    "eviction served: rollback": 3,
 }
 """How often what has to happen for a chunk to mean anything."""
+
+SERVED = tuple(
+    f"eviction served: {what}"
+    for what in ("repair", "restart", "drain", "preemption", "defragmentation")
+)
+"""What evictions of a relocation come to where nothing comes between."""
 
 
 @pytest.mark.parametrize("first", range(0, 500, CHUNK))
@@ -91,6 +107,8 @@ def test_seeds(first: int) -> None:
     assert not rare, f"faults that hardly struck: {rare}"
     little = {name: happened[name] for name, least in ENOUGH.items() if happened[name] < least}
     assert not little, f"what hardly happened: {little}"
+    excused = sum(n for what, n in happened.items() if what.startswith("eviction excused"))
+    assert excused <= sum(happened[what] for what in SERVED), "most evictions are excused"
 
 
 def _run(seed: int) -> Verdict:

@@ -100,6 +100,7 @@ class Evictions:
         self._bound: Counter[str] = Counter()
         self._told: set[str] = set()
         self._deaf = 0.0
+        self._members: dict[str, tuple[Member, ...]] = {}
         self._under_way: dict[GangKey, float] = {}
 
     def disturbed(self, what: str) -> None:
@@ -146,6 +147,7 @@ class Evictions:
 
     def on_commit(self, commit: str, gang: GangKey, members: tuple[Member, ...]) -> None:
         """Take note of a commit that puts a gang onto the seats of a relocation."""
+        self._members[commit] = members
         nodes = Counter(member.node for member in members)
         began = self._under_way.get(gang, self._story.clock.monotonic())
         for case in self._open.values():
@@ -238,11 +240,11 @@ class Evictions:
                 self._story.broken(LAW, what)
             self._story.did("eviction served: rollback", f"{seen.pod} of {commit}")
 
-    def _going_back(self, uid: str) -> Iterator[tuple[str, list[Member]]]:
-        """The commits with the pod that go back, with all members that were to be bound."""
+    def _going_back(self, uid: str) -> Iterator[tuple[str, tuple[Member, ...]]]:
+        """The commits with the pod that go back, with all members that they were to bind."""
         for _, entry, phase in self._books.counted():
             if phase is Phase.ROLLING_BACK and any(m.pod.uid == uid for m in entry.members):
-                yield entry.commit, list(self._books.decided[entry.commit].values())
+                yield entry.commit, self._members[entry.commit]
 
     def _stands(self, member: Member) -> bool:
         """Whether the member runs where its commit has put it; the pod itself is going now."""
