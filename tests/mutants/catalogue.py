@@ -10,6 +10,7 @@ from tests.mutants.formats import FORMATS
 from tests.mutants.harm import HARM
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
+from tests.mutants.served import SERVED
 from tests.mutants.webhook import WEBHOOK
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
@@ -285,4 +286,5 @@ MUTANTS = (
     *EVICTIONS,
     *HARM,
     *KEPT_PLACES,
+    *SERVED,
 )

@@ -29,7 +29,6 @@ FAULTS = (
     "delayed",
     "delivered twice",
     "event repeated",
-    "eviction forbidden",
     "format set",
     "leader's lease tampered with",
     "lost after",
@@ -83,7 +82,6 @@ ENOUGH = {
     "owner late": 20,
     "owner made anew": 5,
     "owner deleted": 5,
-    "eviction forbidden by a budget": 1,
     "eviction served: rollback": 3,
 }
 """How often what has to happen for a chunk to mean anything."""

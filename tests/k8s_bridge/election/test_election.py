@@ -12,7 +12,7 @@ from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
-from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.protocol import Binding, Target
 from fourleaf.k8s_bridge.election.election import Election, Timing
 from fourleaf.k8s_bridge.election.gate import Gate, GatedCluster, NotLeader
 from tests.twins.virtual_clock import VirtualClock
@@ -220,3 +220,50 @@ async def test_nonsense_holds_no_longer_than_our_own(
     await clock.advance(1.5)
     assert a.epochs == [1]
     await a.stop()
+
+
+async def test_a_slow_renewal_gives_no_more_time(
+    cluster: MemoryCluster, clock: VirtualClock
+) -> None:
+    """The answer to a renewal takes 3 s: of the 6 s less 1.5 that it gives, 1.5 s are left."""
+
+    class Slow:
+        async def before(self, request: ApiRequest) -> None:
+            """Let it arrive at once."""
+
+        async def after(self, request: ApiRequest, answer: Any) -> None:
+            """Let the answers to renewals take their time."""
+            if request.verb == "update":
+                await clock.sleep(3)
+
+    gate = Gate(clock)
+    client = cluster.client("a", Slow())
+    election = Election(client, SYSTEM, LEASE.name, "a", clock, gate, TIMING)
+    await election.campaign()
+    renewal = asyncio.ensure_future(election.raise_epoch(2))
+    await clock.advance(3.1)
+    await renewal
+    assert gate.is_open
+    await clock.advance(1.5)
+    assert not gate.is_open
+
+
+@pytest.mark.parametrize(
+    "write", ["create", "replace", "patch", "apply", "delete", "bind", "evict"]
+)
+async def test_no_write_of_any_sort_passes_a_shut_gate(
+    cluster: MemoryCluster, clock: VirtualClock, write: str
+) -> None:
+    """Each method that writes asks the gate, which has never been opened."""
+    gated = GatedCluster(cluster, Gate(clock))
+    writes: dict[str, Any] = {
+        "create": lambda: gated.create(LEASES, SYSTEM, {"metadata": {"name": "x"}}),
+        "replace": lambda: gated.replace(LEASES, LEASE, {}),
+        "patch": lambda: gated.patch(LEASES, LEASE, {}),
+        "apply": lambda: gated.apply(LEASES, LEASE, {}, "x"),
+        "delete": lambda: gated.delete(LEASES, LEASE),
+        "bind": lambda: gated.bind(Binding(LEASE, "n")),
+        "evict": lambda: gated.evict(LEASE),
+    }
+    with pytest.raises(NotLeader):
+        await writes[write]()

@@ -1,0 +1,214 @@
+"""Safeguards of what has been evicted for, of judgements, of the lead and of lists."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+CLAIMED = "tests/k8s_bridge/relocation/test_claimed_devices.py"
+SIDE = "tests/k8s_bridge/relocation/test_side_by_side.py"
+AS_PLANNED = "tests/k8s_bridge/relocation/test_as_planned.py"
+STORE = "tests/k8s_bridge/relocation/test_store.py"
+MOVING = "tests/k8s_bridge/relocation/test_moving.py"
+JUDGE = "tests/k8s_bridge/node_health/test_judge.py"
+HEARTBEATS = "tests/k8s_bridge/node_health/test_heartbeats.py"
+ELECTION = "tests/k8s_bridge/election/test_election.py"
+LISTS = "tests/k8s_bridge/informers/test_lists.py"
+
+SERVED = (
+    Mutant(
+        "places of claimed devices",
+        "a gang that claims its devices never comes to the places that others were evicted for",
+        "k8s_bridge/relocation/next_action.py",
+        "requests = {pod: counted(role.request) for",
+        "requests = {pod: role.request for",
+        f"{CLAIMED}::test_members_that_claim_are_seated_where_their_places_are_kept",
+    ),
+    Mutant(
+        "members that have come count once",
+        "of two members that move to one node the second loses its place after it was evicted",
+        "k8s_bridge/relocation/cluster_view.py",
+        "if arrived[one.gang, seat.node] and not seat.waits:",
+        "if arrived[one.gang, seat.node] < 0:",
+        f"{SIDE}::test_who_has_come_counts_once[]",
+    ),
+    Mutant(
+        "members that their owner has made anew",
+        "the same of a single pod, whose replacement goes by another name",
+        "k8s_bridge/relocation/cluster_view.py",
+        "if key is None and owners:",
+        "if key is None and not owners:",
+        f"{SIDE}::test_who_has_come_counts_once[training]",
+    ),
+    Mutant(
+        "a pod of the same name is no leaver",
+        "a pod that was made anew, and runs elsewhere, is evicted",
+        "k8s_bridge/relocation/from_plan.py",
+        "return seen if seen is not None and stood == (seen.pod.uid if seen.node else "
+        '"") else None',
+        "return seen",
+        f"{AS_PLANNED}::test_another_of_that_name_is_not_told_to_go",
+    ),
+    Mutant(
+        "late requests of an old leader",
+        "a relocation that its leader wrote too late counts as the new one's",
+        "k8s_bridge/relocation/store.py",
+        "        if found.epoch == self.epoch:",
+        "        if found.epoch >= 0:",
+        f"{STORE}::test_a_sweep_deletes_what_came_late",
+    ),
+    Mutant(
+        "room that others have taken",
+        "a member is evicted although its new place is gone",
+        "k8s_bridge/relocation/next_action.py",
+        "    if evicts and not view.fits_in_the_end(one):",
+        "    if not evicts and not view.fits_in_the_end(one):",
+        f"{MOVING}::test_who_has_waited_for_long_is_helped_too",
+    ),
+    Mutant(
+        "two accounts of a death",
+        "a kubelet that is late is dead without a look at its host",
+        "k8s_bridge/node_health/judge.py",
+        "    if signs.answers is False and signs.silence is not None and signs.silence > limit:",
+        "    if signs.silence is not None and signs.silence > limit:",
+        f"{JUDGE}::test_two_accounts_make_a_node_dead[signs7-None]",
+    ),
+    Mutant(
+        "a host that answers",
+        "a node is dead by what the API says, while its host answers",
+        "k8s_bridge/node_health/judge.py",
+        "    if signs.answers:\n        return None\n",
+        "",
+        f"{JUDGE}::test_two_accounts_make_a_node_dead[signs13-None]",
+    ),
+    Mutant(
+        "a node that is no longer probed",
+        "a dead node counts as back once nobody asks it any more",
+        "k8s_bridge/node_health/judge.py",
+        "return _returning(now) if _is_heard(signs, limits) else before",
+        "return _returning(now)",
+        f"{JUDGE}::test_an_answer_alone_does_not_raise_the_dead",
+    ),
+    Mutant(
+        "a return starts anew",
+        "a node that flaps is given to gangs by and by",
+        "k8s_bridge/node_health/judge.py",
+        "            return replace(before, since=now)\n",
+        "            return before\n",
+        f"{JUDGE}::test_the_dead_return_after_they_have_been_well_for_a_while",
+    ),
+    Mutant(
+        "a rack dies at once",
+        "the nodes of a dead rack are found one after the other, and gangs are repaired onto them",
+        "k8s_bridge/node_health/judge.py",
+        " if signs.leaf_dead else limits.silent",
+        " if not signs else limits.silent",
+        f"{JUDGE}::test_two_accounts_make_a_node_dead[signs9-Silent]",
+    ),
+    Mutant(
+        "a deletion that the server has confirmed",
+        "a node that a stale list lacks is dead",
+        "k8s_bridge/node_health/judge.py",
+        "return Cause.DELETED if signs.deleted else None",
+        "return Cause.DELETED",
+        f"{JUDGE}::test_two_accounts_make_a_node_dead[signs1-None]",
+    ),
+    Mutant(
+        "heartbeats by our own clock",
+        "the same renewal heard again counts as a heartbeat",
+        "k8s_bridge/node_health/heartbeats.py",
+        "        if self._renewed.get(node) == renewed:\n            return\n",
+        "",
+        f"{HEARTBEATS}::test_silence_is_counted_from_the_last_change",
+    ),
+    Mutant(
+        "a new count after a common silence",
+        "all nodes are dead at once when the API is back",
+        "k8s_bridge/node_health/heartbeats.py",
+        "            self._heard = dict.fromkeys(self._heard, now)",
+        "            self._heard = dict(self._heard)",
+        f"{HEARTBEATS}::test_a_silence_of_everybody_counts_for_nobody",
+    ),
+    Mutant(
+        "the lease is counted from before it was sent",
+        "a leader whose renewal took long leads on after another has begun",
+        "k8s_bridge/election/election.py",
+        "        sent = self._clock.monotonic()\n"
+        "        await self._write(self.identity, self._seen, epoch)\n        self._extend(sent)",
+        "        await self._write(self.identity, self._seen, epoch)\n"
+        "        self._extend(self._clock.monotonic())",
+        f"{ELECTION}::test_a_slow_renewal_gives_no_more_time",
+    ),
+    Mutant(
+        "the margin of a leader",
+        "a leader stops at the moment in which another may begin",
+        "k8s_bridge/election/election.py",
+        " - self._timing.margin)",
+        ")",
+        f"{ELECTION}::test_a_killed_leader_is_followed_after_its_lease",
+    ),
+    Mutant(
+        "a lease that others hold",
+        "the lead is taken from a leader that renews in time",
+        "k8s_bridge/election/election.py",
+        "        if seen is not None and others and not self._expired(seen):",
+        "        if seen is None and others:",
+        f"{ELECTION}::test_the_first_leads_at_once",
+    ),
+    Mutant(
+        "another has the lead",
+        "a leader whose lease was taken goes on until its time is over",
+        "k8s_bridge/election/election.py",
+        "        if self.leader != self.identity:\n"
+        "            self._gate.shut()\n            raise",
+        '        if self.leader == "?":\n            self._gate.shut()\n            raise',
+        f"{ELECTION}::test_a_lease_that_vanishes_is_written_again",
+    ),
+    Mutant(
+        "evictions pass the gate",
+        "a leader that was replaced evicts pods",
+        "k8s_bridge/election/gate.py",
+        "            self._gate.check()\n            await self._cluster.evict(pod, dry_run)",
+        "            await self._cluster.evict(pod, dry_run)",
+        f"{ELECTION}::test_no_write_of_any_sort_passes_a_shut_gate[evict]",
+    ),
+    Mutant(
+        "bindings pass the gate",
+        "a leader that was replaced binds pods",
+        "k8s_bridge/election/gate.py",
+        "            self._gate.check()\n            await self._cluster.bind(binding, dry_run)",
+        "            await self._cluster.bind(binding, dry_run)",
+        f"{ELECTION}::test_no_write_of_any_sort_passes_a_shut_gate[bind]",
+    ),
+    Mutant(
+        "a list after a failure is new",
+        "a cache that lags answers again and again with what has just failed",
+        "k8s_bridge/informers/reflector.py",
+        "        cached = False\n",
+        "        cached = cached and True\n",
+        f"{LISTS}::test_only_a_first_list_may_come_from_a_cache",
+    ),
+    Mutant(
+        "older lists",
+        "a list from a cache that lags brings back what is gone",
+        "k8s_bridge/informers/resource_version.py",
+        "        if version < self.version:\n            return False\n",
+        "",
+        f"{LISTS}::test_a_stale_list_is_asked_for_again",
+    ),
+    Mutant(
+        "silent watches end",
+        "a watch that hears nothing for ever keeps a leader on an old cluster",
+        "k8s_bridge/informers/watchdog.py",
+        "                limit.reschedule(0)",
+        "                del limit",
+        "tests/k8s_bridge/informers/test_watchdog.py::test_a_wait_is_due_by_its_own_beginning[0]",
+    ),
+    Mutant(
+        "silence is not readiness",
+        "a leader that hears nothing of pods counts as ready",
+        "k8s_bridge/informers/health.py",
+        "self.synced_since is not None and self.age(now) <= oldest",
+        "self.synced_since is not None",
+        "tests/k8s_bridge/informers/test_informers.py::test_health_tells_the_age_of_what_is_known",
+    ),
+)
