@@ -245,7 +245,7 @@ class ClusterCache:
 
     def assume(self, member: Member) -> None:
         """Count the member as standing on its node, whether it is bound yet or not."""
-        self._reader.assume(member.pod.uid, member.node, self.numbers_of(member))
+        self._reader.assume(member.pod.uid, member.node, self.numbers_of(member), member.grant)
 
     def numbers_of(self, member: Member) -> tuple[int, ...]:
         """The devices of a member by their numbers now."""

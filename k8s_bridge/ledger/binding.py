@@ -197,6 +197,8 @@ def judged(commit: str, member: Member, seen: PodSeen | None) -> BindingResult |
 def binding(commit: str, member: Member, pod: Target) -> Binding:
     """What is sent to bind `member`, its pod being at the version that `pod` says."""
     annotations = {COMMIT: commit}
+    if member.grant is not None:
+        annotations |= member.grant.annotations
     if member.devices:
         annotations[DEVICES] = devices_text(member.devices)
     return Binding(pod, member.node, annotations)

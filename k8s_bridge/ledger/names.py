@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-PREFIX = "alloc.gpu.scheduling/"
-"""Only the scheduler may write annotations and labels under this prefix."""
+from fourleaf.model.devices.held_devices import PREFIX
 
 RECORD = PREFIX + "record"
 """Label of a Lease: what it records."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.gang import GangKey
 
@@ -38,13 +39,15 @@ class ClaimAllocation:
 class Member:
     """A pod of a commit: which one, at which version, on which node, with which devices.
 
-    `devices` are numbers of GPUs; those of `claims` go by name.
+    `devices` are numbers of GPUs; those of `claims` go by name. `grant` is how much it was planned
+    with, None in a record of a version that did not write that down.
     """
 
     pod: Target
     node: str
     devices: tuple[int, ...] = ()
     claims: tuple[ClaimAllocation, ...] = ()
+    grant: Grant | None = None
 
     @property
     def claimed(self) -> list[DeviceName]:

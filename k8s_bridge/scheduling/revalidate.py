@@ -14,6 +14,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.scheduling.device_claims import DeviceClaims
+from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.shares import shares
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Placement, Plan
@@ -149,7 +150,9 @@ def _with_devices(
     devices = repeat(()) if counted_only else iter(dealt.devices)
     requests, late = [], []
     for placement, pods in placed:
-        members, why = claiming.claimed(placement.gang, _members(placement, pods, devices))
+        members, why = claiming.claimed(
+            placement.gang, _members(placement, gangs[placement.gang], pods, devices)
+        )
         short = sorted(dealt.short & {node for _, node in placement.pods})
         if short:
             why = why or f"devices of node {short[0]} have been taken meanwhile"
@@ -165,9 +168,13 @@ def _requests(gang: Gang) -> dict[str, Resources]:
 
 
 def _members(
-    placement: Placement, pods: Sequence[PodSeen], devices: Iterator[tuple[int, ...]]
+    placement: Placement,
+    gang: Gang,
+    pods: Sequence[PodSeen],
+    devices: Iterator[tuple[int, ...]],
 ) -> tuple[Member, ...]:
+    requests = _requests(gang)
     return tuple(
-        Member(seen.pod, node, next(devices))
-        for seen, (_, node) in zip(pods, placement.pods, strict=True)
+        Member(seen.pod, node, next(devices), grant=Grant(requests[pod].gpus, gang.bandwidth))
+        for seen, (pod, node) in zip(pods, placement.pods, strict=True)
     )

@@ -39,6 +39,11 @@ def _claim() -> Body:
             "fieldPath": ".topology",
             "reason": "FieldValueForbidden",
         },
+        {
+            "rule": "self == oldSelf",
+            "message": "does not change: pods may have devices by it. Make another claim.",
+            "reason": "FieldValueForbidden",
+        },
     ]
     columns = [
         ("Devices", "integer", ".spec.devices.count", 0),

@@ -25,6 +25,7 @@ def device_breaches(snapshot: Snapshot, placed: Sequence[Placed]) -> Iterator[Br
         for role, node in one.standing.here:
             asked.setdefault(node, []).append(one.gang.roles[role].request)
     for name, requests in asked.items():
+        yield from _uncounted(snapshot, name)
         wishes = [(one.gpus, one.wants) for one in requests if one.wants is not None and one.gpus]
         if not wishes:
             continue
@@ -36,6 +37,16 @@ def device_breaches(snapshot: Snapshot, placed: Sequence[Placed]) -> Iterator[Br
         if not _can_share(devices, speeds, free, wishes, plain):
             detail = f"{len(wishes)} pods do not find the devices that they demand"
             yield Breach(Law.DEVICES, None, name, detail)
+
+
+def _uncounted(snapshot: Snapshot, node: str) -> Iterator[Breach]:
+    """Devices that our pods hold on a node and that do not count as used there."""
+    ours = [pod for pod in snapshot.running if pod.ours and pod.node == node]
+    held = len({number for pod in ours for number in pod.devices})
+    used = sum(pod.request.gpus for pod in ours)
+    if held > used:
+        detail = f"{held} devices are held there, and {used} GPUs count as used"
+        yield Breach(Law.DEVICES, None, node, detail)
 
 
 def links_granted(snapshot: Snapshot, node: Node, request: Resources) -> bool:

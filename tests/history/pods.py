@@ -8,6 +8,7 @@ Body = dict[str, Any]
 
 PREFIX = "alloc.gpu.scheduling/"
 DEVICES = PREFIX + "devices"
+GPUS = PREFIX + "gpus"
 COMMIT = PREFIX + "commit"
 FENCE = PREFIX + "fence"
 GANG = "topology.scheduler/gang"
@@ -69,13 +70,18 @@ def devices(pod: Body) -> list[int]:
 
 
 def gpus(pod: Body) -> int:
+    """How many GPUs it asks for or was given, whichever is more: what it holds is never less."""
+    return max(asked(pod), len(devices(pod)), int(annotation(pod, GPUS) or 0))
+
+
+def asked(pod: Body) -> int:
     """How many GPUs its containers ask for. Init containers of ours ask for none."""
-    asked = 0
+    total = 0
     for container in pod["spec"].get("containers") or ():
         resources = container.get("resources") or {}
         amounts = resources.get("limits") or resources.get("requests") or {}
-        asked += int(amounts.get(GPU, 0))
-    return asked
+        total += int(amounts.get(GPU, 0))
+    return total
 
 
 def gang(pod: Body) -> str:

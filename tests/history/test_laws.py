@@ -46,6 +46,16 @@ def node_overfull(story: Story) -> None:
     story.bind("x", "n0", "c2")
 
 
+def node_overfull_by_grants(story: Story) -> None:
+    """A pod that asks for nothing has all 8 devices of n2, and one of 4 GPUs is bound there."""
+    story.node("n2")
+    story.pod("x", gpus=0)
+    story.pod("y", gpus=4)
+    story.page("page-2", ["n2"], [entry("c2", row("x", "n2"), row("y", "n2"))])
+    story.bind("x", "n2", "c2", "0,1,2,3,4,5,6,7")
+    story.bind("y", "n2", "c2")
+
+
 def half_a_gang(story: Story) -> None:
     """A gang of two of which one is bound, for good."""
     story.node("n2")
@@ -222,6 +232,7 @@ def stand(story: Story, nodes: list[str], used: list[str], per_spine: int = 8) -
     [
         (device_twice, "one device, one pod"),
         (node_overfull, "no more GPUs than a node has"),
+        (node_overfull_by_grants, "no more GPUs than a node has"),
         (half_a_gang, "a whole gang or none of it"),
         (lower_epoch, "nothing by a fenced epoch"),
         (late_commit, "nothing by a fenced epoch"),

@@ -56,6 +56,7 @@ CASES: dict[str, tuple[set[Law], Callable[[], Case]]] = {
     "too little memory": ({Law.DEVICES}, devices.too_little_memory),
     "one device twice": ({Law.DEVICES}, devices.same_device),
     "device held": ({Law.DEVICES}, devices.taken_device),
+    "device held and not counted": ({Law.DEVICES}, devices.uncounted),
     "device unhealthy": ({Law.DEVICES}, devices.unhealthy_device),
     "shared node": ({Law.ONE_PER_NODE}, places.shared_node),
     "shared with a bound member": ({Law.ONE_PER_NODE}, places.shared_with_bound),

@@ -7,6 +7,7 @@ from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
 from tests.mutants.evictions import EVICTIONS
 from tests.mutants.formats import FORMATS
+from tests.mutants.grants import GRANTS
 from tests.mutants.harm import HARM
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
@@ -284,6 +285,7 @@ MUTANTS = (
     *DEVICE_CLASSES,
     *FORMATS,
     *EVICTIONS,
+    *GRANTS,
     *HARM,
     *KEPT_PLACES,
     *SERVED,

@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.ledger.formats.envelope import (
     said_in,
     version_of,
 )
+from fourleaf.k8s_bridge.ledger.formats.grants import GrantRun, grant_runs, with_grants
 from fourleaf.k8s_bridge.ledger.formats.ranges import numbers, ranges
 from fourleaf.k8s_bridge.ledger.names import CONTENT
 from fourleaf.k8s_bridge.ledger.records import Entry, GangLease, Member, Page, Phase
@@ -39,6 +40,7 @@ class _EntryV1(Strict):
     members: list[_Row]
     lease: str = ""
     phase: str = Phase.COMMITTED.value
+    grants: tuple[GrantRun, ...] = ()
 
 
 class _PageV1(Strict):
@@ -54,6 +56,7 @@ class _GangV1(Strict):
     phase: str
     members: list[_Row]
     pages: list[str]
+    grants: tuple[GrantRun, ...] = ()
 
 
 def page(one: Page) -> Annotations:
@@ -82,18 +85,22 @@ def entry_content(entry: Entry) -> dict[str, Any]:
         found["lease"] = entry.lease
     if entry.phase is not Phase.COMMITTED:
         found["phase"] = entry.phase.value
+    if runs := grant_runs(entry.members):
+        found["grants"] = runs
     return found
 
 
 def gang(one: GangLease) -> Annotations:
     """What a gang lease says."""
-    content = {
+    content: dict[str, Any] = {
         "commit": one.commit,
         "gang": str(one.gang),
         "phase": one.phase.value,
         "members": [_row(member) for member in one.members],
         "pages": one.pages,
     }
+    if runs := grant_runs(one.members):
+        content["grants"] = runs
     return said_in(content)
 
 
@@ -116,7 +123,7 @@ def read_gang(body: Body) -> GangLease:
         commit=found.commit,
         gang=key,
         phase=phase_of(name, found.phase),
-        members=_members(name, key, found.members),
+        members=with_grants(name, _members(name, key, found.members), found.grants),
         pages=tuple(found.pages),
         epoch=epoch_of(body),
         version=version_of(body),
@@ -139,7 +146,7 @@ def _row(member: Member) -> _Row:
 
 def _read_entry(name: str, entry: _EntryV1) -> Entry:
     key = gang_key(name, entry.gang)
-    members = _members(name, key, entry.members)
+    members = with_grants(name, _members(name, key, entry.members), entry.grants)
     return Entry(entry.commit, key, members, entry.lease, phase_of(name, entry.phase))
 
 

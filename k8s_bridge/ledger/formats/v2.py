@@ -26,6 +26,7 @@ from fourleaf.k8s_bridge.ledger.formats.envelope import (
     said_in,
     version_of,
 )
+from fourleaf.k8s_bridge.ledger.formats.grants import GrantRun, grant_runs, with_grants
 from fourleaf.k8s_bridge.ledger.formats.ranges import numbers, ranges
 from fourleaf.k8s_bridge.ledger.formats.v1 import phase_of
 from fourleaf.k8s_bridge.ledger.names import ABOUT, CONTENT
@@ -54,6 +55,7 @@ class _EntryV2(Strict):
     members: list[_Member]
     lease: str = ""
     phase: str = Phase.COMMITTED.value
+    grants: tuple[GrantRun, ...] = ()
 
 
 class _PageAbout(About):
@@ -73,6 +75,7 @@ class _GangV2(Strict):
     phase: str
     members: list[_Member]
     pages: list[str]
+    grants: tuple[GrantRun, ...] = ()
 
 
 def page(one: Page) -> Annotations:
@@ -91,12 +94,14 @@ def page(one: Page) -> Annotations:
 def gang(one: GangLease) -> Annotations:
     """What a gang lease says."""
     nodes = _places(member.node for member in one.members)
-    content = {
+    content: dict[str, Any] = {
         "commit": one.commit,
         "phase": one.phase.value,
         "members": [_text(member, nodes) for member in one.members],
         "pages": one.pages,
     }
+    if runs := grant_runs(one.members):
+        content["grants"] = runs
     return said_in(content, NUMBER, {"nodes": list(nodes), "gangs": [str(one.gang)]})
 
 
@@ -109,6 +114,7 @@ def read_page(body: Body) -> Page:
     for entry in found.entries:
         key = _at(name, "gang", gangs, entry.gang)
         members = _members(name, key, about.nodes, entry.members)
+        members = with_grants(name, members, entry.grants)
         phase = phase_of(name, entry.phase)
         entries.append(Entry(entry.commit, key, members, entry.lease, phase))
     return Page(
@@ -132,7 +138,7 @@ def read_gang(body: Body) -> GangLease:
         commit=found.commit,
         gang=key,
         phase=phase_of(name, found.phase),
-        members=_members(name, key, about.nodes, found.members),
+        members=with_grants(name, _members(name, key, about.nodes, found.members), found.grants),
         pages=tuple(found.pages),
         epoch=epoch_of(body),
         version=version_of(body),
@@ -184,6 +190,8 @@ def _entry(entry: Entry, nodes: dict[str, int], place: int) -> dict[str, Any]:
         found["lease"] = entry.lease
     if entry.phase is not Phase.COMMITTED:
         found["phase"] = entry.phase.value
+    if runs := grant_runs(entry.members):
+        found["grants"] = runs
     return found
 
 

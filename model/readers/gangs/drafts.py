@@ -97,7 +97,7 @@ class Gangs:
             strangers = refuse_strangers(waiting[0], live, self._spec.scheduler_names)
             need = replace(need, hold=need.hold or strangers)
         present = len(waiting) + len(bound) + done
-        share_gpus(waiting + bound, need.minimum or present)
+        _share(waiting + bound, need.minimum or present)
         if need.basic:
             return [self._alone(identity, pod, need, None) for pod in waiting]
         minimum = present if need.minimum is None else need.minimum
@@ -148,7 +148,7 @@ class Gangs:
         ended = _ended(members)
         need = self._sizes.of(dialect, namespace, name, live, ended)
         done = ended if need.counts_ended else 0
-        share_gpus(live, need.minimum or len(live) + done)
+        _share(live, need.minimum or len(live) + done)
         key = self._names.key_of(identity)
         if need.basic:
             return [
@@ -210,7 +210,7 @@ class Gangs:
             policy=wishes.policy,
             preferred_domain=wishes.preferred_domain,
             latency_sensitive=wishes.latency_sensitive,
-            bandwidth=wishes.bandwidth,
+            bandwidth=first.bandwidth,
             one_per_node=wishes.strategy is Strategy.DISTRIBUTED or spread,
             hold=invalid([*waiting, *bound], need) or hold or members_apart(waiting, bound),
             preempts=first.preempts,
@@ -233,6 +233,16 @@ class Gangs:
             for (request, constraint), names in pods.items()
         ]
         return tuple(sorted(roles, key=lambda role: -role.request.gpus))
+
+
+def _share(pods: Sequence[Pod], size: int) -> None:
+    """Let each member ask for its share of what the gang states, and bound ones for what they have.
+
+    Bound ones are counted as they ask, so that the shares of the others do not depend on them.
+    """
+    share_gpus(pods, size)
+    for pod in pods:
+        pod.hold()
 
 
 def _is_gated(pod: Pod) -> bool:

@@ -24,6 +24,7 @@ from fourleaf.model.readers.pods.claiming_pods import (
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_maps
 from fourleaf.model.readers.pods.gpu_claims import apply_claim
 from fourleaf.model.readers.pods.pods import Pod, Requests
+from fourleaf.model.readers.pods.settled import settle
 from fourleaf.model.readers.pods.volumes import volume_wants
 from fourleaf.model.resources import counted
 from fourleaf.model.running_gang import StandingGang
@@ -85,8 +86,12 @@ def read_gang(
     if situation.spec.devices.mode != "dra":
         _ask_for_devices(members, situation)
     _claim_devices(members, situation)
+    for pod in _live(members, situation):
+        settle(pod, situation.spec.devices.mode, situation.whole)
     gangs = Gangs(situation.spec, sizes, situation.names, situation.mixed, situation.now)
     drafts = gangs.drafts(identity, members)
+    for pod in members:
+        pod.hold()
     singly = _starts_singly(identity, members, sizes)
     return GangRead(tuple(drafts), tuple(_running(identity, members, situation, singly)))
 
@@ -222,7 +227,7 @@ def _running(
                 request=counted(pod.request),
                 gang=None if alone and not ours else key,
                 priority=pod.priority,
-                bandwidth=pod.wishes.bandwidth if ours else None,
+                bandwidth=pod.bandwidth if ours else None,
                 ours=ours,
                 ends=ends_of(pod, ours),
                 devices=pod.devices,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, OwnerKinds
+from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.readers.gangs.names import GangNames, Identity
 from fourleaf.model.readers.gangs.read_gang import identity_of
 from fourleaf.model.readers.live.object_cache import (
@@ -40,6 +41,15 @@ class Known:
     pod: Pod | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Where a pod counts as bound to before it shows a node, and what it has there."""
+
+    node: str
+    devices: tuple[int, ...]
+    grant: Grant | None
+
+
 def _claims_of(pod: Pod) -> Iterable[OwnerRef]:
     """The ResourceClaims that a pod depends on, each once."""
     if not pod.spec.get("resourceClaims"):
@@ -67,7 +77,7 @@ class PodCache:
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
         self._by_uid: dict[str, Address] = {}
-        self._assumed: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._assumed: dict[str, Assumption] = {}
         self._stale: set[Address] = set()
         self._members: dict[Identity, dict[Address, None]] = {}
         self._spaces: dict[tuple[str, str], set[str]] = {}
@@ -157,15 +167,16 @@ class PodCache:
         self._leave(at, known)
         return True
 
-    def assume(self, uid: str, node: str, devices: tuple[int, ...]) -> None:
+    def assume(self, uid: str, node: str, devices: tuple[int, ...], grant: Grant | None) -> None:
         """Let a pod count as bound to `node`; nothing where it is gone or bound already."""
         at = self._by_uid.get(uid)
-        if at is None or self._assumed.get(uid) == (node, devices):
+        assumption = Assumption(node, devices, grant)
+        if at is None or self._assumed.get(uid) == assumption:
             return
         spec = self._pods[at].body.get("spec")
         if isinstance(spec, dict) and spec.get("nodeName"):
             return
-        self._assumed[uid] = node, devices
+        self._assumed[uid] = assumption
         self._stale.add(at)
 
     def release(self, uid: str) -> None:
@@ -198,8 +209,9 @@ class PodCache:
         known = self._pods[at]
         manifest = Manifest(report, SOURCE, "", "Pod", *at, known.body)
         pod = read_pod(manifest, at[1], owners)
-        if not pod.node:
-            pod.node, pod.devices = self._assumed.get(known.uid, ("", ()))
+        assumed = self._assumed.get(known.uid)
+        if not pod.node and assumed is not None:
+            pod.node, pod.devices, pod.grant = assumed.node, assumed.devices, assumed.grant
         return pod
 
     def _forget_uid(self, uid: str) -> None:

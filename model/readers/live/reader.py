@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, merged
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.crds.api import GROUP
+from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.problems import Problem
@@ -112,13 +113,15 @@ class LiveReader:
         changed += [self.put(group, kind, body) for body in new.values()]
         return any(changed)
 
-    def assume(self, uid: str, node: str, devices: tuple[int, ...] = ()) -> None:
+    def assume(
+        self, uid: str, node: str, devices: tuple[int, ...] = (), grant: Grant | None = None
+    ) -> None:
         """Let a pod count as bound to `node` until it shows a node, is released, or is gone.
 
-        It counts as having these `devices` of the node. Nothing happens where no pod has that
-        UID, or the pod shows a node already.
+        It counts as having these `devices` of the node, and what it was granted. Nothing happens
+        where no pod has that UID, or the pod shows a node already.
         """
-        self._table.assume(uid, node, devices)
+        self._table.assume(uid, node, devices, grant)
 
     def release(self, uid: str) -> None:
         """Let a pod count as what its object says again."""

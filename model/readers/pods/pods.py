@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from fourleaf.model.config.spec import Spec
-from fourleaf.model.devices.held_devices import DEVICES, devices_in
+from fourleaf.model.devices.held_devices import DEVICES, Grant, devices_in, grant_in
 from fourleaf.model.node_constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
 from fourleaf.model.readers.dra.claims import ClaimAsk
 from fourleaf.model.readers.nodes.nodes import GPU_RESOURCE_LABEL
@@ -54,12 +54,13 @@ class Pod:
     none; `pinned` the node that a device map names. `wishes` and `wants` are read for pods
     that wait, or whose gang waits. `asked` is what the pod itself asks for, None before that
     has been read; `request` what its gang makes of it. `devices` are the numbers of those it
-    has; `claimed` the labels that its claim demands of the node. `resource_claims` are the
-    ResourceClaims whose devices it asks for, `reached` the nodes that reach what they have already;
-    `unsupported` names what of them cannot be honoured, "" where there is nothing, and `advice`
-    says what to do about that, "" for leaving it out; `volumes` what its PersistentVolumeClaims
-    demand. A `stale` pod is to be read anew before it counts again: something that is wrong with it
-    was found before anything listened.
+    has, `grant` what it was given when it was bound, None where nothing says so; `settled` the
+    GPUs that it holds by that, None where its annotations decide. `claimed` are the labels that its
+    claim demands of the node. `resource_claims` are the ResourceClaims whose devices it asks for,
+    `reached` the nodes that reach what they have already; `unsupported` names what of them cannot
+    be honoured, "" where there is nothing, and `advice` says what to do about that, "" for leaving
+    it out; `volumes` what its PersistentVolumeClaims demand. A `stale` pod is to be read anew
+    before it counts again: something that is wrong with it was found before anything listened.
     """
 
     manifest: Manifest
@@ -85,6 +86,8 @@ class Pod:
     preempts: bool = True
     stale: bool = False
     devices: tuple[int, ...] = ()
+    grant: Grant | None = None
+    settled: int | None = None
     claimed: tuple[tuple[str, str], ...] = ()
     resource_claims: tuple[ClaimAsk, ...] = ()
     reached: tuple[Terms, ...] = ()
@@ -167,7 +170,7 @@ class Pod:
         self.manifest.report = report
         for owner in self.owners.manifests:
             owner.report = report
-        self.pinned, self.claimed = "", ()
+        self.pinned, self.claimed, self.settled = "", (), None
         self.resource_claims, self.reached = (), ()
         self.unsupported = self.advice = ""
         self.volumes = NO_VOLUMES
@@ -199,6 +202,16 @@ class Pod:
         if self._wants is None:
             self._wants = read_wants(self.manifest, self.spec)
         return self._wants
+
+    @property
+    def bandwidth(self) -> int | None:
+        """What it takes of the uplink on its node, in Mbit/s: as granted, else as it wishes."""
+        return self.wishes.bandwidth if self.grant is None else self.grant.bandwidth
+
+    def hold(self) -> None:
+        """Ask for the GPUs that the pod holds, where that is settled."""
+        if self.settled is not None and self.request.gpus != self.settled:
+            self.request = replace(self.request, gpus=self.settled, wants=None)
 
     def annotation(self, key: str) -> str | None:
         """The annotation `key` of the pod, else of its nearest owner that has it."""
@@ -267,6 +280,7 @@ def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None 
         created=created_at(manifest),
         layers=(*own, *chain.layers),
         devices=devices_in(annotations.get(DEVICES, "")) if node else (),
+        grant=grant_in(annotations) if node else None,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fourleaf.model.devices.demand import DeviceDemand
 from fourleaf.model.devices.free import FreeDevices, all_of
 from fourleaf.model.devices.layout import Device, layout_of
@@ -63,6 +65,13 @@ def same_device() -> Case:
 def taken_device() -> Case:
     """The device of the map is held."""
     return _world((1, DeviceDemand(exact=(2,))), free=all_of(PAIRS), held=(2,))
+
+
+def uncounted() -> Case:
+    """A pod holds two devices and counts as one GPU: three more than that seem to be free."""
+    world, placed = _world((2, None), free=all_of(PAIRS), held=(0,))
+    (old,) = world.running
+    return replace(world, running=(replace(old, devices=(0, 1), ours=True),)), placed
 
 
 def unhealthy_device() -> Case:
