@@ -127,7 +127,7 @@ MUTANTS = (
         "read-your-writes",
         "room that was given away is given away again until the watch has told of it",
         "model/readers/live/reader.py",
-        "        self._table.assume(uid, node, devices)",
+        "        self._table.assume(uid, node, devices, grant)",
         "        del uid, node, devices",
         f"{LAG}::test_room_that_was_just_given_away_is_not_given_again",
     ),

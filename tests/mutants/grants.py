@@ -24,6 +24,15 @@ GRANTS = (
         "tests/k8s_bridge/test_grants.py::test_eight_stay_eight",
     ),
     Mutant(
+        "priority: that of the pods",
+        "a PodGroup lends its pods a priority that no quota has granted",
+        "model/readers/gangs/drafts.py",
+        "priority=min(first.priority, need.most_priority),",
+        "priority=need.most_priority if need.priority is not None else first.priority,",
+        "tests/model/readers/gangs/test_wishes.py::"
+        "test_a_group_lowers_the_priority_of_its_pods_and_never_raises_it",
+    ),
+    Mutant(
         "grants: the uplink too",
         "a running pod fills an uplink by an annotation of its own",
         "model/readers/pods/pods.py",

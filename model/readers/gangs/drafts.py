@@ -204,7 +204,8 @@ class Gangs:
         gang = Gang(
             key=key,
             roles=roles,
-            priority=first.priority if need.priority is None else need.priority,
+            # Admission judged the priority of the pods alone: their group may only lower it.
+            priority=min(first.priority, need.most_priority),
             created=min(self._now if p.created is None else p.created for p in members),
             strategy=wishes.strategy,
             policy=wishes.policy,

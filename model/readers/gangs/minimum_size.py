@@ -29,7 +29,7 @@ from fourleaf.model.readers.objects.annotations import (
     whole_number,
 )
 from fourleaf.model.readers.objects.lookup import Objects
-from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.manifest import MAX_INT32, Body, Manifest
 from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.pods.pod_index import WORKER_INDEX
 from fourleaf.model.readers.pods.pods import Pod
@@ -65,6 +65,11 @@ class Need:
     whole: int | None = None
     counts_ended: bool = True
     entries: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def most_priority(self) -> int:
+        """What the gang's priority may be at most."""
+        return MAX_INT32 if self.priority is None else self.priority
 
     @property
     def sizes(self) -> frozenset[int]:

@@ -242,13 +242,26 @@ def test_least_resources_of_a_group_are_warned_about() -> None:
     assert [(one.is_error, one.field) for one in found.problems] == [(False, "spec.minResources")]
 
 
-def test_the_priority_class_of_a_volcano_group_counts() -> None:
-    """A group of class gold (1000) has that priority, whatever its pods say."""
+@pytest.mark.parametrize(("pods", "ends"), [(0, 0), (500, 500), (2000, 1000)])
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("said", [{"priorityClassName": "gold"}, {"priority": 1000}])
+def test_a_group_lowers_the_priority_of_its_pods_and_never_raises_it(
+    pods: int, ends: int, native: bool, said: Body
+) -> None:
+    """Quotas judge the class of a pod, and that of no PodGroup: gold is 1000."""
     gold = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 1000}
-    body = pod("a", annotations={"scheduling.k8s.io/group-name": "g"})
-    volcano = group("g", "scheduling.volcano.sh/v1beta1", minMember=1, priorityClassName="gold")
-    (gang,) = reading(body, volcano, gold | {"metadata": {"name": "gold"}}).snapshot.gangs
-    assert gang.priority == 1000
+    bodies: list[Body] = [gold | {"metadata": {"name": "gold"}}]
+    if native:
+        bodies.append(pod("a", priority=pods, schedulingGroup={"podGroupName": "g"}))
+        policy = {"gang": {"minCount": 1}}
+        bodies.append(group("g", "scheduling.k8s.io/v1alpha2", schedulingPolicy=policy, **said))
+    else:
+        named = {"scheduling.k8s.io/group-name": "g"}
+        bodies.append(pod("a", annotations=named, priority=pods))
+        said = said | {"priorityClassName": "gold"}
+        bodies.append(group("g", "scheduling.volcano.sh/v1beta1", minMember=1, **said))
+    (gang,) = reading(*bodies).snapshot.gangs
+    assert gang.priority == ends
 
 
 def test_required_topology_of_kueue_is_not_supported() -> None:
