@@ -2,7 +2,7 @@
 
 A tenant may change the annotations of a running pod, of its owner and, by making it anew, its
 claim. None of that gives devices back or takes any: what counts is what the binding wrote, and
-what the containers ask for, which the API lets nobody change.
+what the containers ask for, which never changes.
 """
 
 from __future__ import annotations
