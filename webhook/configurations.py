@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fourleaf.k8s_bridge.ledger.names import PREFIX as OWNED
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.crds.api import VERSION as CRD_VERSION
 from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.devices.held_devices import PREFIX as OWNED
 from fourleaf.model.readers.objects.annotations import PREFIX as WISHES
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.readers.pods.pods import DEFAULT_SCHEDULER as NO_SCHEDULER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fourleaf.k8s_bridge.ledger.names import PREFIX
+from fourleaf.model.devices.held_devices import PREFIX
 from fourleaf.webhook.validate.review_subject import PodSubject
 
 

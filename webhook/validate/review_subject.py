@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fourleaf.k8s_bridge.ledger.names import PREFIX as OWNED
 from fourleaf.model.crds.claim import CLAIM
+from fourleaf.model.devices.held_devices import PREFIX as OWNED
 from fourleaf.model.readers.objects.annotations import GPU_COUNT
 from fourleaf.model.readers.objects.annotations import PREFIX as WISHES
 from fourleaf.model.readers.objects.manifest import Manifest
