@@ -3,6 +3,7 @@
 PYTHON ?= python3
 FOURLEAF := .venv/bin/fourleaf
 STAMP := .venv/.installed
+PIP := .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes
 SEEDS ?= 20
 WORKERS ?= 2
 E2E_WORKERS ?= 3
@@ -18,17 +19,19 @@ help: ## Print this list
 
 install: $(STAMP) ## Build .venv with the command and the tools, as uv.lock pins them
 
-# uv alone can read the lock. Where it cannot reach the index by itself, pip installs the
-# same versions, which helps behind proxies and mirrors that only pip is configured for.
+# uv alone can read the lock. Where it cannot reach the index by itself, pip installs the same
+# files, which helps behind proxies and mirrors that only pip is configured for. Each has its hash.
 $(STAMP): pyproject.toml uv.lock
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
 	@.venv/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed: make install PYTHON=python3.11"; exit 1; }
-	@test -x .venv/bin/uv || .venv/bin/python -m pip install --quiet --disable-pip-version-check uv
-	@.venv/bin/uv sync --frozen --quiet --python .venv/bin/python || { \
-		echo "uv sync failed; installing the locked versions with pip"; \
-		.venv/bin/uv export --frozen --quiet --no-hashes --no-emit-project -o .venv/requirements.txt && \
-		.venv/bin/python -m pip install --quiet -r .venv/requirements.txt hatchling editables && \
+	@test -x .venv/bin/uv || $(PIP) -r deploy/images/build.txt
+	@.venv/bin/uv sync --frozen --quiet --python .venv/bin/python 2>.venv/uv.log || { \
+		cat .venv/uv.log; \
+		! grep -qi 'hash mismatch' .venv/uv.log || exit 1; \
+		echo "uv sync failed; installing the locked files with pip"; \
+		.venv/bin/uv export --frozen --quiet --no-emit-project -o .venv/requirements.txt && \
+		$(PIP) -r .venv/requirements.txt && \
 		.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .; }
 	@touch $@
 
@@ -90,6 +93,8 @@ manifests: $(STAMP) ## Write anew what is generated in deploy/
 	@.venv/bin/python -m fourleaf.model.crds deploy/crds
 	@.venv/bin/python -m fourleaf.webhook deploy/webhook
 	@.venv/bin/python -m tests.deploy
+	@( echo "# What builds Fourleaf, with hashes. Written by \`make manifests\` from uv.lock."; \
+		.venv/bin/uv export --frozen --quiet --no-header --no-annotate --only-group build ) > deploy/images/build.txt
 
 sbom: $(STAMP) ## List what an image is made of, in CycloneDX: dist/fourleaf.cdx.json
 	@mkdir -p dist

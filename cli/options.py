@@ -76,6 +76,13 @@ Namespace = Annotated[
         help="Where the scheduler's Leases are; without it the pod's own, or kube-system.",
     ),
 ]
+HealthListen = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Where probes are answered too, apart from all other clients.",
+    ),
+]
 SchedulerNames = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 import structlog
+from prometheus_client import CollectorRegistry
 
 from fourleaf.dashboard.change_feed import ChangeFeed
 from fourleaf.dashboard.cycles import SchedulerCycles
@@ -23,9 +24,12 @@ from fourleaf.dashboard.start_times import StartTimes
 from fourleaf.dashboard.web.access import Access, NoSecret
 from fourleaf.dashboard.web.app import application
 from fourleaf.dashboard.web.guard import LOOPBACK
+from fourleaf.dashboard.web.probes import side_pages
 from fourleaf.dashboard.web.server import DashboardServer
 from fourleaf.dashboard.web.templates import Drawing
+from fourleaf.dashboard.web.wrong_tokens import WrongTokens
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer
 
 QUEUE = b"event: queue\ndata: {}\n\n"
 """Told when the expected starts are known."""
@@ -39,7 +43,8 @@ _log = structlog.get_logger(__name__)
 class DashboardOptions:
     """Where to listen, who may look, and where the scheduler's replicas serve `/cycles`.
 
-    `names` are further names of this dashboard, by which browsers may ask for it.
+    `names` are further names of this dashboard, by which browsers may ask for it. `side` is
+    where probes are answered too, and metrics.
     """
 
     host: str = "127.0.0.1"
@@ -47,6 +52,7 @@ class DashboardOptions:
     access: Access = field(default_factory=NoSecret)
     servers: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    side: Address | None = None
 
     @property
     def answers_to(self) -> frozenset[str] | None:
@@ -84,8 +90,13 @@ async def serving(
         drawing = Drawing(source.name, source.live)
         follower = ChangeFeed(source, hub, clock, service.fabric, drawing.leaf)
         readiness = Readiness(source)
+        registry = CollectorRegistry()
+        wrong_tokens = WrongTokens(clock, registry)
         access, names = options.access, options.answers_to
-        app = application(service, hub, follower, readiness, drawing, access, names)
+        app = application(service, hub, follower, readiness, drawing, access, names, wrong_tokens)
+        if options.side is not None:
+            side = PageServer(side_pages(readiness, registry), options.side)
+            await stack.enter_async_context(side)
         server = await stack.enter_async_context(
             DashboardServer(app, options.host, options.port, hub.close)
         )

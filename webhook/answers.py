@@ -50,11 +50,6 @@ def impossible(uid: str, message: str) -> Body:
     return _review({"uid": uid, "allowed": False, "status": _status(400, "BadRequest", message)})
 
 
-def failure(code: int, reason: str, message: str) -> Body:
-    """A `Status` for a request that cannot be answered by a review."""
-    return {"apiVersion": "v1", "kind": "Status", "metadata": {}, **_status(code, reason, message)}
-
-
 def warning_of(problem: Problem) -> str:
     """A problem that refuses nothing, as text for the person at kubectl."""
     return _sentence(problem, with_field=True)[:WARNING_WIDTH]

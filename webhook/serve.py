@@ -13,11 +13,11 @@ import structlog
 from fourleaf.k8s_bridge.cluster.errors import ClusterError
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.http.limits import LIMITS, ServerLimits
+from fourleaf.k8s_bridge.runtime.http.listener import Listener
 from fourleaf.webhook.cluster_state import CONFIG, follow_claims, follow_config
 from fourleaf.webhook.decide import Route
 from fourleaf.webhook.http.app import application
-from fourleaf.webhook.http.limits import LIMITS, ServerLimits
-from fourleaf.webhook.http.listener import Listener
 from fourleaf.webhook.http.probes import side_application
 from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.names import NAME, NAMESPACE, SECRET

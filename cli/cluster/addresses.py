@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
+    from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
+    from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer
     from fourleaf.model.problems import BadInput
+
+HEALTH_OPTION = "--health-listen"
 
 
 def address(listen: str, option: str = "--listen") -> tuple[str, int]:
@@ -18,10 +24,30 @@ def address(listen: str, option: str = "--listen") -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def taken(error: OSError, where: str, option: str = "--listen") -> BadInput:
-    """What to raise where `where` cannot be listened at."""
+def health_address(listen: str | None) -> Address | None:
+    """Where `--health-listen` asks for probes, None where it was not given."""
+    from fourleaf.k8s_bridge.runtime.http.pages import Address
+
+    return Address(*address(listen, HEALTH_OPTION)) if listen else None
+
+
+@asynccontextmanager
+async def listening(server: PageServer, option: str = "--listen") -> AsyncIterator[None]:
+    """The server, listening. Raises `BadInput` where its address cannot be had."""
+    from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
+
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(server)
+        except AddressTaken as error:
+            raise taken(error, option) from error
+        yield
+
+
+def taken(error: AddressTaken, option: str = "--listen") -> BadInput:
+    """What to raise where an address cannot be listened at."""
     from fourleaf.model.problems import BadInput, Problem, Severity
 
     advice = f"Choose another address with {option} HOST:PORT."
     said = f"cannot listen: {error.strerror or error}"
-    return BadInput([Problem(Severity.ERROR, option, "", "", where, said, advice)])
+    return BadInput([Problem(Severity.ERROR, option, "", "", error.where, said, advice)])

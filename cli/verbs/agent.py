@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.cluster.addresses import address, taken
-from fourleaf.cli.options import Context, Kubeconfig
+from fourleaf.cli.cluster.addresses import HEALTH_OPTION, address, health_address, listening
+from fourleaf.cli.options import Context, HealthListen, Kubeconfig
 
 if TYPE_CHECKING:
     from fourleaf.agent.agent import Agent
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fourleaf.agent.readings import DeviceReader
     from fourleaf.agent.timed_reader import PatientReader
     from fourleaf.k8s_bridge.cluster.live import LiveCluster
+    from fourleaf.k8s_bridge.runtime.http.pages import Address
 
 EXIT_NOT_READY = 1
 EXIT_NOT_PUBLISHED = 2
@@ -54,6 +55,7 @@ class AgentOptions:
     context: str | None
     host: str
     port: int
+    health: Address | None
 
 
 def agent(
@@ -78,6 +80,7 @@ def agent(
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where probes and metrics are served.")
     ] = "127.0.0.1:8082",
+    health_listen: HealthListen = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
 ) -> None:
@@ -93,10 +96,12 @@ def agent(
     from fourleaf.agent.readers.select_reader import SourceName, reader_for
     from fourleaf.agent.timed_reader import PatientReader
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+    from fourleaf.k8s_bridge.runtime.open_files import allow_more_open_files
 
     chosen = _source(source, from_file)
     if output is not None and not once:
         raise typer.BadParameter("prints one reading: add --once", param_hint="-o")
+    allow_more_open_files()
     set_up_logs()
     reader = reader_for(SourceName(chosen.value), from_file)
     if output is not None:
@@ -105,7 +110,9 @@ def agent(
         raise typer.BadParameter(
             "names no node: give it, or set NODE_NAME", param_hint="--node-name"
         )
-    setting = AgentOptions(node_name, interval, kubeconfig, context, *address(listen))
+    setting = AgentOptions(
+        node_name, interval, kubeconfig, context, *address(listen), health_address(health_listen)
+    )
     patient = PatientReader(reader)
     try:
         run = _once(setting, patient) if once else _until_stopped(setting, patient)
@@ -162,23 +169,23 @@ async def _once(setting: AgentOptions, patient: PatientReader) -> int:
 
 
 async def _until_stopped(setting: AgentOptions, patient: PatientReader) -> int:
-    from fourleaf.agent.http import AgentServer
+    from fourleaf.agent.http import AgentHealth, AgentServer
     from fourleaf.cli.output.console import EXIT_OK
-    from fourleaf.k8s_bridge.runtime.http_server import Address
+    from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer
 
     async with _agent(setting, patient) as (agent, metrics, cluster):
+        health = AgentHealth(agent.beat_age, lambda: agent.ready)
         server = AgentServer(
-            agent.beat_age,
-            lambda: agent.ready,
+            health,
             metrics.registry,
             Address(setting.host, setting.port),
             lambda: metrics.requests(cluster.traffic.requests),
         )
         async with contextlib.AsyncExitStack() as stack:
-            try:
-                await stack.enter_async_context(server)
-            except OSError as error:
-                raise taken(error, f"{setting.host}:{setting.port}") from error
+            await stack.enter_async_context(listening(server))
+            if setting.health is not None:
+                probes = PageServer(health.probes(), setting.health)
+                await stack.enter_async_context(listening(probes, HEALTH_OPTION))
             work = asyncio.create_task(agent.run())
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):

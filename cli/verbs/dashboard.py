@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.cluster.addresses import address, taken
+from fourleaf.cli.cluster.addresses import HEALTH_OPTION, address, health_address, taken
 from fourleaf.cli.input.files import moment, open_files
-from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace, Now
+from fourleaf.cli.options import (
+    ConfigNamespace,
+    Context,
+    HealthListen,
+    Kubeconfig,
+    Namespace,
+    Now,
+)
 
 if TYPE_CHECKING:
     from fourleaf.dashboard.serve import DashboardOptions
@@ -39,6 +46,7 @@ def dashboard(
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where pages are served.")
     ] = "127.0.0.1:8090",
+    health_listen: HealthListen = None,
     server: Annotated[
         list[str] | None,
         typer.Option(
@@ -93,6 +101,7 @@ def dashboard(
     from fourleaf.dashboard.serve import DashboardOptions, is_loopback
     from fourleaf.dashboard.web.access import NoSecret
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+    from fourleaf.k8s_bridge.runtime.open_files import allow_more_open_files
 
     if isinstance(access, NoSecret) and not is_loopback(host):
         raise typer.BadParameter(
@@ -101,9 +110,12 @@ def dashboard(
         )
     if snapshot and (context or namespace):
         raise typer.BadParameter("goes with no --snapshot", param_hint="--context or --namespace")
+    allow_more_open_files()
     set_up_logs()
     names = tuple(one.lower() for one in name or ())
-    options = DashboardOptions(host, port, access, tuple(server or ()), names)
+    options = DashboardOptions(
+        host, port, access, tuple(server or ()), names, health_address(health_listen)
+    )
     if snapshot:
         asyncio.run(_files(snapshot, moment(now), options))
     else:
@@ -161,6 +173,7 @@ async def _live(
 async def _until_stopped(source: ClusterSource, options: DashboardOptions) -> None:
     from fourleaf.dashboard.serve import serve
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
+    from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -168,8 +181,9 @@ async def _until_stopped(source: ClusterSource, options: DashboardOptions) -> No
         loop.add_signal_handler(number, stop.set)
     try:
         await serve(source, SystemClock(), options, stop, _say)
-    except OSError as error:
-        raise taken(error, f"{options.host}:{options.port}") from error
+    except AddressTaken as error:
+        pages = f"{options.host}:{options.port}"
+        raise taken(error, "--listen" if error.where == pages else HEALTH_OPTION) from error
 
 
 def _say(url: str) -> None:

@@ -5,20 +5,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fourleaf.cli.cluster.addresses import address, taken
+from fourleaf.cli.cluster.addresses import HEALTH_OPTION, address, health_address, listening
 from fourleaf.cli.cluster.solver_process import solver
-from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace, SchedulerNames
+from fourleaf.cli.options import (
+    ConfigNamespace,
+    Context,
+    HealthListen,
+    Kubeconfig,
+    Namespace,
+    SchedulerNames,
+)
 
 if TYPE_CHECKING:
-    from fourleaf.k8s_bridge.reporting.http import StateServer
+    from fourleaf.k8s_bridge.runtime.http.pages import Address
     from fourleaf.k8s_bridge.scheduler import SchedulerOptions
     from fourleaf.solver.process.client import SolverClient
 
@@ -40,6 +45,7 @@ class RunOptions:
     host: str
     port: int
     audit: str | None
+    health: Address | None
 
 
 def run(
@@ -51,6 +57,7 @@ def run(
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Where probes, metrics and status are served.")
     ] = "127.0.0.1:8080",
+    health_listen: HealthListen = None,
     lease_seconds: Annotated[
         int, typer.Option(min=3, max=60, help="How long the lead holds without a renewal.")
     ] = 6,
@@ -69,13 +76,17 @@ def run(
 
     Exit code: 0 stopped by a signal, 2 the cluster cannot be reached with these credentials.
     """
-    setting = RunOptions(kubeconfig, context, *address(listen), audit)
+    setting = RunOptions(
+        kubeconfig, context, *address(listen), audit, health_address(health_listen)
+    )
     with solver() as client:
         from fourleaf.cli.cluster.connection import own_namespace
         from fourleaf.k8s_bridge.election.election import Timing
         from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+        from fourleaf.k8s_bridge.runtime.open_files import allow_more_open_files
         from fourleaf.k8s_bridge.scheduler import SchedulerOptions
 
+        allow_more_open_files()
         set_up_logs()
         options = SchedulerOptions(
             namespace=namespace or own_namespace(),
@@ -92,12 +103,12 @@ async def _until_stopped(
 ) -> None:
     from fourleaf.cli.cluster.connection import connected
     from fourleaf.k8s_bridge.reporting.audit import Audit, audit_to
-    from fourleaf.k8s_bridge.reporting.http import StateServer
+    from fourleaf.k8s_bridge.reporting.http import ProbeServer, StateServer
     from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
     from fourleaf.k8s_bridge.reporting.reporter import Reporter
     from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
-    from fourleaf.k8s_bridge.runtime.http_server import Address
+    from fourleaf.k8s_bridge.runtime.http.pages import Address
     from fourleaf.k8s_bridge.scheduler import Scheduler
     from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
 
@@ -115,21 +126,14 @@ async def _until_stopped(
         scheduler = Scheduler(cluster, clock, solver.plan, options, reporter, planner=solver)
         address = Address(setting.host, setting.port)
         server = StateServer(scheduler.reporter, metrics.registry, address)
-        async with _listening(server, setting):
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(listening(server))
+            if setting.health is not None:
+                probes = ProbeServer(scheduler.reporter, setting.health)
+                await stack.enter_async_context(listening(probes, HEALTH_OPTION))
             work = asyncio.create_task(scheduler.run())
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.add_signal_handler(number, work.cancel)
             with contextlib.suppress(asyncio.CancelledError):
                 await work
-
-
-@asynccontextmanager
-async def _listening(server: StateServer, setting: RunOptions) -> AsyncIterator[None]:
-    """The server, listening. Raises `BadInput` where the address cannot be had."""
-    async with contextlib.AsyncExitStack() as stack:
-        try:
-            await stack.enter_async_context(server)
-        except OSError as error:
-            raise taken(error, f"{setting.host}:{setting.port}") from error
-        yield

@@ -82,11 +82,13 @@ def webhook(
 
     from fourleaf.cli.cluster.connection import own_namespace
     from fourleaf.k8s_bridge.runtime.logs import set_up_logs
+    from fourleaf.k8s_bridge.runtime.open_files import allow_more_open_files
     from fourleaf.webhook.serve import WebhookOptions
     from fourleaf.webhook.settings import SCHEDULER_USER
 
     host, port = address(listen)
     side_host, side_port = address(metrics_listen, "--metrics-listen")
+    allow_more_open_files()
     set_up_logs()
     options = WebhookOptions(
         host=host,
@@ -110,6 +112,7 @@ async def _until_stopped(
 ) -> None:
     from fourleaf.cli.cluster.connection import connected
     from fourleaf.k8s_bridge.runtime.clock import SystemClock
+    from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
     from fourleaf.webhook.serve import serve
 
     stop = asyncio.Event()
@@ -119,6 +122,7 @@ async def _until_stopped(
     async with connected(kubeconfig, context) as cluster:
         try:
             await serve(cluster, SystemClock(), options, stop)
-        except OSError as error:
-            where = f"{options.host}:{options.port} or {options.side_host}:{options.side_port}"
-            raise taken(error, where, "--listen or --metrics-listen") from error
+        except AddressTaken as error:
+            front = f"{options.host}:{options.port}"
+            option = "--listen" if error.where == front else "--metrics-listen"
+            raise taken(error, option) from error

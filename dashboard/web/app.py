@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
@@ -17,7 +16,9 @@ from fourleaf.dashboard.web.api import PREFIX, api
 from fourleaf.dashboard.web.guard import Guard
 from fourleaf.dashboard.web.login import login
 from fourleaf.dashboard.web.pages import pages
+from fourleaf.dashboard.web.probes import probes
 from fourleaf.dashboard.web.templates import STATIC, Drawing
+from fourleaf.dashboard.web.wrong_tokens import WrongTokens
 
 
 def application(
@@ -28,6 +29,7 @@ def application(
     drawing: Drawing,
     access: Access,
     names: frozenset[str] | None,
+    wrong_tokens: WrongTokens,
 ) -> Guard:
     """Everything behind the guard, which answers to `names` alone, to all where that is None."""
     served = FastAPI(
@@ -42,17 +44,10 @@ def application(
     served.include_router(api(service, hub, follower))
     served.include_router(pages(service, drawing))
     if isinstance(access, Token):
-        served.include_router(login(access, drawing))
+        served.include_router(login(access, drawing, wrong_tokens))
     served.mount("/static", StaticFiles(directory=STATIC))
 
-    async def alive() -> JSONResponse:
-        return JSONResponse({"alive": True})
-
-    async def ready() -> JSONResponse:
-        lacking = readiness.lacking
-        said = {"ready": not lacking, "unsynced": list(lacking)}
-        return JSONResponse(said, 503 if lacking else 200)
-
-    served.add_api_route("/healthz", alive, include_in_schema=False)
-    served.add_api_route("/readyz", ready, include_in_schema=False)
-    return Guard(GZipMiddleware(served, minimum_size=1024, compresslevel=1), access, names)
+    for path, handler in probes(readiness).items():
+        served.add_route(path, handler, include_in_schema=False)
+    pages_and_api = GZipMiddleware(served, minimum_size=1024, compresslevel=1)
+    return Guard(pages_and_api, access, names, wrong_tokens)

@@ -11,6 +11,7 @@ import orjson
 from starlette.requests import cookie_parser
 
 from fourleaf.dashboard.web.access import COOKIE, Access
+from fourleaf.dashboard.web.wrong_tokens import WrongTokens
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -21,6 +22,7 @@ MOST_BODY_BYTES = 1024 * 1024
 """Bytes of a request's body."""
 OPEN = ("/healthz", "/readyz", "/login", "/static/")
 """What may be asked for without a secret."""
+SLOWER = "Ask again in a second, with the right token."
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _HEADERS = {
@@ -39,10 +41,17 @@ _HEADERS = {
 class Guard:
     """Stands before `app`. Only requests for `names` are answered, for any where that is None."""
 
-    def __init__(self, app: App, access: Access, names: frozenset[str] | None) -> None:
+    def __init__(
+        self,
+        app: App,
+        access: Access,
+        names: frozenset[str] | None,
+        wrong_tokens: WrongTokens,
+    ) -> None:
         self._app = app
         self._access = access
         self._names = names
+        self._wrong_tokens = wrong_tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or let through."""
@@ -66,7 +75,7 @@ class Guard:
         peer = (scope.get("client") or ("", 0))[0]
         user = self._access.user(peer, headers, _cookie(headers), time.time())
         if user is None and not path.startswith(OPEN):
-            await self._turn_away(scope, headers, guarded)
+            await self._turn_away(scope, headers, guarded, peer)
             return
         scope["fourleaf.user"] = user
         scope["fourleaf.still"] = lambda: (
@@ -97,12 +106,18 @@ class Guard:
 
         await self._app(scope, receive, send)
 
-    async def _turn_away(self, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
+    async def _turn_away(
+        self, scope: Scope, headers: Mapping[str, str], send: Send, peer: str
+    ) -> None:
         wants_page = "text/html" in headers.get("accept", "") and scope["method"] == "GET"
         if self._access.asks and wants_page and not scope["path"].startswith("/api/"):
             query = scope["query_string"].decode("latin-1")
             where = scope["path"] + (f"?{query}" if query else "")
             await _answer(send, 303, b"", {"location": f"/login?next={quote(where, safe='')}"})
+            return
+        guessed = self._access.asks and "authorization" in headers
+        if guessed and not await self._wrong_tokens.answer_late(peer):
+            await _refuse(send, 429, "comes with a wrong token, like many others", SLOWER)
             return
         advice = "Send the token as `Authorization: Bearer`, or come through the proxy."
         more = {"www-authenticate": "Bearer"} if self._access.asks else {}
@@ -128,12 +143,17 @@ def _with_headers(send: Send, path: str) -> Send:
 
 
 def _merged(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by name in lower case; one that stands twice has both values, so neither counts."""
+    """Headers by name in lower case; of one that stands twice neither value counts.
+
+    Cookies are the exception: browsers send them in as many headers as they like.
+    """
     headers: dict[str, str] = {}
     for key, value in pairs:
         name, text = key.decode("latin-1").lower(), value.decode("latin-1")
-        glue = "; " if name == "cookie" else ", "
-        headers[name] = f"{headers[name]}{glue}{text}" if name in headers else text
+        if name not in headers:
+            headers[name] = text
+        else:
+            headers[name] = f"{headers[name]}; {text}" if name == "cookie" else ""
     return headers
 
 

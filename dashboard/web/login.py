@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from urllib.parse import parse_qs
 
@@ -11,14 +10,13 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fourleaf.dashboard.web.access import COOKIE, SESSION_SECONDS, Token
 from fourleaf.dashboard.web.templates import Drawing
+from fourleaf.dashboard.web.wrong_tokens import WrongTokens
 
 MOST_FORM_BYTES = 8192
 """Bytes of the form."""
-WRONG_TOKEN_SECONDS = 0.5
-"""Seconds before a wrong token is answered."""
 
 
-def login(token: Token, drawing: Drawing) -> APIRouter:
+def login(token: Token, drawing: Drawing, wrong_tokens: WrongTokens) -> APIRouter:
     """The page to log in at, and what it sends."""
     router = APIRouter(include_in_schema=False)
 
@@ -36,9 +34,9 @@ def login(token: Token, drawing: Drawing) -> APIRouter:
         where = own(fields.get("next", ["/"])[0])
         session = token.session(fields.get("token", [""])[0].strip(), time.time())
         if session is None:
-            await asyncio.sleep(WRONG_TOKEN_SECONDS)
+            in_time = await wrong_tokens.answer_late(request.client.host if request.client else "")
             text = drawing.drawn("login.html", request, where=where, wrong=True)
-            return HTMLResponse(text, 403)
+            return HTMLResponse(text, 403 if in_time else 429)
         response = RedirectResponse(where, 303)
         response.set_cookie(
             COOKIE,

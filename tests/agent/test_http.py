@@ -6,9 +6,9 @@ from typing import Any
 
 import aiohttp
 
-from fourleaf.agent.http import STALE_SECONDS, AgentServer
+from fourleaf.agent.http import STALE_SECONDS, AgentHealth, AgentServer
 from fourleaf.agent.metrics import AgentMetrics
-from fourleaf.k8s_bridge.runtime.http_server import Address
+from fourleaf.k8s_bridge.runtime.http.pages import Address
 from tests.agent.made import reading
 from tests.twins.virtual_clock import VirtualClock
 
@@ -30,8 +30,7 @@ async def test_probes_and_metrics() -> None:
         metrics.requests({("apply", "gpunodestatuses", 200): 3})
 
     server = AgentServer(
-        lambda: state["age"],
-        lambda: state["ready"],
+        AgentHealth(lambda: state["age"], lambda: state["ready"]),
         metrics.registry,
         Address("127.0.0.1", 0),
         refresh,

@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from aiohttp import web
+from starlette.requests import Request
+from starlette.responses import Response
 
 from fourleaf.dashboard.cycles import MOST_BYTES, SchedulerCycles, replicas
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
-from fourleaf.k8s_bridge.runtime.http_server import Address, PlainServer, json_page
+from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer, json_page
 from tests.dashboard.telling import document
 
 
@@ -20,12 +21,12 @@ from tests.dashboard.telling import document
 async def replica(body: Any, code: int = 200) -> AsyncIterator[str]:
     """A server that answers so; its URL."""
 
-    async def answer(_: web.Request) -> web.Response:
+    async def answer(_: Request) -> Response:
         if isinstance(body, bytes):
-            return web.Response(body=body, status=code)
+            return Response(body, code)
         return json_page(body, code)
 
-    async with PlainServer({"/cycles": answer}, Address(port=0)) as server:
+    async with PageServer({"/cycles": answer}, Address(port=0)) as server:
         yield f"http://127.0.0.1:{server.port}/"
 
 

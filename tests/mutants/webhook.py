@@ -7,7 +7,34 @@ from tests.mutants.mutant import Mutant
 SELF_SIGNED = "tests/webhook/tls/test_self_signed.py"
 PODS = "tests/webhook/validate/test_pods.py"
 
+PAGES = "tests/k8s_bridge/runtime/http/test_pages.py"
+GUARD = "tests/dashboard/web/test_doors.py"
+
 WEBHOOK = (
+    Mutant(
+        "servers: who holds most makes room",
+        "half-sent requests of one client keep probes and the API server out",
+        "k8s_bridge/runtime/http/crowding.py",
+        "default=None)\n",
+        "default=None) if share[''] else None\n",
+        f"{PAGES}::test_half_sent_heads_keep_no_probe_waiting",
+    ),
+    Mutant(
+        "servers: a client that takes nothing",
+        "answers that are never read fill the memory of the dashboard",
+        "k8s_bridge/runtime/http/bounded_protocol.py",
+        "        _end_if_unread(transport, self._limits.unread)\n",
+        "",
+        f"{PAGES}::test_a_client_that_takes_nothing_is_left",
+    ),
+    Mutant(
+        "dashboard: a header that stands twice",
+        "a client names a user beside the one that the proxy names",
+        "dashboard/web/guard.py",
+        'if name == "cookie" else ""',
+        'if name == "cookie" else f"{headers[name]}, {text}"',
+        f"{GUARD}::test_a_proxys_header_that_stands_twice_names_no_user",
+    ),
     Mutant(
         "webhook: trust before use",
         "a replica shows a certificate whose authority the API server has not heard of",
@@ -68,7 +95,7 @@ WEBHOOK = (
     Mutant(
         "webhook: the time of a request",
         "a client that sends nothing holds its connection for ever",
-        "webhook/http/protocol.py",
+        "k8s_bridge/runtime/http/bounded_protocol.py",
         "        super().connection_made(transport)\n        self._arm()\n",
         "        super().connection_made(transport)\n",
         "tests/webhook/http/test_bad_clients.py::test_bad_manners",

@@ -9,10 +9,10 @@ import structlog
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 
-from fourleaf.webhook.answers import failure
+from fourleaf.k8s_bridge.runtime.http.failure import failure
+from fourleaf.k8s_bridge.runtime.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.decide import AdmissionDecision, Route, decide
 from fourleaf.webhook.http.body import RequestBodies, TooLarge, TooMuch
-from fourleaf.webhook.http.limits import LIMITS, ServerLimits
 from fourleaf.webhook.http.probes import add_probes
 from fourleaf.webhook.http.replies import new_application, reply
 from fourleaf.webhook.metrics import WebhookMetrics

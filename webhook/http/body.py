@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import Request
 
-from fourleaf.webhook.http.limits import ServerLimits
+from fourleaf.k8s_bridge.runtime.http.limits import ServerLimits
 
 USUAL_BODY_BYTES = 64 * 2**10
 """Bytes that every request may hold; a review of a pod has a few KiB. More is shared by all."""

@@ -8,7 +8,7 @@ import orjson
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
-from fourleaf.webhook.answers import failure
+from fourleaf.k8s_bridge.runtime.http.failure import failure
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 

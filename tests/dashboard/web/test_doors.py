@@ -198,3 +198,16 @@ def test_a_header_that_stands_twice_is_neither(served: Served) -> None:
     connection.endheaders()
     assert connection.getresponse().status in (400, 421)
     connection.close()
+
+
+def test_a_proxys_header_that_stands_twice_names_no_user(examples: FileSource) -> None:
+    """What a client added beside the proxy's own is no user, and neither is the proxy's."""
+    access = Proxied("X-User", [ip_network("127.0.0.0/8")])
+    with Served(examples, DashboardOptions(port=0, access=access)) as dashboard:
+        connection = http.client.HTTPConnection("127.0.0.1", dashboard.port, timeout=10)
+        connection.putrequest("GET", "/")
+        connection.putheader("X-User", "admin")
+        connection.putheader("X-User", "guest")
+        connection.endheaders()
+        assert connection.getresponse().status == 401
+        connection.close()

@@ -19,7 +19,7 @@ from fourleaf.k8s_bridge.reporting.cycle_history import CycleNote
 from fourleaf.k8s_bridge.reporting.http import StateServer
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status
-from fourleaf.k8s_bridge.runtime.http_server import Address
+from fourleaf.k8s_bridge.runtime.http.pages import Address
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Stage
 from fourleaf.model.problems import Problem, Severity
@@ -224,6 +224,6 @@ async def test_an_address_that_is_taken_is_an_error() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         server = StateServer(Source(FINE), SchedulerMetrics().registry, Address(port=port))
-        with pytest.raises(OSError, match="address already in use"):
+        with pytest.raises(OSError, match="Address already in use"):
             await server.__aenter__()
     assert server.port == 0

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
+from fourleaf.k8s_bridge.runtime.http.limits import ServerLimits
+from fourleaf.k8s_bridge.runtime.http.listener import Listener
 from fourleaf.webhook.http.app import application
-from fourleaf.webhook.http.limits import ServerLimits
-from fourleaf.webhook.http.listener import Listener
 from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.state import State
 from fourleaf.webhook.tls.certificate import Certificate

@@ -337,15 +337,17 @@ async def test_no_handshake(server: Running) -> None:
 
 
 async def test_too_many(server: Running) -> None:
-    """Beyond the limit connections are closed; those within it are served on."""
+    """Where all have half a review to send, the oldest goes for a new one; the rest go on."""
     await emptied(server)
     pairs = [await server.connect() for _ in range(LIMITS.connections)]
-    reader, writer = await server.connect()
-    assert (await answer_of(reader)).code == 0
-    writer.close()
-    for one, to_one in pairs:
-        to_one.write(request(GOOD))
-        assert (await answer_of(one)).code == 200
+    for _, writer in pairs:
+        writer.write(request(GOOD)[:-20])
+    assert await server.serves()
+    (oldest, _), *others = pairs
+    assert (await answer_of(oldest)).code == 0
+    for reader, writer in others:
+        writer.write(request(GOOD)[-20:])
+        assert (await answer_of(reader)).code == 200
     await dropped(server, pairs)
 
 

@@ -48,25 +48,21 @@ topologySpreadConstraints:
       matchLabels: {{ include "fourleaf.selector" . | nindent 8 }}
 {{- end }}
 
-{{/* Probes of the port called `probes`; they ask for `host` where that is given. */}}
+{{/* Probes, on a port of their own: kubelets reach it, and other clients cannot crowd it. */}}
 {{- define "fourleaf.probes" -}}
 startupProbe:
-  httpGet: {path: /healthz, port: probes{{ include "fourleaf.host" . }}}
+  httpGet: {path: /healthz, port: probes}
   periodSeconds: 2
   failureThreshold: 60
 livenessProbe:
-  httpGet: {path: /healthz, port: probes{{ include "fourleaf.host" . }}}
+  httpGet: {path: /healthz, port: probes}
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 3
 readinessProbe:
-  httpGet: {path: /readyz, port: probes{{ include "fourleaf.host" . }}}
+  httpGet: {path: /readyz, port: probes}
   periodSeconds: 5
   timeoutSeconds: 5
-{{- end }}
-
-{{- define "fourleaf.host" -}}
-{{- with .host }}, httpHeaders: [{name: Host, value: {{ . }}}]{{ end }}
 {{- end }}
 
 {{- define "fourleaf.annotations" -}}

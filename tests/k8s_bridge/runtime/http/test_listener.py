@@ -10,7 +10,7 @@ import ssl
 import aiohttp
 import pytest
 
-from fourleaf.webhook.http.listener import Listener
+from fourleaf.k8s_bridge.runtime.http.listener import Listener
 from fourleaf.webhook.http.probes import side_application
 from fourleaf.webhook.metrics import WebhookMetrics
 from fourleaf.webhook.state import State

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import orjson
@@ -10,8 +11,9 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from fourleaf.webhook.answers import failure
-from fourleaf.webhook.http.limits import ServerLimits
+from fourleaf.k8s_bridge.runtime.http.crowding import makes_room
+from fourleaf.k8s_bridge.runtime.http.failure import failure
+from fourleaf.k8s_bridge.runtime.http.limits import ServerLimits
 
 LINGER_SECONDS = 0.1
 """Seconds in which a client that has not finished may take its answer before it is cut off.
@@ -30,17 +32,21 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head = 0
         self._in_head = True
         self._accepted = False
+        self.opened = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the clock; where there are too many, an idle one goes, or else this one."""
+        """Start the clock; where there are too many, another one makes room, or this one goes."""
         if len(self.connections) >= self._limits.connections:
-            idle = next((one for one in self.connections if _is_idle(one)), None)
-            if idle is None:
+            others = (one for one in self.connections if isinstance(one, BoundedProtocol))
+            leaving = makes_room(others)
+            if leaving is None:
                 transport.abort()
                 return
-            self.connections.discard(idle)
-            idle.transport.abort()
+            self.connections.discard(leaving)
+            leaving.transport.abort()
         self._accepted = True
+        self.opened = self.loop.time()
+        _end_if_unread(transport, self._limits.unread)
         super().connection_made(transport)
         self._arm()
 
@@ -51,15 +57,29 @@ class BoundedProtocol(HttpToolsProtocol):
             super().connection_lost(exc)
 
     @property
+    def address(self) -> str:
+        """The address of the client."""
+        return self.client[0] if self.client else ""
+
+    @property
     def is_idle(self) -> bool:
         """Whether it waits for its next request."""
-        return self._timer is None
+        return self._timer is None and not self._is_answering
+
+    @property
+    def is_arriving(self) -> bool:
+        """Whether its request has not arrived as a whole."""
+        return self._timer is not None and not (self._is_answering and not self.cycle.more_body)
+
+    @property
+    def _is_answering(self) -> bool:
+        return bool(self.cycle) and not self.cycle.response_complete
 
     def data_received(self, data: bytes) -> None:
         """Take part of a request; the clock starts with its first byte."""
         if not self._accepted or self.transport.is_closing():
             return
-        if self._timer is None:
+        if self._timer is None and not self._is_answering:
             self._arm()
         super().data_received(data)
         if self._in_head:
@@ -76,6 +96,12 @@ class BoundedProtocol(HttpToolsProtocol):
         """End a head."""
         self._in_head = False
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """End a request; an answer that may last has no clock."""
+        super().on_message_complete()
+        if self._limits.streams:
+            self._disarm()
 
     def on_response_complete(self) -> None:
         """Stop the clock: from here the connection is idle, or at its next request."""
@@ -113,9 +139,11 @@ class BoundedProtocol(HttpToolsProtocol):
         self.loop.call_later(LINGER_SECONDS, self.transport.abort)
 
 
-def _is_idle(connection: object) -> bool:
-    """Whether a connection waits for its next request."""
-    return isinstance(connection, BoundedProtocol) and connection.is_idle
+def _end_if_unread(transport: asyncio.Transport, seconds: float) -> None:
+    """Let the system end a connection whose client takes nothing for that long."""
+    connected = transport.get_extra_info("socket")
+    if connected is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 
 
 def _closing(code: int, document: dict[str, Any]) -> bytes:

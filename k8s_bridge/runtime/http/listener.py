@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import socket
 import ssl
 from collections.abc import Generator
@@ -12,8 +13,8 @@ from typing import Any
 
 import uvicorn
 
-from fourleaf.webhook.http.limits import LIMITS, ServerLimits
-from fourleaf.webhook.http.protocol import BoundedProtocol
+from fourleaf.k8s_bridge.runtime.http.bounded_protocol import BoundedProtocol
+from fourleaf.k8s_bridge.runtime.http.limits import LIMITS, ServerLimits
 
 SHUTDOWN_SECONDS = 2.0
 """Seconds for the goodbye of TLS."""
@@ -22,11 +23,20 @@ App = Any
 """An ASGI application."""
 
 
+class AddressTaken(OSError):
+    """The address `where` cannot be had."""
+
+    def __init__(self, error: OSError, where: str) -> None:
+        code = error.errno or 0
+        super().__init__(code, os.strerror(code))
+        self.where = where
+
+
 class Listener(uvicorn.Server):
     """Serves `app` at `host:port` while its context is open; then lets requests finish.
 
-    With `context`, by TLS. `port` 0 takes any that is free. Opening raises `OSError` where the
-    address cannot be had.
+    With `context`, by TLS. `port` 0 takes any that is free. Opening raises `AddressTaken`
+    where the address cannot be had.
     """
 
     def __init__(
@@ -48,6 +58,7 @@ class Listener(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,
                 date_header=False,
                 timeout_keep_alive=int(limits.idle),
                 timeout_graceful_shutdown=int(limits.drain),
@@ -64,6 +75,11 @@ class Listener(uvicorn.Server):
         """The port that it listens on, 0 while it does not."""
         bound = [one for server in getattr(self, "servers", ()) for one in server.sockets]
         return int(bound[0].getsockname()[1]) if bound else 0
+
+    @property
+    def where(self) -> str:
+        """The address that it was given."""
+        return f"{self._host}:{self._port}"
 
     async def __aenter__(self) -> Listener:
         self.config.load()
@@ -103,7 +119,10 @@ class Listener(uvicorn.Server):
             return BoundedProtocol(self.config, self.server_state, self._limits)
 
         backlog = self.config.backlog
-        server = await loop.create_server(
-            connection, self._host, self._port, backlog=backlog, **more
-        )
+        try:
+            server = await loop.create_server(
+                connection, self._host, self._port, backlog=backlog, **more
+            )
+        except OSError as error:
+            raise AddressTaken(error, self.where) from error
         self.servers = [server]
