@@ -9,7 +9,7 @@ import os
 import socket
 import ssl
 from collections.abc import Generator
-from typing import Any
+from typing import Any, Self
 
 import uvicorn
 
@@ -81,7 +81,7 @@ class Listener(uvicorn.Server):
         """The address that it was given."""
         return f"{self._host}:{self._port}"
 
-    async def __aenter__(self) -> Listener:
+    async def __aenter__(self) -> Self:
         self.config.load()
         await self._listen()
         self._work = asyncio.create_task(self._serve())
