@@ -209,6 +209,32 @@ def test_values_that_make_sense_are_taken() -> None:
     assert templates(objects)["fourleaf-scheduler"]["priorityClassName"] == "007"
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("--set=webhook.certificates=selfSigned", True),
+        ("--set=webhook.certificates=certManager", False),
+        ("--set=webhook.certificates=secret,webhook.caBundle=eA==,webhook.secretName=tls", False),
+    ],
+)
+def test_the_webhook_has_rights_over_its_own_certificate_alone(given: str, kept: bool) -> None:
+    """No Secret may be created; where others issue, none is read and no bundle is written."""
+    objects = made(given)
+    rules = [
+        rule
+        for kind in ("ClusterRole", "Role")
+        for role in of(objects, kind, "fourleaf-webhook")
+        for rule in role["rules"]
+    ]
+    rights = {
+        (name, verb) for rule in rules for name in rule["resources"] for verb in rule["verbs"]
+    }
+    assert ("secrets", "create") not in rights
+    assert (("secrets", "get") in rights) is kept
+    assert (("mutatingwebhookconfigurations", "update") in rights) is kept
+    assert bool(of(objects, "Secret", "fourleaf-webhook-tls")) is kept
+
+
 def test_quotas_admit_every_priority_class_where_it_is_used() -> None:
     """One for each namespace; none for what is off, or where the classes are not limited."""
     assert of(made(), "ResourceQuota") == []

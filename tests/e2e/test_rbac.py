@@ -109,7 +109,6 @@ DOES: dict[str, Rights] = {
         },
         "kube-system": {
             "core/configmaps": "list watch",
-            "core/secrets": "create",
             "core/secrets=fourleaf-webhook-tls": "get update",
         },
     },

@@ -23,7 +23,7 @@ from fourleaf.webhook.tls.pair import Pair
 from tests.controlplane.processes import free_ports
 from tests.webhook.http.server import GOOD, trusting
 from tests.webhook.tls.test_files import new, write
-from tests.webhook.tls.test_self_signed import KINDS
+from tests.webhook.tls.test_self_signed import KINDS, empty_secret
 
 
 @asynccontextmanager
@@ -73,6 +73,7 @@ async def validated(port: int, bundle: bytes, name: str = "127.0.0.1") -> bool:
 async def test_self_signed_from_nothing() -> None:
     """A Secret, a bundle in the configurations, and an answer that the bundle vouches for."""
     cluster = MemoryCluster()
+    await cluster.create(SECRETS, "kube-system", empty_secret())
     for body in configurations(Deployment()):
         await cluster.create(KINDS[body["kind"]], "", body)
     given = options()

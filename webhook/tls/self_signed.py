@@ -23,6 +23,8 @@ LOOK_SECONDS = 15.0
 MOST_CONFLICTS = 8
 """Conflicts with other replicas in one look; each means that one of them got on."""
 
+_MISSING = "Apply deploy/rbac/webhook.yaml, or upgrade the chart's release: both have it, empty"
+
 _log = structlog.get_logger(__name__)
 
 
@@ -85,24 +87,24 @@ class SelfSigned:
         raise Conflict("other replicas were faster every time", 409, "Conflict")
 
     async def _agreed(self) -> AuthorityState:
-        """The vault of the Secret, moved on where that is due. Raises `Conflict`."""
+        """The vault of the Secret, moved on where that is due. Raises `Conflict`.
+
+        The Secret is installed empty: a right to create it would be one to create any.
+        """
         target = Target(self._place.namespace, self._place.secret)
         now, hosts, lives = self._clock.wall(), self._place.hosts, self._lives
         try:
             body = await self._cluster.get(SECRETS, target)
-        except NotFound:
-            vault = begun(now, hosts, lives, await self._bundles.generation() + 1)
-            made = to_secret(self._place.secret, vault)
-            await self._cluster.create(SECRETS, self._place.namespace, made)
-            _log.info("authority_made", generation=vault.generation)
-            return vault
+        except NotFound as error:
+            raise NotFound(f"{error}. {_MISSING}", 404, "NotFound") from None
         found: AuthorityState | None = None
         try:
             found = from_secret(body)
             in_place = await self._bundles.hold(found.bundle, found.generation)
             wanted = advanced(found, now, hosts, lives, in_place=in_place)
         except BrokenPair as broken:
-            self._certificate.refuse(f"Secret {target}: {broken}; it is made anew")
+            if body.get("data"):
+                self._certificate.refuse(f"Secret {target}: {broken}; it is made anew")
             wanted = begun(now, hosts, lives, await self._bundles.generation() + 1)
         if wanted == found:
             return wanted

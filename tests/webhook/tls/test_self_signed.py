@@ -33,12 +33,18 @@ PLACE = SecretPlace("kube-system", KEPT, NAME, HOSTS)
 END = "-----END CERTIFICATE-----\n"
 
 
+def empty_secret() -> dict[str, Any]:
+    """The Secret as it is installed."""
+    return {"metadata": {"name": KEPT}, "type": "Opaque"}
+
+
 class World:
     """A cluster with the configurations installed, and replicas."""
 
     def __init__(self, replicas: int, seed: int = 0, trouble: float = 0.0) -> None:
         self.clock = SetClock()
         self.cluster = MemoryCluster(clock=self.clock)
+        self.cluster.store.create(SECRETS, PLACE.namespace, empty_secret())
         self.chance = random.Random(seed)  # noqa: S311 - to be repeated
         self.trouble = trouble
         self.installed = False

@@ -31,7 +31,19 @@ those of this release. In JSON there is one way to write each of these.
 {{- $_ := set $body "rules" (append $body.rules $rule) -}}
 {{- end -}}
 {{- end -}}
-{{- $skipped := and (eq $body.kind "Namespace") (not $root.Values.agent.createNamespace) -}}
+{{- $own := eq $root.Values.webhook.certificates "selfSigned" -}}
+{{- if and (eq $body.metadata.name "fourleaf-webhook") (hasKey $body "rules") (not $own) -}}
+{{- /* Certificates of another origin: neither the Secret nor the bundles are the webhook's. */ -}}
+{{- $rules := list -}}
+{{- range $body.rules -}}
+{{- if not (or (has "secrets" .resources) (has "admissionregistration.k8s.io" .apiGroups)) -}}
+{{- $rules = append $rules . -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $body "rules" $rules -}}
+{{- end -}}
+{{- $skipped := or (and (eq $body.kind "Namespace") (not $root.Values.agent.createNamespace))
+  (and (eq $body.kind "Secret") (not $own)) -}}
 {{- if not $skipped -}}
 {{- if eq $body.kind "Namespace" }}{{ $_ := set $body.metadata "name" $agent }}{{ end -}}
 {{- $labels := include "fourleaf.labels" (dict "root" $root) | fromYaml -}}
