@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from fourleaf.k8s_bridge.ledger.names import LEADER, PREFIX, RECORD, gang_lease_name, page_name
+from fourleaf.k8s_bridge.node_health.monitor import FAILURES_LEASE
 from fourleaf.k8s_bridge.relocation.codec import relocation_name
+from fourleaf.k8s_bridge.relocation.move_budget import MOVES_LEASE
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import DEVICES as GRANTED
@@ -65,7 +67,7 @@ def test_accounts_are_those_of_the_rights_that_ship() -> None:
 
 
 def test_leases_are_known_by_the_names_that_the_scheduler_gives() -> None:
-    """Pages, gang leases, relocations and the leader's; all but that one by their label too."""
+    """Pages, gang leases, relocations, and those of the scheduler itself."""
     said = text("leases.yaml")
     for name in (
         page_name("leaf", 0),
@@ -73,7 +75,9 @@ def test_leases_are_known_by_the_names_that_the_scheduler_gives() -> None:
         relocation_name(GangKey("ns", "gang")),
     ):
         assert f"one.metadata.name.startsWith('{name.partition('-')[0]}-')" in said
-    assert f"one.metadata.name == '{LEADER}'" in said
+    for name in (LEADER, FAILURES_LEASE, MOVES_LEASE):
+        assert name.startswith("fourleaf-")
+    assert "one.metadata.name.startsWith('fourleaf-')" in said
     assert f"'{RECORD}' in one.metadata.?labels" in said
 
 

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 RBAC = ROOT / "deploy" / "rbac" / "scheduler.yaml"
 PATHS = {
     "ServiceAccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
+    "Secret": "/api/v1/namespaces/{namespace}/secrets",
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
     "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles",

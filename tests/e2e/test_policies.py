@@ -160,6 +160,32 @@ def test_the_scheduler_marks_claims(stage: Stage) -> None:
         assert (done["metadata"].get("annotations") or {}).get(COMMIT) == value
 
 
+@pytest.mark.parametrize(
+    ("name", "part", "change", "field"),
+    [
+        ("other", "", annotated("0"), r"spec\.schedulerName"),
+        ("free", "", {"spec": {"containers": [{"name": "main", "image": "mine"}]}}, "spec"),
+        ("free", "", {"metadata": {"labels": {"own": "1"}}}, "spec"),
+        ("free", "", {"metadata": {"annotations": {"own": "1"}}}, r"metadata\.annotations"),
+        ("free", "/status", {"status": {"phase": "Failed"}}, "status"),
+    ],
+)
+def test_the_scheduler_changes_no_more_of_a_pod_than_it_says(
+    stage: Stage, name: str, part: str, change: dict[str, Any], field: str
+) -> None:
+    """Its right to patch pods ends at its own names, annotations and conditions."""
+    if name == "other":
+        with suppress(ApiError):
+            stage.admin.create(stage.pods, pod("other", scheduler="default-scheduler"))
+    kind = "application/strategic-merge-patch+json"
+    with pytest.raises(ApiError, match=f"{field}: the scheduler"):
+        stage.scheduler.patch(f"{stage.pods}/{name}{part}?dryRun=All", change, kind)
+    condition = {"type": "PodScheduled", "status": "False", "reason": "x"}
+    said = {"status": {"conditions": [condition]}}
+    stage.scheduler.patch(f"{stage.pods}/free/status?dryRun=All", said, kind)
+    stage.scheduler.patch(f"{stage.pods}/free?dryRun=All", annotated("0"), kind)
+
+
 def test_elsewhere_another_scheduler_gives_gpus(stage: Stage) -> None:
     """In a namespace that has not opted in; kube-scheduler binds there, as do those with leave."""
     space = stage.admin.new_namespace()
