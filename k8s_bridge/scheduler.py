@@ -14,6 +14,7 @@ import structlog
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
+from fourleaf.k8s_bridge.cache.last_good_config import CONFIG_LEASE, LastGoodConfig
 from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     COSCHEDULING_POD_GROUPS,
@@ -53,6 +54,7 @@ from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse, ledger_use
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.ledger.names import LEADER
 from fourleaf.k8s_bridge.ledger.record_store import Formats
+from fourleaf.k8s_bridge.ledger.state_lease import StateLease
 from fourleaf.k8s_bridge.node_health.heartbeats import HeartbeatInformer
 from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
 from fourleaf.k8s_bridge.node_health.probe import Prober, TcpProber
@@ -259,7 +261,15 @@ class Scheduler:
         )
         leader = Leader(wiring, self.election, self.options.pace)
         self.leading, self._term = True, leader
-        await leader.lead(epoch)
+        kept = StateLease(self.gated, self.options.namespace, CONFIG_LEASE)
+        last_good = LastGoodConfig(kept, self.config, self.clock)
+        await last_good.restore()
+        following = asyncio.create_task(last_good.follow())
+        try:
+            await leader.lead(epoch)
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
 
     def _dry_run(self) -> DryRun:
         mode = self.options.dry_run

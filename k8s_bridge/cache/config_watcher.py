@@ -63,6 +63,14 @@ class ConfigWatcher:
             case Absent():
                 self._read(None)
 
+    def recall(self, config: SchedulerConfig) -> None:
+        """Go on with the config that a leader before had in force; the newest edit is a bad one."""
+        before = self.state
+        self.state = replace(before, config=config, source=RECALLED)
+        self._log.info("config_in_force", source=RECALLED)
+        self._apply(self._with_names(config))
+        self._report(before, self.state)
+
     def _read(self, body: Body | None) -> None:
         before = self.state
         self.state = folded(before, body, self._extensions)
@@ -93,6 +101,8 @@ def _is_ours(body: Body) -> bool:
     return bool(body["metadata"]["name"] == CONFIG_MAP)
 
 
+RECALLED = "the last good one, as a Lease keeps it"
+"""The source of a config that is no longer in the ConfigMap."""
 DEFRAGMENT = "topology.scheduler/defragment"
 """Annotation of the ConfigMap: when a defragmentation was asked for, in RFC 3339."""
 

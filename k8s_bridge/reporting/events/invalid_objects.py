@@ -49,9 +49,9 @@ def _regarding(title: str, objects: Objects) -> Regarding | None:
 
 def what_of_config(before: ConfigState, after: ConfigState, config_map: Regarding) -> list[Event]:
     """Events for a config that was read again: `ConfigInvalid`, or `ConfigReloaded`."""
-    if after.problems and after.problems != before.problems:
+    if after.problems and (after.problems, after.source) != (before.problems, before.source):
         note = "; ".join(complaint(problem) for problem in after.problems)
-        kept = "The config that was in force stays: "
+        kept = f"In force: {after.source}. The newest edit is not: "
         event = Event(
             config_map, "ConfigInvalid", clipped(kept + note), "Reading", note, warning=True
         )

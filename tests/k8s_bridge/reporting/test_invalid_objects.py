@@ -44,12 +44,13 @@ def test_warnings_and_objects_that_nobody_watches_are_left_to_the_log() -> None:
 
 
 def test_a_bad_edit_of_the_config_is_told_once() -> None:
-    """The event says that the old config stays, what is wrong and what to do."""
+    """The event says what is in force, what is wrong and what to do."""
     bad = replace(START, version="5", problems=(WRONG,))
     (event,) = what_of_config(START, bad, MAP)
     assert (event.reason, event.warning) == ("ConfigInvalid", True)
     assert event.note == (
-        "The config that was in force stays: spec.priority = 3: differs from 4. Make them equal."
+        "In force: built-in defaults. The newest edit is not: "
+        "spec.priority = 3: differs from 4. Make them equal."
     )
     assert what_of_config(bad, replace(bad, version="6"), MAP) == []
 
