@@ -18,6 +18,8 @@ from fourleaf.k8s_bridge.cache.last_good_config import CONFIG_LEASE, LastGoodCon
 from fourleaf.k8s_bridge.cluster.kinds import (
     CONFIG_MAPS,
     COSCHEDULING_POD_GROUPS,
+    CSI_DRIVERS,
+    CSI_NODES,
     DEPLOYMENTS,
     DEVICE_CLASSES,
     DISRUPTION_BUDGETS,
@@ -36,8 +38,10 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     RESOURCE_CLAIMS,
     RESOURCE_SLICES,
     STATEFUL_SETS,
+    STORAGE_CAPACITIES,
     STORAGE_CLASSES,
     VOLCANO_POD_GROUPS,
+    VOLUME_ATTACHMENTS,
     VOLUME_CLAIMS,
     VOLUMES,
     Kind,
@@ -91,6 +95,10 @@ WATCHED_KINDS: tuple[Kind | Selection, ...] = (
     VOLUME_CLAIMS,
     VOLUMES,
     STORAGE_CLASSES,
+    CSI_DRIVERS,
+    CSI_NODES,
+    STORAGE_CAPACITIES,
+    VOLUME_ATTACHMENTS,
 )
 """What a plan depends on, wherever it is, beside the owners that a table describes."""
 

@@ -49,6 +49,12 @@ class Problem:
         return f"{self.severity.value}: {where}{value}: {self.message}\n  {self.advice}"
 
 
+def problem_order(problem: Problem) -> tuple[bool, tuple[str, ...]]:
+    """Sorts problems, errors first, whatever was found first."""
+    rest = (problem.object, problem.field, problem.value, problem.message, problem.source)
+    return not problem.is_error, rest
+
+
 def printable(text: str) -> str:
     """`text` on one line, without characters that move the cursor or hide what stands there."""
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)

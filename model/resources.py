@@ -11,9 +11,16 @@ from fourleaf.model.devices.free import FreeDevices, unknown
 
 PORT_PREFIX = "hostport/"
 """A host port is an extra resource of which every node has exactly one."""
+
 CLASS_PREFIX = "devices of class "
 """So begins the extra resource that counts devices of a DeviceClass beside GPUs; with the spaces
 in it, no resource of a container has such a name."""
+
+ATTACH_PREFIX = "attachable-volumes-csi-"
+"""Volumes of a CSI driver that a node can attach; a node that lists no limit has none."""
+
+MOST_VOLUMES = 1_000_000
+"""Stands for the volumes of a node without a limit: more than any node attaches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +29,9 @@ class Resources:
 
     On a node `None` means that the node does not state the amount, so it is not
     checked. `extra` holds extended resources (`rdma/hca`, `ephemeral-storage`, host
-    ports as `hostport/TCP/4000`, devices of a DeviceClass by `of_class`), sorted by name; a node
-    lacks what it does not list, except host ports, of which every node has one each.
+    ports as `hostport/TCP/4000`, devices of a DeviceClass by `of_class`, volumes to attach as
+    `attachable-volumes-csi-ebs.csi.aws.com`), sorted by name; of what a node does not list it has
+    as much as `unlisted` says.
 
     `wants` is what a pod demands of its GPUs beyond their number. `devices` are those of a node
     that are free; None where all are that it has, or where no pod demands anything of them.
@@ -56,9 +64,16 @@ def with_extra(amount: Resources, more: Iterable[tuple[str, int]]) -> Resources:
     return amount if extra == amount.extra else replace(amount, extra=extra)
 
 
+def unlisted(name: str) -> int:
+    """How much a node has of an extra resource that it does not list."""
+    if name.startswith(ATTACH_PREFIX):
+        return MOST_VOLUMES
+    return 1 if name.startswith(PORT_PREFIX) else 0
+
+
 def capacity_of(offer: Resources, name: str) -> int:
-    """How much of the extra resource `name` a node offers when it is empty."""
-    return 1 if name.startswith(PORT_PREFIX) else offer.amount(name)
+    """How much of the extra resource `name` an offer is of, listed or not."""
+    return dict(offer.extra).get(name, unlisted(name))
 
 
 def minus(offer: Resources, taken: Resources) -> Resources:
@@ -156,7 +171,7 @@ def fits(free: Resources, request: Resources) -> int:
     for name, amount in request.extra:
         if amount:
             listed = dict(free.extra)
-            left = listed.get(name, 1 if name.startswith(PORT_PREFIX) else 0)
+            left = listed.get(name, unlisted(name))
             count = min(count, left // amount)
     if count > 0 and request.wants is not None:
         count = min(count, free_devices(free).holds(request.gpus, request.wants))

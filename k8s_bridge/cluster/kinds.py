@@ -57,6 +57,12 @@ DISRUPTION_BUDGETS = Kind("policy", "v1", "poddisruptionbudgets", "PodDisruption
 VOLUME_CLAIMS = Kind("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
 VOLUMES = Kind("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False)
 STORAGE_CLASSES = Kind("storage.k8s.io", "v1", "storageclasses", "StorageClass", namespaced=False)
+CSI_DRIVERS = Kind("storage.k8s.io", "v1", "csidrivers", "CSIDriver", namespaced=False)
+CSI_NODES = Kind("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False)
+STORAGE_CAPACITIES = Kind("storage.k8s.io", "v1", "csistoragecapacities", "CSIStorageCapacity")
+VOLUME_ATTACHMENTS = Kind(
+    "storage.k8s.io", "v1", "volumeattachments", "VolumeAttachment", namespaced=False
+)
 JOBS = Kind("batch", "v1", "jobs", "Job", makes_pods=True)
 DEPLOYMENTS = Kind("apps", "v1", "deployments", "Deployment", makes_pods=True)
 REPLICA_SETS = Kind("apps", "v1", "replicasets", "ReplicaSet", makes_pods=True)

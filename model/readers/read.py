@@ -22,6 +22,7 @@ from fourleaf.model.readers.gangs.read_gang import (
     grouped,
     read_gang,
 )
+from fourleaf.model.readers.nodes.attach_limits import limits_in
 from fourleaf.model.readers.nodes.fabric import read_fabric
 from fourleaf.model.readers.nodes.nodes import mixed_gpu_names, read_nodes
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
@@ -30,8 +31,10 @@ from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.model.readers.objects.owners import Owners
 from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.storage_kinds import ATTACHMENT, CAPACITY
 from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.objects.unread_kinds import warn_of
+from fourleaf.model.readers.pods.attached_volumes import AttachedVolumes
 from fourleaf.model.readers.pods.claiming_pods import Claimables
 from fourleaf.model.readers.pods.disruption_budgets import (
     BUDGET,
@@ -41,6 +44,7 @@ from fourleaf.model.readers.pods.disruption_budgets import (
 )
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod, Requests, own_owners, read_pod
+from fourleaf.model.readers.pods.storage_capacity import capacities_of
 from fourleaf.model.readers.text.sources import Source, without_collection
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 from fourleaf.model.snapshot import Snapshot
@@ -158,6 +162,7 @@ def _decoded(
     mixed = mixed_gpu_names(nodes)
     on_node = {one.node.name: one.node.device_names for one in nodes if one.node.device_names}
     claimables = Claimables(drivers.honoured, on_node, drivers.offer)
+    limits = limits_in(inventory)
     situation = Situation(
         spec,
         priorities,
@@ -167,6 +172,8 @@ def _decoded(
         moment,
         inventory,
         claimables,
+        capacities_of(inventory.of(*CAPACITY)),
+        limits.limited,
         whole,
     )
     found = []
@@ -183,10 +190,20 @@ def _decoded(
     running = tuple(running for one in found for _, running in one.running)
     if expand:
         _warn_of_lost_nodes(inventory, found)
+    attached = AttachedVolumes()
+    for one in inventory.of(*ATTACHMENT):
+        attached.attach(one.name, one.body)
+    for pod, running_pod in (both for one in found for both in one.running):
+        attached.add(pod, running_pod.node, pod.attached, running_pod.ours)
+    volumes = attached.stand_ins(inventory, lambda node: dict(limits.on(node)))
     claims = (((one.namespace, one.name), one.body) for one in inventory.of(*CLAIM))
     snapshot = Snapshot(
         fabric=fabric,
-        running=(*running, *holders(claims, running, Places(on_node, drivers))),
+        running=(
+            *running,
+            *holders(claims, running, Places(on_node, drivers)),
+            *(one for there in volumes.values() for one in there),
+        ),
         gangs=tuple(draft.gang for draft in drafts),
         config=config.config,
         now=moment,

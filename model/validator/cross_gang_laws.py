@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.resources import PORT_PREFIX, Resources, plus
+from fourleaf.model.resources import Resources, plus, unlisted
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.breach import Breach, Law
 from fourleaf.model.validator.member_tally import Placed
@@ -48,7 +48,7 @@ def over(free: Resources, asked: Resources) -> Iterator[tuple[str, int, int]]:
             yield name, want, have
     listed = dict(free.extra)
     for name, want in asked.extra:
-        have = listed.get(name, 1 if name.startswith(PORT_PREFIX) else 0)
+        have = listed.get(name, unlisted(name))
         if want and want > have:
             yield name, want, have
 

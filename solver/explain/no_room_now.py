@@ -7,7 +7,7 @@ from functools import cached_property
 
 from fourleaf.model.gang import Gang, GangKey, TopologyPolicy
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
-from fourleaf.model.resources import PORT_PREFIX, Resources, counted, fits
+from fourleaf.model.resources import Resources, counted, fits, unlisted
 from fourleaf.solver.explain.blockers import Blockers, shares_nodes
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.free_room import NO_LIMIT
@@ -277,4 +277,4 @@ def amount_of(amount: Resources, name: str) -> int:
             return NO_LIMIT if amount.memory is None else amount.memory
         case "pod slots":
             return amount.pods
-    return dict(amount.extra).get(name, 1 if name.startswith(PORT_PREFIX) else 0)
+    return dict(amount.extra).get(name, unlisted(name))

@@ -13,6 +13,7 @@ ZONES = ("z1", "z2", "z3")
 APPS = ("a", "b", "c")
 SPACES = ("ml", "ops")
 HOST = "kubernetes.io/hostname"
+DRIVER = "csi.example.com"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
@@ -114,21 +115,72 @@ class ClusterMaker:
                 "storage.k8s.io/v1",
                 "StorageClass",
                 {"name": mode.lower()},
-                provisioner="csi.example.com",
+                provisioner=DRIVER,
                 volumeBindingMode=mode,
                 **fields,
             )
+        if not self._chance(3):
+            spec = {"storageCapacity": not self._chance(6)}
+            self._add("storage.k8s.io/v1", "CSIDriver", {"name": DRIVER}, spec=spec)
+        for number in range(self._random.randint(0, 3)):
+            self._capacity(f"room-{number}", nodes)
+        for name in nodes:
+            if not self._chance(3):
+                self._limits(name)
         for number in range(3):
             self._claim(f"c{number}", nodes)
+        for number in range(self._random.randint(0, 2)):
+            self._attachment(f"va-{number}", nodes)
+
+    def _capacity(self, name: str, nodes: list[str]) -> None:
+        """What the driver says of its room: of a zone, a node, all nodes or none."""
+        sizes: Body = {"capacity": self._random.choice(("512Mi", "1Gi", "3Gi"))}
+        if self._chance(3):
+            sizes["maximumVolumeSize"] = self._random.choice(("512Mi", "1025Mi"))
+        if self._chance(8):
+            sizes = {}
+        expression = {"key": "zone", "operator": "In", "values": ["z2", "z3"]}
+        topology = self._random.choice(
+            (
+                {"nodeTopology": {"matchLabels": {"zone": self._random.choice(ZONES)}}},
+                {"nodeTopology": {"matchLabels": {HOST: self._random.choice(nodes)}}},
+                {"nodeTopology": {"matchExpressions": [expression]}},
+                {"nodeTopology": {}},
+                {},
+            )
+        )
+        metadata = {"name": name, "namespace": "ops"}
+        named = {"storageClassName": self._random.choice(("waitforfirstconsumer", "other"))}
+        self._add("storage.k8s.io/v1", "CSIStorageCapacity", metadata, **named, **sizes, **topology)
+
+    def _limits(self, node: str) -> None:
+        allocatable = {} if self._chance(4) else {"count": self._random.randint(0, 2)}
+        driver = {"name": DRIVER, "nodeID": node, "allocatable": allocatable}
+        spec = {"drivers": [driver]}
+        self._add("storage.k8s.io/v1", "CSINode", {"name": node}, spec=spec)
+
+    def _attachment(self, name: str, nodes: list[str]) -> None:
+        """A volume that is attached: of a claim, which a pod may use there, or of no claim."""
+        volume = self._random.choice(("pv-c0", "pv-c1", "pv-lone", "pv-lost"))
+        if volume == "pv-lone" and not any(
+            one["metadata"]["name"] == volume for one in self.objects
+        ):
+            self._volume(volume, "lone", nodes)
+        spec = {
+            "attacher": DRIVER,
+            "nodeName": self._random.choice(nodes),
+            "source": {"persistentVolumeName": volume},
+        }
+        self._add("storage.k8s.io/v1", "VolumeAttachment", {"name": name}, spec=spec)
 
     def _claim(self, name: str, nodes: list[str]) -> None:
         metadata: Body = {"name": name, "namespace": "ml"}
         spec: Body = {
             "accessModes": [self._random.choice(("ReadWriteOnce", "ReadWriteOncePod"))],
-            "storageClassName": self._random.choice(("immediate", "waitforfirstconsumer")),
+            "storageClassName": "immediate" if self._chance(4) else "waitforfirstconsumer",
             "resources": {"requests": {"storage": "1Gi"}},
         }
-        if self._chance(10):
+        if self._chance(20):
             metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
         phase = "Pending"
         if not self._chance(3):
@@ -143,7 +195,7 @@ class ClusterMaker:
         spec: Body = {
             "capacity": {"storage": "1Gi"},
             "claimRef": {"namespace": "ml", "name": claim, "uid": f"PersistentVolumeClaim-{claim}"},
-            "csi": {"driver": "csi.example.com", "volumeHandle": name},
+            "csi": {"driver": DRIVER, "volumeHandle": name},
         }
         if self._chance(2):
             key = self._random.choice((HOST, "zone"))
@@ -301,9 +353,12 @@ class ClusterMaker:
         return {"topologySpreadConstraints": found}
 
     def _volumes(self, _: Body) -> Body:
-        if not self._chance(4):
+        if not self._chance(2):
             return {}
-        names = self._random.sample(("c0", "c1", "c2", "lost"), 2 if self._chance(4) else 1)
+        usual = ("c0", "c1", "c2")
+        names = self._random.sample(usual, self._random.choice((1, 1, 2)))
+        if self._chance(16):
+            names = [*names[1:], "lost"]
         return {
             "volumes": [
                 {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names

@@ -17,6 +17,10 @@ _KINDS = {
     "PersistentVolumeClaim": "claims",
     "PersistentVolume": "volumes",
     "StorageClass": "classes",
+    "CSIDriver": "drivers",
+    "CSIStorageCapacity": "capacities",
+    "CSINode": "limits",
+    "VolumeAttachment": "attachments",
     "Namespace": "namespaces",
 }
 

@@ -7,7 +7,7 @@ from functools import reduce
 
 import pytest
 
-from fourleaf.model.resources import Resources, plus, total
+from fourleaf.model.resources import Resources, fits, minus, plus, total
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -31,3 +31,20 @@ def test_a_total_by_hand() -> None:
     asked = [Resources(gpus=3, cpu=500, memory=None), Resources(gpus=5, cpu=None, memory=7)]
     assert total(asked) == Resources(gpus=8, cpu=500, memory=7, pods=2)
     assert total(asked[1:]) is asked[1]
+
+
+def test_a_port_that_is_taken_stays_taken() -> None:
+    """Of a node whose port 80 a pod has, one more pod without a port leaves no port 80 either."""
+    asks = Resources(extra=(("hostport/TCP/80", 1),))
+    left = minus(Resources(pods=9), asks)
+    assert fits(left, asks) == 0
+    assert fits(minus(left, Resources()), asks) == 0
+    assert fits(minus(left, Resources(pods=-1, extra=(("hostport/TCP/80", -1),))), asks) == 1
+
+
+def test_a_node_without_a_limit_attaches_any_volumes() -> None:
+    """Nine are attached, and nine pods more fit; a node that attaches ten has room for one."""
+    volume, nine = (Resources(extra=(("attachable-volumes-csi-d", n),)) for n in (1, 9))
+    assert fits(minus(Resources(pods=10), nine), volume) == 9
+    ten = Resources(pods=10, extra=(("attachable-volumes-csi-d", 10),))
+    assert fits(minus(ten, nine), volume) == 1

@@ -15,6 +15,7 @@ from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.pods.attached_volumes import asking_for, volumes_to_attach
 from fourleaf.model.readers.pods.claiming_pods import (
     Claimables,
     apply_claims,
@@ -23,9 +24,10 @@ from fourleaf.model.readers.pods.claiming_pods import (
 )
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, apply_maps
 from fourleaf.model.readers.pods.gpu_claims import apply_claim
-from fourleaf.model.readers.pods.pods import Pod, Requests
+from fourleaf.model.readers.pods.pods import NOTHING, Pod, Requests
 from fourleaf.model.readers.pods.settled import settle
-from fourleaf.model.readers.pods.volumes import volume_wants
+from fourleaf.model.readers.pods.storage_capacity import StorageCapacities
+from fourleaf.model.readers.pods.volumes import Storage, volume_wants
 from fourleaf.model.resources import counted
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import RunningPod
@@ -36,7 +38,9 @@ class Situation:
     """What the reading of every gang depends on; `now` in seconds since the epoch.
 
     `objects` knows the GpuClaims, the ResourceClaims and the volumes, `claimables` what
-    ResourceClaims are read against. `whole`: nothing is missing that the cluster has.
+    ResourceClaims are read against, `capacities` the room for volumes that are still to be made.
+    `limited` are the amounts of volumes that some node limits. `whole`: nothing is missing that the
+    cluster has.
     """
 
     spec: Spec
@@ -47,6 +51,8 @@ class Situation:
     now: float
     objects: Objects
     claimables: Claimables
+    capacities: StorageCapacities
+    limited: frozenset[str]
     whole: bool
 
 
@@ -161,10 +167,14 @@ def _fill(pod: Pod, situation: Situation) -> None:
         situation.requests.read(pod)
         pod.priority = situation.priorities.of(pod.manifest, pod.spec)
         pod.preempts = situation.priorities.preempts(pod.manifest, pod.spec)
-    if ours and pod.uses_volumes:
-        own = len(pod.wants.constraint.affinity)
-        objects, whole = situation.objects, situation.whole
-        pod.volumes = volume_wants(pod.manifest, pod.name, objects, whole, own)
+    if pod.uses_volumes:
+        objects = situation.objects
+        pod.attached = volumes_to_attach(pod.namespace, pod.name, pod.spec, objects)
+        if ours:
+            own = len(pod.wants.constraint.affinity)
+            storage = Storage(objects, situation.capacities, situation.whole)
+            pod.volumes = volume_wants(pod.manifest, pod.name, storage, own)
+            pod.request = asking_for(pod.asked or NOTHING, pod.attached, situation.limited)
 
 
 def _ask_for_devices(members: Sequence[Pod], situation: Situation) -> None:

@@ -19,6 +19,7 @@ from fourleaf.model.readers.dra.offers import NOTHING, Kinds, Offer
 from fourleaf.model.readers.dra.pools import Pool
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.live.object_cache import SOURCE
+from fourleaf.model.readers.nodes.attach_limits import AttachLimits
 from fourleaf.model.readers.nodes.fabric import read_fabric
 from fourleaf.model.readers.nodes.node_status import STATUS
 from fourleaf.model.readers.nodes.nodes import NodeRead, mixed_gpu_names, read_node
@@ -58,7 +59,8 @@ class FabricCache:
     """All nodes. `fabric`, `mixed` and `problems` are as of the last `settle`.
 
     `renewed` is set where devices that can be claimed have come, gone or got other numbers, or
-    belong to other classes: what pods hold and ask for is to be read again.
+    belong to other classes, or where volumes can run out that could not: what pods hold and ask for
+    is to be read again. `relimited` are the nodes whose `limits` of volumes have changed.
     """
 
     def __init__(self, config: SchedulerConfig) -> None:
@@ -66,6 +68,8 @@ class FabricCache:
         self.mixed = False
         self.renewed = False
         self.problems: tuple[Problem, ...] = ()
+        self.limits = AttachLimits()
+        self.relimited: set[str] = set()
         self._config = config
         self._nodes: dict[str, _Known] = {}
         self._all: dict[str, Node] | None = None
@@ -131,6 +135,23 @@ class FabricCache:
     def remove_inventory(self, name: str) -> bool:
         """Forget the inventory of a node; whether that says anything new."""
         return self._inventories.pop(name, None) is not None and self._read_again(name)
+
+    def put_limits(self, name: str, body: Body) -> bool:
+        """Take the CSINode of a node as it is now; whether that says anything new."""
+        limited = self.limits.limited
+        return self.limits.put(name, body) and self._limit(name, limited)
+
+    def remove_limits(self, name: str) -> bool:
+        """Forget the CSINode of a node; whether that says anything new."""
+        limited = self.limits.limited
+        return self.limits.remove(name) and self._limit(name, limited)
+
+    def _limit(self, name: str, limited: frozenset[str]) -> bool:
+        """Read a node with other limits; pods too, where amounts are `limited` that were not."""
+        self.relimited.add(name)
+        self.renewed = self.renewed or self.limits.limited != limited
+        self._read_again(name)
+        return True
 
     @property
     def slices(self) -> list[str]:
@@ -295,7 +316,7 @@ class FabricCache:
         manifest = Manifest(report, SOURCE, "", "Node", "", name, body)
         status = self._inventories.get(name)
         inventory = status and Manifest(report, SOURCE, *STATUS, "", name, status)
-        on_node = self.drivers.on(name), self.drivers.offer(name)
+        on_node = self.drivers.on(name), self.drivers.offer(name), self.limits.on(name)
         read = read_node(manifest, self._config.spec, inventory or None, *on_node)
         return _Known(read, report.problems)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,9 +11,10 @@ from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.gangs.read_gang import GangRead
 from fourleaf.model.readers.live.object_cache import Address
+from fourleaf.model.readers.pods.attached_volumes import AttachedVolumes
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
-from fourleaf.model.resources import Resources, total
+from fourleaf.model.resources import Resources, plus, total
 from fourleaf.model.snapshot import RunningPod
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -47,6 +48,7 @@ class GangCache:
         self.undated: set[Identity] = set()
         self.problems: dict[Identity, tuple[Problem, ...]] = {}
         self.neighbours = Neighbours()
+        self.attached = AttachedVolumes()
         self._there: dict[Identity, tuple[Pod, ...]] = {}
         self._on_node: dict[str, dict[Address, RunningPod]] = {}
         self._used: dict[str, Resources] = {}
@@ -73,8 +75,10 @@ class GangCache:
             there = tuple(pod for pod, _ in running)
             for pod in self._there.get(identity, ()):
                 self.neighbours.discard(pod)
-            for pod in there:
+                self.attached.discard(pod)
+            for pod, counted in running:
                 self.neighbours.add(pod)
+                self.attached.add(pod, counted.node, pod.attached, counted.ours)
             _note(self._there, identity, there)
             _note(self.drafted, identity, drafts)
             _note(self.problems, identity, kept.problems)
@@ -107,6 +111,15 @@ class GangCache:
         if old is not None:
             self._on_node[old.node].pop(at)
             self._touched.add(old.node)
+
+
+def used_with(used: Mapping[str, Resources], others: Iterable[RunningPod]) -> dict[str, Resources]:
+    """What pods hold by node, with `others` beside them."""
+    found = dict(used)
+    for one in others:
+        held = found.get(one.node)
+        found[one.node] = one.request if held is None else plus(held, one.request)
+    return found
 
 
 def uid_of(pod: Pod) -> str:

@@ -15,6 +15,7 @@ Address = tuple[str, str]
 """Namespace ("" for cluster-scoped objects) and name."""
 _POD = ("uid", "labels", "annotations", "ownerReferences", "creationTimestamp")
 _POD_STATUS = ("nominatedNodeName", "containerStatuses", "initContainerStatuses")
+_CAPACITY = ("storageClassName", "nodeTopology", "capacity", "maximumVolumeSize")
 _OWNER = ("uid", "annotations", "ownerReferences")
 GROUP_KINDS = {group: dialect for dialect, group in POD_GROUPS.items()}
 """API group of a PodGroup -> its dialect."""
@@ -52,7 +53,11 @@ def what_counts(kind: str, body: Body) -> tuple[Any, ...]:
         case "PersistentVolume":
             return (spec, metadata.get("labels"))
         case "StorageClass":
-            return tuple(_some(body, "volumeBindingMode", "allowedTopologies"))
+            return tuple(_some(body, "provisioner", "volumeBindingMode", "allowedTopologies"))
+        case "CSIDriver":
+            return tuple(_some(spec, "storageCapacity"))
+        case "CSIStorageCapacity":
+            return tuple(_some(body, *_CAPACITY))
         case "PriorityClass":
             return tuple(_some(body, "value", "globalDefault"))
         case "Job":

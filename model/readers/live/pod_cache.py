@@ -20,9 +20,9 @@ from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.owners import OwnerRef, Owners
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.storage_kinds import CLAIM as VOLUME_CLAIM
 from fourleaf.model.readers.pods.claiming_pods import claims_named
 from fourleaf.model.readers.pods.pods import Pod, read_pod
-from fourleaf.model.readers.pods.volumes import CLAIM as VOLUME_CLAIM
 from fourleaf.model.readers.pods.volumes import claims_of
 
 

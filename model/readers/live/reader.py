@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, merged
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.names import DeviceName
-from fourleaf.model.gang import Gang, GangKey
-from fourleaf.model.problems import Problem
+from fourleaf.model.gang import GangKey
+from fourleaf.model.problems import Problem, problem_order
 from fourleaf.model.readers.dra.holders import holders
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.gangs.cross_checks import side_by_side
@@ -23,7 +22,8 @@ from fourleaf.model.readers.gangs.needed_neighbours import needed_neighbours
 from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, identity_of, read_gang
 from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.live.fabric_cache import FabricCache
-from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept
+from fourleaf.model.readers.live.fabric_updates import FABRIC_UPDATES
+from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept, used_with
 from fourleaf.model.readers.live.object_cache import (
     GROUP_KINDS,
     Address,
@@ -33,21 +33,26 @@ from fourleaf.model.readers.live.object_cache import (
     what_counts,
 )
 from fourleaf.model.readers.live.pod_cache import PodCache
-from fourleaf.model.readers.live.reading import GangFacts, LiveReading, Runners, facts_of
-from fourleaf.model.readers.nodes.node_status import STATUS
-from fourleaf.model.readers.objects.dra_kinds import CLAIM, DEVICE_CLASS, SLICE
+from fourleaf.model.readers.live.reading import (
+    GangFacts,
+    LiveReading,
+    Runners,
+    facts_of,
+    kept_gangs,
+)
+from fourleaf.model.readers.live.storage_cache import StorageCache
+from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.inventory import namespace_in
 from fourleaf.model.readers.objects.manifest import Body
 from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.readers.objects.priority_classes import Priorities
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.storage_kinds import STORAGE_KINDS
 from fourleaf.model.readers.pods.gpu_claims import KIND
 from fourleaf.model.readers.pods.pods import Requests
-from fourleaf.model.readers.pods.volumes import CLAIM as VOLUME_CLAIM
-from fourleaf.model.readers.pods.volumes import STORAGE_CLASS, VOLUME_KINDS, volume_of
 from fourleaf.model.readers.text.sources import without_collection
 from fourleaf.model.running_gang import EvictionLimit, StandingGang
-from fourleaf.model.snapshot import DEFAULTS, Snapshot
+from fourleaf.model.snapshot import DEFAULTS, RunningPod, Snapshot
 
 POD = ("", "Pod")
 PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
@@ -76,7 +81,7 @@ class LiveReader:
         self._claims_changed = False
         self._reading: LiveReading | None = None
         self._turns = Turns()
-        self._claims_by_volume: dict[str, list[Address]] | None = None
+        self._storage = StorageCache(self._bodies, self._table, self._standing.attached)
         self._turns_changed = False
         self._known_facts: dict[int, tuple[Draft, GangFacts]] = {}
         """By the identity of the draft, which stays alive here."""
@@ -201,6 +206,7 @@ class LiveReader:
             table.dirty.update(self._standing.undated)
         changed = self._settle_ground()
         changed = any([changed, self._settle_priorities(), self._settle_claims()])
+        changed = changed or self._standing.attached.changed
         table.settle()
         if last is None or changed or table.dirty or last.snapshot.config is not self._config:
             self._turns.something_changed(draft.gang.key for draft in self._drafts())
@@ -264,6 +270,8 @@ class LiveReader:
             now,
             ObjectView(self._bodies, Report()),
             self._ground.claimables,
+            self._storage.capacities,
+            self._ground.limits.limited,
             True,
         )
 
@@ -317,17 +325,27 @@ class LiveReader:
             standing = self._standing
             runners = Runners(tuple(standing.running.values()), dict(standing.uids))
         claims = self._bodies.of(*CLAIM).items()
-        others = holders(claims, runners.running, self._ground.places) if claims else ()
+        others = tuple(holders(claims, runners.running, self._ground.places)) if claims else ()
+        others += tuple(one for there in self._attached().values() for one in there)
         snapshot = Snapshot(
             fabric=self._ground.fabric,
-            running=(*runners.running, *others) if claims else runners.running,
-            gangs=gangs if last is None else _kept(last.snapshot.gangs, gangs),
+            running=(*runners.running, *others) if others else runners.running,
+            gangs=gangs if last is None else kept_gangs(last.snapshot.gangs, gangs),
             config=self._config,
             now=now,
         )
-        if not others:
-            snapshot.take_used(dict(self._standing.used))
+        snapshot.take_used(used_with(self._standing.used, others))
         return LiveReading(snapshot, self._problems(report), self._facts(), runners)
+
+    def _attached(self) -> Mapping[str, tuple[RunningPod, ...]]:
+        """Node -> stand-ins for the volumes there that count with no pod."""
+        attached, limits = self._standing.attached, self._ground.limits
+        for node in self._ground.relimited:
+            attached.limit_changed(node)
+        self._ground.relimited.clear()
+        return attached.stand_ins(
+            ObjectView(self._bodies, Report()), lambda node: dict(limits.on(node))
+        )
 
     def _drafts(self) -> Iterator[Draft]:
         for drafts in self._standing.drafted.values():
@@ -347,7 +365,7 @@ class LiveReader:
         found = {*self._ground.problems, *self._priority_problems, *report.problems}
         for problems in self._standing.problems.values():
             found.update(problems)
-        return tuple(sorted(found, key=_order))
+        return tuple(sorted(found, key=problem_order))
 
     def _put_other(self, group: str, kind: str, at: Address, body: Body) -> bool:
         bodies = self._bodies.of(group, kind)
@@ -371,30 +389,13 @@ class LiveReader:
             self._table.dirty.add((namespace, dialect, name))
         elif kind == KIND:
             self._table.read_anew(namespace)
-        elif (group, kind) in VOLUME_KINDS:
-            self._volume_changed(group, kind, at)
+        elif (group, kind) in STORAGE_KINDS:
+            self._storage.changed(group, kind, at)
         elif (group, kind) == CLAIM:
             self._claims_changed = True
             self._table.owner_changed(at, OwnerRef(group, kind, name))
         else:
             self._priorities_are_stale = True
-
-    def _volume_changed(self, group: str, kind: str, at: Address) -> None:
-        """Mark the gangs that use a PersistentVolumeClaim, or the one of a PersistentVolume."""
-        if (group, kind) == VOLUME_CLAIM:
-            self._claims_by_volume = None
-        if (group, kind) == STORAGE_CLASS:
-            self._table.read_all_anew()
-            return
-        for namespace, name in [at] if (group, kind) == VOLUME_CLAIM else self._claims_on(at):
-            self._table.owner_changed((namespace, name), OwnerRef(*VOLUME_CLAIM, name))
-
-    def _claims_on(self, volume: Address) -> list[Address]:
-        if self._claims_by_volume is None:
-            self._claims_by_volume = {}
-            for at, body in self._bodies.of(*VOLUME_CLAIM).items():
-                self._claims_by_volume.setdefault(volume_of(body), []).append(at)
-        return self._claims_by_volume.get(volume[1], [])
 
     def _addresses(self, group: str, kind: str) -> list[Address]:
         if part := FABRIC_UPDATES.get((group, kind)):
@@ -405,46 +406,5 @@ class LiveReader:
 
     def _is_kept(self, group: str, kind: str) -> bool:
         pod_group = kind == "PodGroup" and group in GROUP_KINDS
-        others = (PRIORITY_CLASS, GPU_CLAIM, CLAIM, *VOLUME_KINDS)
+        others = (PRIORITY_CLASS, GPU_CLAIM, CLAIM, *STORAGE_KINDS)
         return pod_group or (group, kind) in others or (group, kind) in self._owner_kinds
-
-
-def _kept(before: Iterable[Gang], now: Iterable[Gang]) -> tuple[Gang, ...]:
-    """The gangs of `now`; one that is as it was stays the same object."""
-    known = {gang.key: gang for gang in before}
-    found = []
-    for gang in now:
-        old = known.get(gang.key)
-        found.append(gang if old is None or old != gang else old)
-    return tuple(found)
-
-
-def _order(problem: Problem) -> tuple[bool, tuple[str, ...]]:
-    rest = (problem.object, problem.field, problem.value, problem.message, problem.source)
-    return not problem.is_error, rest
-
-
-class CacheUpdate(NamedTuple):
-    """What is done with one kind: taken and forgotten by name, and which names there are.
-
-    The first two tell whether that says anything new.
-    """
-
-    put: Callable[[FabricCache, str, Body], bool]
-    remove: Callable[[FabricCache, str], bool]
-    names: Callable[[FabricCache], list[str]]
-
-
-FABRIC_UPDATES: dict[tuple[str, str], CacheUpdate] = {
-    ("", "Node"): CacheUpdate(FabricCache.put, FabricCache.remove, lambda ground: ground.names),
-    STATUS: CacheUpdate(
-        FabricCache.put_inventory, FabricCache.remove_inventory, lambda ground: ground.inventories
-    ),
-    SLICE: CacheUpdate(
-        FabricCache.put_slice, FabricCache.remove_slice, lambda ground: ground.slices
-    ),
-    DEVICE_CLASS: CacheUpdate(
-        FabricCache.put_class, FabricCache.remove_class, lambda ground: ground.classes
-    ),
-}
-"""By API group and kind."""

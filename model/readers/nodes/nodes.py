@@ -12,6 +12,7 @@ from fourleaf.model.quantity import BadQuantity, mbits
 from fourleaf.model.readers.dra.devices import Claimable
 from fourleaf.model.readers.dra.offers import NOTHING, Offer
 from fourleaf.model.readers.dra.published import Published, published
+from fourleaf.model.readers.nodes.attach_limits import Limits, limits_in
 from fourleaf.model.readers.nodes.node_status import STATUS, DevicesRead, Host, read_devices
 from fourleaf.model.readers.objects.amounts import amounts, as_offer, gpu_resource
 from fourleaf.model.readers.objects.annotations import BANDWIDTH, PREFIX, field_of
@@ -46,10 +47,11 @@ def read_nodes(
 ) -> list[NodeRead]:
     """All nodes whose manifests are sound, with what `drivers` publish where that is known."""
     drivers = drivers or published(config.spec, objects)
+    limits = limits_in(objects)
     found = []
     for manifest in objects.of("", "Node"):
         status = objects.get(*STATUS, "", manifest.name)
-        on_node = drivers.on(manifest.name), drivers.offer(manifest.name)
+        on_node = drivers.on(manifest.name), drivers.offer(manifest.name), limits.on(manifest.name)
         node = read_node(manifest, config.spec, status, *on_node)
         if not manifest.broken:
             found.append(node)
@@ -62,10 +64,12 @@ def read_node(
     inventory: Manifest | None = None,
     claimable: Claimable | None = None,
     beside: Offer = NOTHING,
+    limits: Limits = (),
 ) -> NodeRead:
     """One node with its inventory; its manifest is marked as broken where it cannot be used.
 
-    Where devices are `claimable`, those are the GPUs that it has; `beside` are devices beside them.
+    Where devices are `claimable`, those are the GPUs that it has; `beside` are devices beside them,
+    `limits` of the volumes that it can attach.
     """
     body = manifest.body
     metadata = manifest.mapping(body.get("metadata"), "metadata")
@@ -81,7 +85,9 @@ def read_node(
         name=manifest.name,
         leaf="",
         spine="",
-        allocatable=with_extra(as_offer(offered, spec.gpu_resources), beside.amounts),
+        allocatable=with_extra(
+            as_offer(offered | dict(limits), spec.gpu_resources), beside.amounts
+        ),
         product=next((labels[name] for name in _PRODUCT_LABELS if labels.get(name)), ""),
         bandwidth=_bandwidth(manifest, labels, annotations),
         failure_permille=_failure(manifest, annotations),

@@ -12,6 +12,7 @@ from fourleaf.model.readers.objects.dra_kinds import CLAIM, DEVICE_CLASS, SLICE,
 from fourleaf.model.readers.objects.lookup import NAME_ADVICE, is_name
 from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.storage_kinds import CSI_NODE, STORAGE_KINDS
 from fourleaf.model.readers.objects.unread_kinds import Stranger, strangers_in
 from fourleaf.model.readers.text.json import BadText
 from fourleaf.model.readers.text.sources import Source, documents
@@ -26,6 +27,9 @@ CLUSTER_SCOPED = frozenset(
         "Topology",
         "PersistentVolume",
         "StorageClass",
+        "CSIDriver",
+        "CSINode",
+        "VolumeAttachment",
     }
 )
 DEFAULT_NAMESPACE = "default"
@@ -47,9 +51,8 @@ KNOWN = frozenset(
         SLICE,
         DEVICE_CLASS,
         TEMPLATE,
-        ("", "PersistentVolumeClaim"),
-        ("", "PersistentVolume"),
-        ("storage.k8s.io", "StorageClass"),
+        *STORAGE_KINDS,
+        CSI_NODE,
         ("policy", "PodDisruptionBudget"),
         *(("topology.scheduler", kind) for kind in KINDS),
     }

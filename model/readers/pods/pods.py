@@ -22,6 +22,7 @@ from fourleaf.model.readers.objects.owners import Chain, Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.resizes import as_resized
 from fourleaf.model.readers.objects.timestamps import created_at
+from fourleaf.model.readers.pods.attached_volumes import AttachedVolume
 from fourleaf.model.readers.pods.node_constraints import (
     NodeWants,
     Terms,
@@ -59,8 +60,9 @@ class Pod:
     claim demands of the node. `resource_claims` are the ResourceClaims whose devices it asks for,
     `reached` the nodes that reach what they have already; `unsupported` names what of them cannot
     be honoured, "" where there is nothing, and `advice` says what to do about that, "" for leaving
-    it out; `volumes` what its PersistentVolumeClaims demand. A `stale` pod is to be read anew
-    before it counts again: something that is wrong with it was found before anything listened.
+    it out; `volumes` what its PersistentVolumeClaims demand, `attached` those that its node
+    attaches. A `stale` pod is to be read anew before it counts again: something that is wrong with
+    it was found before anything listened.
     """
 
     manifest: Manifest
@@ -94,6 +96,7 @@ class Pod:
     unsupported: str = ""
     advice: str = ""
     volumes: VolumeWants = NO_VOLUMES
+    attached: tuple[AttachedVolume, ...] = ()
 
     @property
     def namespace(self) -> str:
@@ -173,7 +176,7 @@ class Pod:
         self.pinned, self.claimed, self.settled = "", (), None
         self.resource_claims, self.reached = (), ()
         self.unsupported = self.advice = ""
-        self.volumes = NO_VOLUMES
+        self.volumes, self.attached = NO_VOLUMES, ()
         if self.asked is not None:
             self.request = self.asked
 

@@ -1,7 +1,8 @@
 """Volumes of a pod: the nodes that its PersistentVolumeClaims leave it, and what they wait for.
 
 As kube-scheduler's plugins VolumeBinding and VolumeZone have it. A claim whose volume is made on
-first use leaves all nodes that its StorageClass allows.
+first use leaves all nodes that its StorageClass allows and that have room for it, where the driver
+says how much there is.
 """
 
 from __future__ import annotations
@@ -11,23 +12,28 @@ from dataclasses import dataclass, replace
 
 from fourleaf.model.gang import Hold
 from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement
+from fourleaf.model.quantity import in_bytes
 from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.report import Report
+from fourleaf.model.readers.objects.storage_kinds import (
+    CLAIM,
+    CSI_DRIVER,
+    STORAGE_CLASS,
+    VOLUME,
+)
 from fourleaf.model.readers.pods.node_constraints import Terms, both, node_selector_terms
+from fourleaf.model.readers.pods.storage_capacity import StorageCapacities
 from fourleaf.model.reasons.kinds import ReasonKind
 
 Body = Mapping[str, object]
-
-CLAIM = ("", "PersistentVolumeClaim")
-VOLUME = ("", "PersistentVolume")
-STORAGE_CLASS = ("storage.k8s.io", "StorageClass")
-VOLUME_KINDS = (CLAIM, VOLUME, STORAGE_CLASS)
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """The provisioner of a StorageClass whose volumes people make."""
 
 ONE_POD = "ReadWriteOncePod"
+
+GIB = 2**30
 
 TERMS_LIMIT = 100
 """Terms of a node affinity that the volumes of a pod may come to: they multiply."""
@@ -77,19 +83,19 @@ def claims_of(name: str, spec: Body) -> Iterator[tuple[str, str]]:
 
 def volume_of(claim: Body) -> str:
     """The name of the volume that a PersistentVolumeClaim is for, "" where it has none."""
-    name = _part(claim, "spec").get("volumeName")
+    name = part_of(claim, "spec").get("volumeName")
     return name if isinstance(name, str) else ""
 
 
 def class_of(claim: Body) -> str:
     """The name of the StorageClass of a PersistentVolumeClaim, "" where it has none."""
-    name = _part(claim, "spec").get("storageClassName")
+    name = part_of(claim, "spec").get("storageClassName")
     return name if isinstance(name, str) else ""
 
 
 def is_claim_bound(claim: Body) -> bool:
     """Whether a PersistentVolumeClaim has its volume."""
-    return bool(volume_of(claim)) and _part(claim, "status").get("phase", "Bound") == "Bound"
+    return bool(volume_of(claim)) and part_of(claim, "status").get("phase", "Bound") == "Bound"
 
 
 def is_made_on_first_use(storage_class: Body | None) -> bool:
@@ -101,22 +107,30 @@ def is_made_on_first_use(storage_class: Body | None) -> bool:
     )
 
 
-def _part(body: Body, key: str) -> Body:
+def part_of(body: Body, key: str) -> Body:
+    """The object at `key` of `body`, empty where there is none."""
     part = body.get(key)
     return part if isinstance(part, Mapping) else {}
 
 
-def volume_wants(
-    pod: Manifest, name: str, objects: Objects, whole: bool, own_terms: int
-) -> VolumeWants:
-    """What the claims of the pod `name` come to, whose own node affinity has `own_terms`.
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """The objects that claims are read against, and the room that drivers say there is.
 
     Unless `objects` are the `whole` cluster, a claim that is not among them is warned of.
     """
+
+    objects: Objects
+    capacities: StorageCapacities
+    whole: bool
+
+
+def volume_wants(pod: Manifest, name: str, storage: Storage, own_terms: int) -> VolumeWants:
+    """What the claims of the pod `name` come to, whose own node affinity has `own_terms`."""
     terms: Terms = ()
     exclusive: list[str] = []
-    for field, called in claims_of(name, _part(pod.body, "spec")):
-        found = _claim_wants(pod, field, called, objects, whole)
+    for field, called in claims_of(name, part_of(pod.body, "spec")):
+        found = _claim_wants(pod, field, called, storage)
         if found.hold is not None:
             return found
         exclusive += found.exclusive
@@ -128,9 +142,8 @@ def volume_wants(
     return VolumeWants(terms, exclusive=tuple(exclusive)) if terms or exclusive else NO_VOLUMES
 
 
-def _claim_wants(
-    pod: Manifest, field: str, called: str, objects: Objects, whole: bool
-) -> VolumeWants:
+def _claim_wants(pod: Manifest, field: str, called: str, storage: Storage) -> VolumeWants:
+    objects, whole = storage.objects, storage.whole
     title = f"PersistentVolumeClaim {pod.namespace}/{called}"
     claim = objects.get(*CLAIM, pod.namespace, called)
     if claim is None:
@@ -139,15 +152,15 @@ def _claim_wants(
         advice = "Give the claim and its volume too, or make sure that every node can mount it."
         pod.warn(field, called, "is not in the input, and may tie the pod to some nodes", advice)
         return NO_VOLUMES
-    metadata = _part(claim.body, "metadata")
+    metadata = part_of(claim.body, "metadata")
     if metadata.get("deletionTimestamp") is not None:
         return _waits(f"{title} is being deleted", "Give the pod another claim.")
     if field.endswith("ephemeral") and not _is_made_for(metadata, pod):
         return _waits(f"{title} was not made for the pod", "Delete it, or rename the volume.")
-    modes = _part(claim.body, "spec").get("accessModes")
+    modes = part_of(claim.body, "spec").get("accessModes")
     alone = (called,) if isinstance(modes, list) and ONE_POD in modes else ()
     if not is_claim_bound(claim.body):
-        return replace(_unbound(title, class_of(claim.body), objects), exclusive=alone)
+        return replace(_unbound(title, claim, storage), exclusive=alone)
     volume = objects.get(*VOLUME, "", volume_of(claim.body))
     if volume is None and whole:
         what = f"PersistentVolume {volume_of(claim.body)} of {title} does not exist"
@@ -158,20 +171,49 @@ def _claim_wants(
 
 def _is_made_for(claim: Body, pod: Manifest) -> bool:
     """Whether the claim of an ephemeral volume is the pod's own, and not one of that name."""
-    uid = _part(pod.body, "metadata").get("uid")
+    uid = part_of(pod.body, "metadata").get("uid")
     owners = claim.get("ownerReferences")
     listed = owners if isinstance(owners, list) else []
     return not uid or any(isinstance(one, Mapping) and one.get("uid") == uid for one in listed)
 
 
-def _unbound(title: str, class_name: str, objects: Objects) -> VolumeWants:
-    storage = objects.get(*STORAGE_CLASS, "", class_name) if class_name else None
-    if storage is None or storage.body.get("volumeBindingMode") != "WaitForFirstConsumer":
+def _unbound(title: str, claim: Manifest, storage: Storage) -> VolumeWants:
+    class_name = class_of(claim.body)
+    found = storage.objects.get(*STORAGE_CLASS, "", class_name) if class_name else None
+    if found is None or found.body.get("volumeBindingMode") != "WaitForFirstConsumer":
         return _waits(f"{title} is not bound yet", "Its events say why: kubectl describe pvc.")
-    if is_made_on_first_use(storage.body):
-        return VolumeWants(_allowed_terms(storage.on(Report())))
+    if is_made_on_first_use(found.body):
+        allowed, size = _allowed_terms(found.on(Report())), _size_of(claim.on(Report()))
+        if size is None or not _reports_capacity(found.body, storage.objects):
+            return VolumeWants(allowed)
+        room = storage.capacities.terms(class_name, size)
+        if room is None:
+            what = f"{title}: no CSIStorageCapacity of StorageClass {class_name} has room for "
+            advice = "Free storage, or ask for less; the driver says how much there is where."
+            return _waits(f"{what}{_in_words(size)}", advice)
+        return VolumeWants(
+            both(NodeConstraint(affinity=allowed), room).affinity if room else allowed
+        )
     what = f"{title}: {class_name} binds volumes that exist already on first use, which"
     return _refused(f"{what} cannot be honoured", f"Bind {title} to a volume first.")
+
+
+def _size_of(claim: Manifest) -> int | None:
+    """The bytes that a claim asks for, None where it does not say."""
+    requests = part_of(part_of(part_of(claim.body, "spec"), "resources"), "requests")
+    if requests.get("storage") is None:
+        return None
+    return claim.amount(in_bytes, requests["storage"], "spec.resources.requests[storage]")
+
+
+def _in_words(size: int) -> str:
+    return f"{size // GIB}Gi" if size % GIB == 0 else f"{size:,} bytes"
+
+
+def _reports_capacity(storage_class: Body, objects: Objects) -> bool:
+    """Whether the driver of a StorageClass says how much room there is, and wants it heeded."""
+    driver = objects.get(*CSI_DRIVER, "", str(storage_class.get("provisioner")))
+    return driver is not None and part_of(driver.body, "spec").get("storageCapacity") is True
 
 
 def _allowed_terms(storage: Manifest) -> Terms:

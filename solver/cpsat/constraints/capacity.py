@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fourleaf.model.resources import PORT_PREFIX, Resources
+from fourleaf.model.resources import Resources, unlisted
 from fourleaf.solver.cpsat.constraints.devices import add_devices
 from fourleaf.solver.cpsat.demand import Demand, NodeClass
 from fourleaf.solver.cpsat.program import UNBOUNDED, Program, Terms
@@ -117,8 +117,7 @@ def _add_others(
         )
     _add_sum(program, demands, [c.request.pods for c in demands], sum(max(0, f.pods) for f in free))
     for name in sorted({name for demand in demands for name, _ in demand.request.extra}):
-        default = 1 if name.startswith(PORT_PREFIX) else 0
-        left = sum(max(0, dict(f.extra).get(name, default)) for f in free)
+        left = sum(max(0, dict(f.extra).get(name, unlisted(name))) for f in free)
         _add_sum(program, demands, [c.request.amount(name) for c in demands], left)
 
 

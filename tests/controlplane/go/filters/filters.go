@@ -48,19 +48,24 @@ var used = []string{
 	names.VolumeRestrictions,
 	names.VolumeBinding,
 	names.VolumeZone,
+	names.NodeVolumeLimits,
 	names.PodTopologySpread,
 	names.InterPodAffinity,
 }
 
 // request is a cluster and the pod that is asked about.
 type request struct {
-	Nodes      []*corev1.Node                  `json:"nodes"`
-	Pods       []*corev1.Pod                   `json:"pods"`
-	Claims     []*corev1.PersistentVolumeClaim `json:"claims"`
-	Volumes    []*corev1.PersistentVolume      `json:"volumes"`
-	Classes    []*storagev1.StorageClass       `json:"classes"`
-	Namespaces []*corev1.Namespace             `json:"namespaces"`
-	Pod        *corev1.Pod                     `json:"pod"`
+	Nodes       []*corev1.Node                  `json:"nodes"`
+	Pods        []*corev1.Pod                   `json:"pods"`
+	Claims      []*corev1.PersistentVolumeClaim `json:"claims"`
+	Volumes     []*corev1.PersistentVolume      `json:"volumes"`
+	Classes     []*storagev1.StorageClass       `json:"classes"`
+	Drivers     []*storagev1.CSIDriver          `json:"drivers"`
+	Capacities  []*storagev1.CSIStorageCapacity `json:"capacities"`
+	Limits      []*storagev1.CSINode            `json:"limits"`
+	Attachments []*storagev1.VolumeAttachment   `json:"attachments"`
+	Namespaces  []*corev1.Namespace             `json:"namespaces"`
+	Pod         *corev1.Pod                     `json:"pod"`
 }
 
 // answer says for each node why it is refused, "" where it is not.
@@ -190,6 +195,18 @@ func objects(asked request) []runtime.Object {
 		found = append(found, one)
 	}
 	for _, one := range asked.Classes {
+		found = append(found, one)
+	}
+	for _, one := range asked.Drivers {
+		found = append(found, one)
+	}
+	for _, one := range asked.Capacities {
+		found = append(found, one)
+	}
+	for _, one := range asked.Limits {
+		found = append(found, one)
+	}
+	for _, one := range asked.Attachments {
 		found = append(found, one)
 	}
 	for _, one := range asked.Namespaces {

@@ -11,8 +11,10 @@ from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.readers import InputReading, Source, read
 from fourleaf.model.readers.dra.holders import STANDS_IN
 from fourleaf.model.readers.live import LiveReader, LiveReading
+from fourleaf.model.readers.pods.attached_volumes import STANDS_IN as VOLUME_STANDS_IN
 from tests.model.readers import made as objects
 from tests.model.readers.live import live_claims as claims
+from tests.model.readers.live import live_storage as storage
 from tests.model.readers.made import Body
 
 Pick = Callable[[Sequence[Any]], Any]
@@ -160,7 +162,7 @@ class World:
         assert live.uids == {
             (pod.namespace, pod.name): self._metadata_of("Pod", pod.namespace, pod.name)[0]
             for pod in plain.snapshot.running
-            if not pod.name.endswith(STANDS_IN)
+            if not pod.name.endswith((STANDS_IN, VOLUME_STANDS_IN))
         }
         self._check_standing(plain)
         return live
@@ -244,31 +246,6 @@ def a_claim(world: World) -> None:
     world.put("gpu.scheduling", "GpuClaim", body)
 
 
-def a_volume(world: World) -> None:
-    """A PersistentVolumeClaim, a PersistentVolume or a StorageClass comes, or is another."""
-    pick = world.pick
-    match pick(("claim", "claim", "volume", "class")):
-        case "claim":
-            spec = {"volumeName": pick(("pv", "", 7)), "storageClassName": pick(("fast", None))}
-            body = objects.owner("PersistentVolumeClaim", "v1", "c", **spec)
-            body["metadata"]["namespace"] = pick(SPACES)
-            body["status"] = {"phase": pick(("Bound", "Bound", "Pending"))}
-            world.put("", "PersistentVolumeClaim", body)
-        case "volume":
-            terms = [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]
-            required = pick(({"nodeSelectorTerms": terms}, {"nodeSelectorTerms": []}, None))
-            body = objects.owner(
-                "PersistentVolume", "v1", "pv", nodeAffinity={"required": required}
-            )
-            del body["metadata"]["namespace"]
-            world.put("", "PersistentVolume", body)
-        case _:
-            body = objects.owner("StorageClass", "storage.k8s.io/v1", "fast")
-            del body["metadata"]["namespace"]
-            body["volumeBindingMode"] = pick(("Immediate", "WaitForFirstConsumer"))
-            world.put("storage.k8s.io", "StorageClass", body)
-
-
 def a_heartbeat(world: World) -> None:
     """A node says that it lives."""
     key = world.some("Node")
@@ -346,10 +323,14 @@ def be_special(pick: Pick, body: Body, gang: str) -> None:
             body["spec"] = "none"
         case 7:
             spec["activeDeadlineSeconds"] = pick((600, 7200, "x"))
-        case 8:
-            spec["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
     if pick((True, False, False)):
         claims.ask(pick, body)
+
+
+def use_volumes(world: World, body: Body) -> None:
+    """Let some pods use claims of volumes."""
+    if world.pick((True, False, False)) and isinstance(body["spec"], dict):
+        storage.use(world, body)
 
 
 def a_pod(world: World) -> None:
@@ -365,6 +346,7 @@ def a_pod(world: World) -> None:
     spec["schedulerName"] = pick((objects.OURS, objects.OURS, objects.OURS, "another"))
     join_gang(pick, body, gang)
     be_special(pick, body, gang)
+    use_volumes(world, body)
     if isinstance(body["spec"], dict) and pick((True, False, False)):
         spec["nodeName"] = pick(NODES)
     world.put("", "Pod", body, pick((True, False)))
@@ -537,7 +519,8 @@ EVENTS: tuple[Callable[[World], None], ...] = (
     *(a_group, an_owner) * 4,
     *(a_node, gone) * 3,
     *(bound, assumed, phased, relabelled) * 2,
-    *(an_inventory, a_claim, a_volume) * 2,
+    *(an_inventory, a_claim) * 2,
+    *storage.EVENTS,
     *(claims.a_slice, claims.a_resource_claim) * 3,
     claims.a_device_class,
     *(released, ending, a_class, a_heartbeat, configured, listed_again, later),
