@@ -45,34 +45,32 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
         return
     kinds = {draft.gang.key: kinds_of(draft.waiting) for draft in drafts}
     values = SpreadValues(running, nodes)
-    first_of_many: set[int] = set()
+    firsts: set[int] = set()
     for draft in drafts:
         _keep_apart(draft, kinds[draft.gang.key], running, nodes)
         for alike in kinds[draft.gang.key] if minding else ():
             if alike[0].wants.near and _stay_near(draft, alike, running, nodes):
-                first_of_many.add(id(alike[0]))
+                firsts.add(id(alike[0]))
             for spread in alike[0].wants.spread:
                 allowed = values.allowed(alike[0], spread)
                 if not allowed:
                     _wait_for_room(draft, alike[0], spread)
                 _narrow(draft, Requirement(spread.term.key, Operator.IN, allowed), alike)
     if minding:
-        _take_turns(drafts, kinds, first_of_many, turns)
+        _take_turns(drafts, kinds, firsts, turns)
 
 
 def _take_turns(
     drafts: Sequence[Draft],
     kinds: Mapping[GangKey, Sequence[Kind]],
-    first_of_many: Container[int],
+    firsts: Container[int],
     turns: Turns,
 ) -> None:
     ahead = Neighbours()
     places: dict[int, Draft] = {}
     for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
         some = [alike[0] for alike in kinds[draft.gang.key]]
-        clashes = {
-            id(other) for pod in some for other in _in_the_way(pod, ahead, id(pod) in first_of_many)
-        }
+        clashes = {id(other) for pod in some for other in _in_the_way(pod, ahead, firsts)}
         if clashes:
             # Those ahead stand in `places` in the order of their turns.
             first = next(places[pod] for pod in places if pod in clashes)
@@ -84,17 +82,20 @@ def _take_turns(
             ahead.add(pod)
 
 
-def _in_the_way(pod: Pod, ahead: Neighbours, is_first: bool) -> Iterator[Pod]:
+def _in_the_way(pod: Pod, ahead: Neighbours, firsts: Container[int]) -> Iterator[Pod]:
     """Those ahead that decide where `pod` may go and that it decides for in turn.
 
-    Those of which only one minds the other are bound as if that one had come first; unless it
-    may be the first of its kind, where it follows what goes ahead.
+    Those of which only one minds the other are bound as if that one had come first. `firsts` may
+    be the first of what they want near: those follow what goes ahead, and have to come before what
+    is behind, so none that counts them for its spread can be as if it had come first.
     """
     for other, _ in ahead.minding(pod):
         yield other
     for spread in pod.wants.spread:
-        yield from (other for other in ahead.picked(spread.term) if other.wants.spread)
-    if is_first:
+        for other in ahead.picked(spread.term):
+            if other.wants.spread or id(other) in firsts:
+                yield other
+    if id(pod) in firsts:
         yield from picked_by_all(pod.wants.near, ahead)
 
 

@@ -99,6 +99,29 @@ def test_the_first_of_its_kind_may_go_anywhere_and_the_second_follows() -> None:
     assert usable(*nodes, runs("p-0", "c"), near("p-1", "a")) == ["c"]
 
 
+def test_what_counts_the_first_of_its_kind_waits_for_it() -> None:
+    """The first may go anywhere while none of its kind stands; the second is of it, and counts it.
+
+    If they went to two racks of zone z1, whichever is bound second would be refused: z1 has one of
+    app a already, or the other rack has none.
+    """
+    nodes = in_zones(a="z1", b="z1", c="z2")
+    for one in nodes:
+        one["metadata"]["labels"]["rack"] = one["metadata"]["name"]
+    found = reading(*nodes, near("p-0", "a", "rack"), spread("p-1"))
+    holds = {one.key.name: one.hold for one in found.snapshot.gangs}
+    assert holds["p-0"] is None
+    assert holds["p-1"] is not None
+    assert holds["p-1"].kind is ReasonKind.WAITS_FOR_GANG
+
+
+def test_what_counts_a_pod_that_is_not_the_first_does_not_wait() -> None:
+    """Where one of the kind runs, the other goes near it wherever the one that counts it goes."""
+    first, second = near("p-0", "b"), spread("p-1")
+    found = reading(*ZONES, runs("old", "a", "b"), first, second)
+    assert [one.hold for one in found.snapshot.gangs] == [None, None]
+
+
 def test_the_first_gang_of_its_kind_is_refused_by_name() -> None:
     """Which zone all members go to is not known before; with one that runs, it is."""
     both = [near(name, "a", annotations=GANG) for name in "pq"]
