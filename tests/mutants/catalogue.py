@@ -12,6 +12,7 @@ from tests.mutants.harm import HARM
 from tests.mutants.kept_places import KEPT_PLACES
 from tests.mutants.mutant import Mutant
 from tests.mutants.served import SERVED
+from tests.mutants.storage import STORAGE
 from tests.mutants.webhook import WEBHOOK
 
 SAFEGUARDS = "tests/k8s_bridge/ledger/test_safeguards.py"
@@ -289,4 +290,5 @@ MUTANTS = (
     *HARM,
     *KEPT_PLACES,
     *SERVED,
+    *STORAGE,
 )

@@ -1,0 +1,88 @@
+"""The safeguards around storage: room for volumes, and what nodes attach."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+LIMITS = "tests/model/readers/pods/test_storage_limits.py"
+LIVE = "tests/model/readers/live/test_live_storage.py"
+REPORT = (
+    "        for name in touched:\n            self._read_again(self._on(STORAGE_CLASS[1], name))\n"
+)
+
+STORAGE = (
+    Mutant(
+        "storage: drivers that do not report",
+        "no pod is placed whose driver says nothing of its room",
+        "model/readers/pods/volumes.py",
+        'part_of(driver.body, "spec").get("storageCapacity") is True',
+        "True",
+        f"{LIMITS}::test_a_volume_is_made_where_there_is_room",
+    ),
+    Mutant(
+        "storage: room by size",
+        "a gang is sent to nodes whose driver has no room, and back, again and again",
+        "model/readers/pods/storage_capacity.py",
+        "number = len(sizes) - bisect_left(sizes, size)",
+        "number = len(sizes)",
+        f"{LIMITS}::test_a_volume_is_made_where_there_is_room",
+    ),
+    Mutant(
+        "storage: room that is reported",
+        "a gang waits for storage that has long been free",
+        "model/readers/live/storage_cache.py",
+        REPORT,
+        "        for name in touched:\n            self._on(STORAGE_CLASS[1], name)\n",
+        f"{LIVE}::test_a_pod_follows_the_room_for_its_volume",
+    ),
+    Mutant(
+        "storage: reports read little",
+        "each report of each driver has all gangs read again",
+        "model/readers/live/storage_cache.py",
+        REPORT,
+        "        if touched:\n            self._pods.read_all_anew()\n",
+        f"{LIVE}::test_room_that_is_reported_reads_the_gangs_that_wait_for_it_alone",
+    ),
+    Mutant(
+        "storage: volumes are an amount",
+        "members are bound to a node that cannot attach their volumes, and hang there",
+        "model/readers/pods/attached_volumes.py",
+        "((name, 1) for name in names if name in limited)",
+        "()",
+        "tests/solver/batch/test_attached_volumes.py"
+        "::test_members_of_a_gang_are_split_by_what_a_node_attaches",
+    ),
+    Mutant(
+        "storage: volumes of no pod",
+        "what is attached to a node for pods that are gone counts as free",
+        "model/readers/pods/attached_volumes.py",
+        "        there = self._attached(node, objects)\n",
+        "        there: set[AttachedVolume] = set()\n",
+        f"{LIMITS}::test_a_node_attaches_so_many_volumes",
+    ),
+    Mutant(
+        "storage: a limit that changes",
+        "a node is given more volumes than its driver attaches since it was updated",
+        "model/readers/live/fabric_cache.py",
+        "        self._read_again(name)\n        return True\n\n    @property\n    def slices",
+        "        return True\n\n    @property\n    def slices",
+        f"{LIVE}::test_a_node_follows_what_it_can_attach_and_what_is_attached",
+    ),
+    Mutant(
+        "ports that are taken",
+        "two pods of one host port are placed on a node once a third pod is",
+        "model/resources.py",
+        "    return dict(offer.extra).get(name, unlisted(name))\n",
+        "    return unlisted(name) if name.startswith(PORT_PREFIX) else offer.amount(name)\n",
+        "tests/model/test_resources.py::test_a_port_that_is_taken_stays_taken",
+    ),
+    Mutant(
+        "what counts the first of its kind",
+        "two gangs are planned at once of which the API's own scheduler would refuse either",
+        "model/readers/gangs/mind_others.py",
+        "if other.wants.spread or id(other) in firsts:",
+        "if other.wants.spread:",
+        "tests/model/readers/gangs/test_near_others.py"
+        "::test_what_counts_the_first_of_its_kind_waits_for_it",
+    ),
+)
