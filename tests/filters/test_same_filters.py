@@ -123,7 +123,7 @@ def test_the_filters_accept_every_binding_of_a_plan() -> None:
     """Plans of several gangs at once, bound one by one."""
     steps = [
         (seed, case, node)
-        for seed in range(CLUSTERS // 4)
+        for seed in range(CLUSTERS // 3)
         for case, node in bindings(ClusterMaker(seed).crowd())
     ]
     assert len(steps) > CLUSTERS // 4
