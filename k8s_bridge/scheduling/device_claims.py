@@ -116,9 +116,14 @@ class DeviceClaims:
 
     def _free_on(self, node: str) -> dict[DeviceName, tuple[str, ...]]:
         """The devices of a node beside its GPUs that nothing holds, those of few classes first."""
-        held = self._held | self._given | held_by_claims(self._ledger, self._cache, (node,))
+        # No union: what the whole cluster holds would be copied for each node of a batch.
+        held = (self._held, self._given, held_by_claims(self._ledger, self._cache, (node,)))
         offered = self._cache.drivers.offer(node).classes
-        free = [(name, classes) for name, classes in offered.items() if name not in held]
+        free = [
+            (name, classes)
+            for name, classes in offered.items()
+            if not any(name in names for names in held)
+        ]
         free.sort(
             key=lambda one: (len(one[1]), one[0].driver, one[0].pool, natural_key(one[0].device))
         )

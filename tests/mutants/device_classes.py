@@ -83,8 +83,8 @@ DEVICE_CLASSES = (
         "class: held while the plan was made",
         "a device that a claim holds is given to another",
         CHOICE,
-        "held = self._held | self._given |",
-        "held = self._given |",
+        "held = (self._held, self._given, ",
+        "held = (self._given, ",
         f"{WHOLE}::test_a_device_that_a_claim_holds_is_not_given",
     ),
     Mutant(
