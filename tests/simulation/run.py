@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fourleaf.k8s_bridge.informers import Timeouts
+from fourleaf.k8s_bridge.informers.owner_kinds import BUILT_IN_OWNERS
+from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
 from tests.simulation import progress
 from tests.simulation.chance import stream
 from tests.simulation.churn import config, nodes, owners, pods
@@ -35,8 +37,10 @@ QUIET = 20.0
 """Seconds over which requests are counted at rest."""
 LOOKS = 3
 """How often they are counted where gangs still come and go meanwhile."""
-MOST_PER_MINUTE = 240.0
-"""Requests of one replica in a minute at rest: renewals, looks at the lease, conditions."""
+MOST_PER_KIND = 4
+"""Requests of one replica in a minute at rest for each kind: after faults some are listed anew."""
+MOST_PER_MINUTE = 120.0 + MOST_PER_KIND * len((*WATCHED_KINDS, *BUILT_IN_OWNERS))
+"""Requests of one replica in a minute at rest: renewals, looks at the lease, conditions, watches."""
 
 
 @dataclass(frozen=True, slots=True)

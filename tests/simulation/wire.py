@@ -140,16 +140,20 @@ class Wire:
 
     async def evict(self, pod: Target, dry_run: bool = False) -> None:
         """See `Cluster.evict`."""
-        send = lambda: self._evicted(pod, dry_run)  # noqa: E731
+        named = self._world.books.names_leaver(pod.uid)
+        send = lambda: self._evicted(pod, dry_run, named)  # noqa: E731
         await self._ask("create", PODS, pod, send, None, "eviction", dry_run)
 
-    async def _evicted(self, pod: Target, dry_run: bool) -> None:
-        """Count what a budget forbids."""
+    async def _evicted(self, pod: Target, dry_run: bool, named: bool) -> None:
+        """Count what a budget forbids; tell who judges whether it was `named` when it was sent."""
+        self._world.books.sent_for = pod.uid if named else ""
         try:
             await self._server.evict(pod, dry_run)
         except (Throttled, Ambiguous) as error:
             self._world.story.did("eviction forbidden by a budget", f"{pod}: {error}")
             raise
+        finally:
+            self._world.books.sent_for = ""
 
     async def close(self) -> None:
         """Give back nothing."""

@@ -85,17 +85,18 @@ class AdmissionPolicy(Family):
 
     def __init__(self, chance: random.Random, scene: Scene) -> None:
         self._spells = Spells(chance, scene, 1.0)
-        self._subresource = chance.choice(("binding", "eviction", "eviction"))
+        both = ("binding", "eviction")
+        self._subresources = chance.choice((both[:1], both[1:], both))
         self._status = chance.choice((403, 422))
         self._remainder = chance.randrange(3)
 
     def on_request(self, identity: str, request: ApiRequest, now: float) -> Fate | None:
         """Refuse it where the policy in force is about that gang."""
         number = job_name(request.target.name).lstrip("g")
-        if request.subresource != self._subresource or not number.isdigit():
+        if request.subresource not in self._subresources or not number.isdigit():
             return None
         if int(number) % 3 != self._remainder or not self._spells.covers(now):
             return None
-        why = f"ValidatingAdmissionPolicy denied the {self._subresource}"
+        why = f"ValidatingAdmissionPolicy denied the {request.subresource}"
         error = Refused(why, self._status, "Forbidden")
-        return Fate(f"{self._subresource} forbidden", arrives=False, answer=error)
+        return Fate(f"{request.subresource} forbidden", arrives=False, answer=error)

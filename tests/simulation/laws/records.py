@@ -27,7 +27,8 @@ class Books:
 
     `bound_by` says of each pod which commit it names. `decided` are the members of every commit
     that ever took, less those that ran already when they were taken up; `undone` the commits
-    that went back. `listeners` hear of each commit as it takes, with all its members.
+    that went back. `sent_for` is the pod whose eviction arrives just now and was named when it was
+    sent, "" for none. `listeners` hear of each commit as it takes, with all its members.
     """
 
     def __init__(self, story: Story) -> None:
@@ -38,6 +39,7 @@ class Books:
         self.bound_by: dict[str, str] = {}
         self.decided: dict[str, dict[str, Member]] = {}
         self.undone: set[str] = set()
+        self.sent_for = ""
         self.listeners: list[OnCommit] = []
         self.epoch = 0
         self._story = story
@@ -58,7 +60,14 @@ class Books:
                 self._see_relocation(one.metadata["name"], change.after)
 
     def leaves(self, uid: str) -> bool:
-        """Whether a relocation says that the pod has to go."""
+        """Whether a relocation says that the pod has to go, or did when the eviction was sent.
+
+        One that is late on its way is judged by what was written when it was sent.
+        """
+        return uid == self.sent_for or self.names_leaver(uid)
+
+    def names_leaver(self, uid: str) -> bool:
+        """Whether a relocation that is written down now says that the pod has to go."""
         return any(leaver.pod.uid == uid for one in self.moves.values() for leaver in one.leavers)
 
     def counted(self) -> Iterator[tuple[str, Entry, Phase]]:
