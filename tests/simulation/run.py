@@ -38,9 +38,9 @@ QUIET = 20.0
 LOOKS = 3
 """How often they are counted where gangs still come and go meanwhile."""
 MOST_PER_KIND = 4
-"""Requests of one replica in a minute at rest for each kind: after faults some are listed anew."""
+"""Requests of one replica in a minute at rest for each kind; after faults some are listed anew."""
 MOST_PER_MINUTE = 120.0 + MOST_PER_KIND * len((*WATCHED_KINDS, *BUILT_IN_OWNERS))
-"""Requests of one replica in a minute at rest: renewals, looks at the lease, conditions, watches."""
+"""Requests of one replica in a minute at rest: renewals, lease reads, conditions, watches."""
 
 
 @dataclass(frozen=True, slots=True)
