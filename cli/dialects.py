@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from fourleaf.model.config.owner_kinds import merged
 from fourleaf.model.config.spec import Spec
+from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.readers import Source
 from fourleaf.model.readers.gangs.dialects import Dialect, membership
 from fourleaf.model.readers.gangs.expansion import Expansion
@@ -15,7 +16,7 @@ from fourleaf.model.readers.objects.owners import Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.pods import read_pod
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.topology import PRESETS, TopologyError, choose_levels, levels_of
+from fourleaf.model.topology import choose_levels, levels_of
 
 
 def gangs_by_dialect(sources: Sequence[Source], spec: Spec) -> list[tuple[str, int]]:
@@ -42,12 +43,9 @@ def topology_source(snapshot: Snapshot) -> str:
     """The preset or the labels that leaves and spines come from."""
     topology = snapshot.config.spec.topology
     labels = [n.labels for n in snapshot.fabric.nodes.values() if n.allocatable.gpus]
-    try:
-        levels = choose_levels(topology, labels)
-    except TopologyError as error:
-        return str(error)
-    if levels is None:
-        return "no known label; every node is a leaf of its own" if labels else "no GPU node"
+    levels = choose_levels(topology, labels)
+    if levels is None or snapshot.fabric.flat:
+        return "no node names a leaf; all stand in one" if labels else "no GPU node"
     named = f"leaf by {levels.leaf}" + (f", spine by {levels.spine}" if levels.spine else "")
     if topology.levels:
         return f"configured levels: {named}"

@@ -36,11 +36,21 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Fabric:
-    """All leaves in natural order, spine by spine. Built once per change of the node set."""
+    """All leaves in natural order, spine by spine. Built once per change of the node set.
+
+    `unlabelled` are the nodes that name no leaf: each stands apart, or all in one leaf where
+    no node names one.
+    """
 
     leaves: tuple[Leaf, ...]
     adjacency: AdjacencyKind = AdjacencyKind.CONSECUTIVE
     edges: frozenset[tuple[str, str]] = field(default_factory=frozenset)
+    unlabelled: frozenset[str] = frozenset()
+
+    @cached_property
+    def flat(self) -> bool:
+        """Whether no node names a leaf: the only leaf is no switch, and no rule of leaves holds."""
+        return bool(self.unlabelled) and len(self.unlabelled) == len(self.nodes)
 
     @cached_property
     def spines(self) -> Mapping[str, tuple[int, ...]]:

@@ -7,77 +7,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from fourleaf.model.config.spec import Topology
+from fourleaf.model.config.spec import Spec, Topology, TopologyConstraints
+from fourleaf.model.config.topology_presets import COARSE_PRESETS, HOST_LEVELS, PRESETS
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.node import Node
 
 ONLY_SPINE = "fabric"
 """The spine of every leaf where the labels name a single level."""
-
-HOST_LEVELS = frozenset(
-    {
-        "kubernetes.io/hostname",
-        "cloud.google.com/gce-topology-host",
-        "oci.oraclecloud.com/rdma.host_id",
-    }
-)
-"""Levels that name one host: finer than a leaf, so never a leaf."""
-
-PLAIN = "plain"
-PRESETS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    PLAIN: (("topology.scheduler/spine", "topology.scheduler/leaf"),),
-    "topograph": (
-        (
-            "fabric.topograph.run/tier-2",
-            "fabric.topograph.run/tier-1",
-            "fabric.topograph.run/tier-0",
-        ),
-    ),
-    "nvidia-legacy": (
-        (
-            "network.topology.nvidia.com/core",
-            "network.topology.nvidia.com/spine",
-            "network.topology.nvidia.com/leaf",
-        ),
-        (
-            "network.topology.nvidia.com/datacenter",
-            "network.topology.nvidia.com/spine",
-            "network.topology.nvidia.com/block",
-        ),
-    ),
-    "gke": (("cloud.google.com/gce-topology-block", "cloud.google.com/gce-topology-subblock"),),
-    "eks": (
-        (
-            "topology.k8s.aws/network-node-layer-1",
-            "topology.k8s.aws/network-node-layer-2",
-            "topology.k8s.aws/network-node-layer-3",
-        ),
-    ),
-    "oci": (
-        (
-            "oci.oraclecloud.com/rdma.hpc_island_id",
-            "oci.oraclecloud.com/rdma.network_block_id",
-            "oci.oraclecloud.com/rdma.local_block_id",
-        ),
-    ),
-    "nebius": (
-        (
-            "topology.nebius.com/gpu-cluster-id",
-            "topology.nebius.com/tier-2",
-            "topology.nebius.com/tier-1",
-        ),
-    ),
-}
-"""Preset -> label sets, each coarse to fine; a preset with two sets takes the commoner one."""
+ONLY_LEAF = "fabric"
+"""The leaf of every node where no node names one."""
 
 _DIGITS = re.compile(r"([0-9]+)")
 
 
 class TopologyError(ValueError):
-    """The configured topology does not fit the nodes. `field` is a path in the config."""
+    """Labels that name no leaf. `value` are the labels."""
 
-    def __init__(self, field: str, value: str, message: str, advice: str) -> None:
-        self.field = field
+    def __init__(self, value: str, message: str, advice: str) -> None:
         self.value = value
         self.advice = advice
         super().__init__(message)
@@ -113,7 +59,6 @@ def levels_of(labels: Sequence[str]) -> Levels:
     kept = [label for label in labels if label not in HOST_LEVELS]
     if not kept:
         raise TopologyError(
-            "spec.topology.levels",
             ", ".join(labels),
             "names no level above the host",
             "Add the node label that names the leaf switch.",
@@ -132,35 +77,25 @@ def _best(sets: Sequence[tuple[str, ...]], labels: Sequence[Mapping[str, str]]) 
 def choose_levels(config: Topology, labels: Sequence[Mapping[str, str]]) -> Levels | None:
     """The levels to use for nodes with these `labels` (of the GPU nodes).
 
-    None where nothing is configured and the nodes carry no known label. Raises
-    `TopologyError` for an unknown preset or where two presets fit equally well.
+    None where nothing is configured and the nodes carry no known label. Of presets that fit
+    as many nodes each, the first one of `PRESETS` is used (see `equal_presets`).
     """
     if config.levels:
         return levels_of([level.node_label for level in config.levels])
     if config.preset is not None:
-        sets = PRESETS.get(config.preset)
-        if sets is None:
-            raise TopologyError(
-                "spec.topology.preset",
-                config.preset,
-                "is no known preset",
-                f"Use one of: {', '.join(PRESETS)}; or list spec.topology.levels.",
-            )
-        return _best(sets, labels)
-    found = {name: _best(sets, labels) for name, sets in PRESETS.items()}
-    counts = {name: _carrying(levels.leaf, labels) for name, levels in found.items()}
-    most = max(counts.values())
-    if most == 0:
-        return None
-    names = [name for name, carried in counts.items() if carried == most]
-    if len(names) > 1:
-        raise TopologyError(
-            "spec.topology.preset",
-            "",
-            f"is not set, and {' and '.join(names)} fit {most} nodes each",
-            f"Set spec.topology.preset to one of: {', '.join(names)}.",
-        )
-    return found[names[0]]
+        return _best(PRESETS[config.preset], labels)
+    names = equal_presets(labels)
+    return _best(PRESETS[names[0]], labels) if names else None
+
+
+def equal_presets(labels: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """The presets that fit most of the nodes with these `labels`, none where none fits any."""
+    best = {name: _best(sets, labels) for name, sets in PRESETS.items()}
+    fit = {name: _carrying(levels.leaf, labels) for name, levels in best.items()}
+    fine = {name: n for name, n in fit.items() if n and name not in COARSE_PRESETS}
+    fit = fine or {name: n for name, n in fit.items() if n}
+    most = max(fit.values(), default=0)
+    return tuple(name for name, n in fit.items() if n == most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +148,12 @@ def build_fabric(
     topology: Topology,
     uplinks: Mapping[str, int],
     uplink: int | None,
+    unlabelled: Iterable[str] = (),
 ) -> Fabric:
     """The fabric of `nodes`, whose leaf and spine names are set, in natural order.
 
-    `uplinks` are Mbit/s by leaf name, `uplink` those of every other leaf.
+    `uplinks` are Mbit/s by leaf name, `uplink` those of every other leaf. `unlabelled` are the
+    names of the nodes that name no leaf.
     """
     by_leaf: dict[tuple[str, str], list[Node]] = {}
     for node in nodes:
@@ -235,9 +172,18 @@ def build_fabric(
         leaves,
         topology.adjacency.kind,
         frozenset((min(a, b), max(a, b)) for a, b in topology.adjacency.edges),
+        frozenset(unlabelled),
     )
 
 
 def placed(node: Node, names: tuple[str, str]) -> Node:
     """`node` under the leaf and spine `names`."""
     return replace(node, leaf=names[0], spine=names[1])
+
+
+def leaf_caps(spec: Spec, fabric: Fabric) -> TopologyConstraints:
+    """The caps on one gang in one leaf: none where the only leaf is no switch."""
+    caps = spec.topology_constraints
+    if not fabric.flat:
+        return caps
+    return caps.model_copy(update={"max_nodes_per_leaf": None, "max_gpus_per_leaf": None})

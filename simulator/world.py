@@ -211,7 +211,7 @@ class ReplayState:
 
     def _fewest(self, gang: Gang) -> int:
         """The fewest leaves of any legal place for the gang on the empty fabric; 0 without one."""
-        kind = kind_of(self.options.config.spec, gang, NO_EXTENSIONS)
+        kind = kind_of(self.options.config.spec, gang, NO_EXTENSIONS, self.cluster.base.flat)
         rule = facts_of(self.cluster.base).of_kind(kind)
         if rule.k is not None:
             return rule.k

@@ -15,6 +15,7 @@ from fourleaf.model.plan import Phantom, Placement, Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.topology import ONLY_LEAF, ONLY_SPINE
 from fourleaf.model.validator import score
 
 Case = tuple[Snapshot, Plan]
@@ -55,6 +56,13 @@ def gang(
         for r, size in enumerate(sizes)
     )
     return Gang(GangKey("ml", name), **{"roles": roles, "created": NOW, **fields})
+
+
+def flat_fabric(size: int) -> Fabric:
+    """Make a fabric of `size` nodes of which none names a leaf."""
+    nodes = tuple(node(f"n{i}", ONLY_LEAF, ONLY_SPINE) for i in range(size))
+    names = frozenset(one.name for one in nodes)
+    return Fabric((Leaf(ONLY_LEAF, ONLY_SPINE, nodes),), unlabelled=names)
 
 
 def one_leaf(*nodes: Node) -> Fabric:

@@ -33,6 +33,8 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         f"{nodes['total']:,}, {nodes['schedulable']:,} schedulable; "
         f"{nodes['leaves']:,} leaves, {nodes['spines']:,} spines",
     )
+    if nodes["unlabelled"]:
+        yield _line("", _unlabelled(nodes), "yellow")
     yield _line(
         "GPUs", f"{gpus['total']:,}: {gpus['used']:,} used, {gpus['free']:,} free to be scheduled"
     )
@@ -80,6 +82,14 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         yield _line("format", f"{text}; writes {ledger['writes']}{bad}", "red" if lost else style)
     yield _line("gangs", f"{len(document['queue']):,} waiting")
     yield from _reasons(Counter(entry["reason"] for entry in document["queue"]))
+
+
+def _unlabelled(nodes: Mapping[str, Any]) -> str:
+    if nodes["unlabelled"] == nodes["total"]:
+        return "none names a leaf, so all stand in one; see `fourleaf topology check`"
+    return (
+        f"{nodes['unlabelled']:,} name no leaf, so each stands apart; see `fourleaf topology check`"
+    )
 
 
 def _leader(leader: Mapping[str, Any], now: float) -> tuple[str, str]:

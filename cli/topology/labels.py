@@ -35,24 +35,20 @@ def target_levels(
     already, else `plain`: with two presets on one fabric the scheduler cannot tell which counts.
     Raises `BadInput` where nothing tells, or where a cloud writes those labels.
     """
-    from fourleaf.model.topology import PLAIN, PRESETS, TopologyError, levels_of
+    from fourleaf.model.config.topology_presets import PLAIN
+    from fourleaf.model.topology import levels_of
     from fourleaf.model.topology_import.labels import carried_presets, foreign_labels, preset_levels
 
     carried = carried_presets(nodes)
     if named is None and config.levels:
         name = CONFIGURED
         labels = [level.node_label for level in config.levels]
-        try:
-            levels = levels_of(labels)
-        except TopologyError as error:
-            raise _undecided(error.value, str(error)) from error
+        levels = levels_of(labels)
     else:
         known = named or config.preset
         if known is None and len(carried) > 1:
             raise _undecided(", ".join(carried), "nodes carry labels of several presets")
         name = known or (carried[0] if carried else PLAIN)
-        if name not in PRESETS:
-            raise _undecided(name, "is no known preset, and the config names it")
         levels = preset_levels(name)
     foreign = foreign_labels(levels)
     if foreign:

@@ -45,7 +45,7 @@ def live_description(reach: ClusterAccess) -> Description:
     from fourleaf.model.readers import Source
     from fourleaf.model.topology_import.kubernetes import read_kubernetes
 
-    return read_kubernetes(Source(reach.name), live_inventory(reach))
+    return read_kubernetes(Source(reach.name), live_inventory(reach), flat=True)
 
 
 def nodes_of(where: str, reach: ClusterAccess) -> list[ClusterNode]:

@@ -175,6 +175,7 @@ def document_of(live: Live, leader: Document) -> Document:
             "schedulable": sum(node.schedulable for node in nodes),
             "leaves": len(snapshot.fabric.leaves),
             "spines": len(snapshot.fabric.spines),
+            "unlabelled": len(snapshot.fabric.unlabelled),
         },
         "gpus": {
             "total": sum(node.allocatable.gpus for node in nodes),

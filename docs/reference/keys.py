@@ -8,6 +8,7 @@ from docs.reference.markdown import code, table
 from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
 from fourleaf.k8s_bridge.ledger.names import COMMIT, CONTENT, FENCE, RECORD
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.crds.claim import CLAIM
 from fourleaf.model.devices.held_devices import DEVICES
 from fourleaf.model.gang import Strategy
@@ -15,7 +16,6 @@ from fourleaf.model.readers.nodes.nodes import FAILURE_RATE, GPU_RESOURCE_LABEL
 from fourleaf.model.readers.objects import annotations as names
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.running_gang import RepairPolicy
-from fourleaf.model.topology import PRESETS
 from fourleaf.webhook.names import DEFAULT_SCHEDULER, ENFORCE
 from fourleaf.webhook.tls.bundles import GENERATION
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
@@ -24,6 +24,7 @@ from fourleaf.k8s_bridge.reporting.audit import Audit
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
+from fourleaf.k8s_bridge.reporting.events.fabric_doubts import fabric_doubts, what_is_doubtful
 from fourleaf.k8s_bridge.reporting.events.invalid_objects import config_map, what_of_config
 from fourleaf.k8s_bridge.reporting.events.nodes import what_was_judged
 from fourleaf.k8s_bridge.reporting.events.relocations import (
@@ -46,6 +47,7 @@ from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import CONFIG_MAP
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
+from fourleaf.model.problems import Problem
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.process.guarded_call import nothing_placed
 
@@ -94,6 +96,7 @@ class Reporter:
         self._last: LastCycle | None = None
         self._notes = CycleHistory()
         self._sealed: frozenset[str] = frozenset()
+        self._doubts: dict[str, Problem] = {}
         self._last_alive = scheduler.clock.monotonic()
         self._cycle_began: float | None = None
         self._log = structlog.get_logger(__name__)
@@ -280,6 +283,15 @@ class Reporter:
         after = after_cycle(self._reported, facts)
         self._reported = after.reported
         self.recorder.record(after.outgoing)
+        self._report_fabric(reading.problems)
+
+    def _report_fabric(self, problems: Iterable[Problem]) -> None:
+        before, self._doubts = self._doubts, fabric_doubts(problems)
+        namespace = self._scheduler.options.config_namespace
+        events = what_is_doubtful(before, self._doubts, config_map(namespace, CONFIG_MAP))
+        for event in events:
+            self._log.warning("fabric", note=event.note)
+        self.recorder.record(events)
 
     def _report_records(self, use: LedgerUse) -> None:
         self._metrics.ledger(use)

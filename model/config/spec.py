@@ -5,11 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from fourleaf.model.config.node_failures import Failures
 from fourleaf.model.config.owner_kinds import OwnerKind
 from fourleaf.model.config.relocation import Backfill, Defragmentation, Preemption, Repair
+from fourleaf.model.config.topology_presets import HOST_LEVELS, PRESETS
 from fourleaf.model.config.values import (
     Bandwidth,
     DeviceClassName,
@@ -90,15 +91,31 @@ class Adjacency(Section):
 class Topology(Section):
     """Where leaves and spines come from. `levels` run coarse to fine, or `preset` names them.
 
-    `unlabelled` says what happens to a GPU node without a leaf: `refuse` the input, or
-    `isolate` the node as a leaf and a spine of its own.
+    `unlabelled` says what happens to GPU nodes that name no leaf. `isolate`: each is a leaf and
+    a spine of its own; where no node names a leaf, all stand in one. `refuse`: they take no pods.
     """
 
     preset: str | None = None
     levels: tuple[Level, ...] = ()
     adjacency: Adjacency = Adjacency()
     window_slack: int = Field(default=0, ge=0, le=1)
-    unlabelled: Literal["refuse", "isolate"] = "refuse"
+    unlabelled: Literal["isolate", "refuse"] = "isolate"
+
+    @field_validator("preset")
+    @classmethod
+    def _known(cls, preset: str | None) -> str | None:
+        if preset is not None and preset not in PRESETS:
+            advice = f"Use one of: {', '.join(PRESETS)}; or list spec.topology.levels."
+            raise Misfit("is no known preset", advice)
+        return preset
+
+    @field_validator("levels")
+    @classmethod
+    def _above_the_host(cls, levels: tuple[Level, ...]) -> tuple[Level, ...]:
+        if levels and all(level.node_label in HOST_LEVELS for level in levels):
+            advice = "Add the node label that names the leaf switch."
+            raise Misfit("names no level above the host", advice)
+        return levels
 
     @model_validator(mode="after")
     def _preset_or_levels(self) -> Topology:

@@ -34,6 +34,13 @@ class ConfigRead:
         else:
             report.error(self.source, KINDS[0], field, value, message, advice)
 
+    def warn(self, report: Report, field: str, value: object, message: str, advice: str) -> None:
+        """Report a warning about `field` of the config."""
+        if self.manifest is not None:
+            self.manifest.warn(field, value, message, advice)
+        else:
+            report.warn(self.source, KINDS[0], field, value, message, advice)
+
 
 def in_force(config: SchedulerConfig) -> ConfigRead:
     """A config that was read before."""

@@ -26,6 +26,7 @@ class FindingKind(StrEnum):
     NODE_WITHOUT_LEAF = "NodeWithoutLeaf"
     LEAF_WITHOUT_NODES = "LeafWithoutNodes"
     LABEL_MISSING = "LabelMissing"
+    PRESETS_DRAW = "PresetsDraw"
     LEAF_NAME_TWICE = "LeafNameTwice"
     SWITCH_NAME_TWICE = "SwitchNameTwice"
     UNEVEN_LEAVES = "UnevenLeaves"

@@ -46,7 +46,7 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
     ),
     FindingKind.NODE_WITHOUT_LEAF: (
         "nodes stand under no leaf",
-        "Cable or label them; the scheduler has no place for them.",
+        "Cable or label them: until then each stands apart, or all in one leaf where none has one.",
     ),
     FindingKind.LEAF_WITHOUT_NODES: (
         "switches have nothing under them, so they are no leaves",
@@ -55,6 +55,10 @@ _TEXTS: Mapping[FindingKind, tuple[str, str]] = {
     FindingKind.LABEL_MISSING: (
         "nodes have a leaf, and lack the label of a level above it",
         "Label them: `fourleaf topology apply` writes all levels.",
+    ),
+    FindingKind.PRESETS_DRAW: (
+        "presets fit the nodes as well as the one that is used",
+        "Set spec.topology.preset to the one that is meant.",
     ),
     FindingKind.LEAF_NAME_TWICE: (
         "leaves of several spines share a name",

@@ -7,8 +7,10 @@ clouds, or the scheduler's own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from fourleaf.model.config.spec import Topology
+from fourleaf.model.config.topology_presets import PLAIN, PRESETS
 from fourleaf.model.problems import BadInput, Problem, Severity
 from fourleaf.model.readers.config import read_config
 from fourleaf.model.readers.objects.inventory import Inventory
@@ -19,6 +21,7 @@ from fourleaf.model.topology import (
     Levels,
     TopologyError,
     choose_levels,
+    equal_presets,
     levels_of,
     place_of,
 )
@@ -39,10 +42,11 @@ _ACCELERATORS = (
 )
 
 
-def read_kubernetes(source: Source, inventory: Inventory) -> Description:
+def read_kubernetes(source: Source, inventory: Inventory, flat: bool = False) -> Description:
     """The fabric of Nodes that stand in `inventory`, by the scheduler's config where it is there.
 
-    A Kueue `Topology` wins over the config. Raises `BadInput`.
+    A Kueue `Topology` wins over the config. Raises `BadInput`, also where no node names a leaf,
+    unless a `flat` fabric will do: then every node is one without a leaf.
     """
     nodes = known_nodes(inventory)
     config = read_config(inventory).config.spec.topology
@@ -54,10 +58,19 @@ def read_kubernetes(source: Source, inventory: Inventory) -> Description:
         raise _bad(source.name, "Node", "", "", "no node is there", advice)
     with_gpus = [one for one in nodes if one.has_gpus] or nodes
     levels = _levels(source.name, stated, config, [one.labels for one in with_gpus])
+    if levels is None and flat:
+        levels = levels_of(PRESETS[PLAIN][0])
+    elif levels is None:
+        advice = "Label the nodes: `fourleaf topology apply SOURCE` does so from a description."
+        raise _bad(source.name, "Node", "metadata.labels", "", "no node has a known label", advice)
     spined = any(levels.spine and one.labels.get(levels.spine) for one in nodes)
     if levels.spine and not spined:
         levels = Levels(levels.leaf)
-    return described(source.name, nodes, levels)
+    found = described(source.name, nodes, levels)
+    detected = not stated and not config.levels and config.preset is None
+    presets = equal_presets([one.labels for one in with_gpus]) if detected else ()
+    draw = finding(FindingKind.PRESETS_DRAW, presets[1:])
+    return replace(found, findings=(*found.findings, *draw))
 
 
 def described(source: str, nodes: Sequence[ClusterNode], levels: Levels) -> Description:
@@ -100,21 +113,18 @@ def _levels(
     stated: Sequence[Manifest],
     config: Topology,
     labels: Sequence[Mapping[str, str]],
-) -> Levels:
+) -> Levels | None:
     if len(stated) > 1:
         names = ", ".join(sorted(one.name for one in stated))
         advice = "Give the one that describes the fabric."
         raise _bad(source, "Topology", "metadata.name", names, "is not the only one", advice)
+    if not stated:
+        return choose_levels(config, labels)
     try:
-        if stated:
-            return levels_of(_stated(source, stated[0]))
-        found = choose_levels(config, labels)
+        return levels_of(_stated(source, stated[0]))
     except TopologyError as error:
-        raise _bad(source, "Node", error.field, error.value, str(error), error.advice) from None
-    if found is None:
-        advice = "Label the nodes: `fourleaf topology apply SOURCE` does so from a description."
-        raise _bad(source, "Node", "metadata.labels", "", "no node has a known label", advice)
-    return found
+        title = stated[0].title
+        raise _bad(source, title, "spec.levels", error.value, str(error), error.advice) from None
 
 
 def _stated(source: str, topology: Manifest) -> list[str]:

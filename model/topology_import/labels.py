@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from fourleaf.model.topology import PLAIN, PRESETS, Levels, levels_of, natural_key
+from fourleaf.model.config.topology_presets import COARSE_PRESETS, PLAIN, PRESETS
+from fourleaf.model.topology import Levels, levels_of, natural_key
 from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.description import Position
 
@@ -36,10 +37,12 @@ def preset_levels(preset: str) -> Levels:
 
 
 def carried_presets(nodes: Iterable[ClusterNode]) -> tuple[str, ...]:
-    """The presets whose leaf label some node carries already."""
+    """The presets whose leaf label some node carries already, pools of a cloud left out."""
     found = {key for node in nodes for key in node.labels}
     return tuple(
-        name for name, sets in PRESETS.items() if any(levels_of(one).leaf in found for one in sets)
+        name
+        for name, sets in PRESETS.items()
+        if name not in COARSE_PRESETS and any(levels_of(one).leaf in found for one in sets)
     )
 
 

@@ -22,6 +22,7 @@ class FabricFacts:
 
     def __init__(self, fabric: Fabric) -> None:
         self._fabric = weakref.ref(fabric)
+        self._flat = fabric.flat
         self.paths = Paths(fabric)
         self._rooms: dict[EligibilityKey, EmptyLeafRoom] = {}
         self._locations: dict[PlacementKey, LegalLocations] = {}
@@ -44,11 +45,11 @@ class FabricFacts:
 
     def of_gang(self, spec: Spec, gang: Gang, extensions: Extensions) -> LegalLocations:
         """Return the leaf rule for `gang`."""
-        return self.of_kind(kind_of(spec, gang, extensions))
+        return self.of_kind(kind_of(spec, gang, extensions, self._flat))
 
     def of_phantom(self, spec: Spec, nodes: int, gpus: int) -> LegalLocations:
         """Return the leaf rule for a phantom of `nodes` pods of `gpus` GPUs."""
-        return self.of_kind(phantom_kind(spec, nodes, gpus))
+        return self.of_kind(phantom_kind(spec, nodes, gpus, self._flat))
 
 
 _FACTS: dict[int, tuple[weakref.ref[Fabric], FabricFacts]] = {}

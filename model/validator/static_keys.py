@@ -47,8 +47,8 @@ class PlacementKey:
     exceptions: tuple[tuple[int, int], ...] = ()
 
 
-def kind_of(spec: Spec, gang: Gang, extensions: Extensions) -> PlacementKey:
-    """Tell the kind of `gang` under `spec`."""
+def kind_of(spec: Spec, gang: Gang, extensions: Extensions, flat: bool) -> PlacementKey:
+    """Tell the kind of `gang` under `spec`; no cap of a leaf holds on a `flat` fabric."""
     default = spec.network.node_bandwidth
     caps = spec.topology_constraints
     ground = EligibilityKey(
@@ -57,8 +57,8 @@ def kind_of(spec: Spec, gang: Gang, extensions: Extensions) -> PlacementKey:
         bandwidth=gang.bandwidth,
         node_bandwidth=None if default is None else mbits(default),
         domains=spec.namespace(gang.key.namespace).domains,
-        max_nodes=caps.max_nodes_per_leaf,
-        max_gpus=caps.max_gpus_per_leaf,
+        max_nodes=None if flat else caps.max_nodes_per_leaf,
+        max_gpus=None if flat else caps.max_gpus_per_leaf,
         rules=extensions.rules,
         gang=gang if extensions.rules else None,
     )
@@ -71,7 +71,7 @@ def kind_of(spec: Spec, gang: Gang, extensions: Extensions) -> PlacementKey:
     )
 
 
-def phantom_kind(spec: Spec, nodes: int, gpus: int) -> PlacementKey:
+def phantom_kind(spec: Spec, nodes: int, gpus: int, flat: bool) -> PlacementKey:
     """Tell the kind of a phantom: `nodes` pods of `gpus` GPUs, one per node, no constraints.
 
     It belongs to no namespace, so neither domains nor custom rules hold for it.
@@ -80,8 +80,8 @@ def phantom_kind(spec: Spec, nodes: int, gpus: int) -> PlacementKey:
     ground = EligibilityKey(
         asks=((Resources(gpus=gpus), NodeConstraint()),),
         one_per_node=True,
-        max_nodes=caps.max_nodes_per_leaf,
-        max_gpus=caps.max_gpus_per_leaf,
+        max_nodes=None if flat else caps.max_nodes_per_leaf,
+        max_gpus=None if flat else caps.max_gpus_per_leaf,
     )
     return PlacementKey(
         ground=ground,

@@ -28,6 +28,13 @@ def named(names: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def label_step(names: Sequence[str]) -> str:
+    """Give nodes that name no leaf the label of theirs."""
+    one = len(names) == 1
+    why = "it names none and stands" if one else "they name none, so each stands"
+    return f"label {named(names)} with {'its' if one else 'their'} leaf: {why} apart"
+
+
 def selector_step(role: Role, gained: Held, missing: int) -> str:
     """The one condition of selector or affinity whose loss is enough, else all of them."""
     constraint = role.constraint

@@ -8,6 +8,7 @@ from functools import cached_property
 from fourleaf.model.gang import Gang, GangKey, TopologyPolicy
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
 from fourleaf.model.resources import Resources, counted, fits, unlisted
+from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.blockers import Blockers, shares_nodes
 from fourleaf.solver.explain.context import Context
 from fourleaf.solver.explain.free_room import NO_LIMIT
@@ -115,6 +116,23 @@ class NoRoomNow:
         return (SLACK_NOW,) if wider.after.finds(wider.factory.of(self.group.gang)) else ()
 
     @cached_property
+    def _labelled_now(self) -> tuple[str, ...]:
+        """The advice to label nodes that name no leaf, where together they have the room."""
+        fabric = self.context.fabric.source
+        if not fabric.unlabelled or fabric.flat:
+            return ()
+        row = self.reach.room[0]
+        apart = tuple(
+            i
+            for i, leaf in enumerate(fabric.leaves)
+            if leaf.nodes[0].name in fabric.unlabelled and row[i]
+        )
+        if self.reach.pods(apart, self.reach.new) < self.reach.needed:
+            return ()
+        names = [node.name for i in apart for node in fabric.leaves[i].nodes]
+        return (matching_advice.label_step(names),)
+
+    @cached_property
     def _scopes(self) -> list[tuple[int, ...]]:
         """The leaves that the gang could use if only spines bound it."""
         fabric = self.context.fabric
@@ -154,7 +172,7 @@ class NoRoomNow:
         if full is not None:
             return full
         near, waits = self._near
-        steps = waits + self._preferred_now + self._slack_now
+        steps = waits + self._labelled_now + self._preferred_now + self._slack_now
         if not self.group.loose and self.scope_free >= self.reach.needed:
             leaves = min((len(spot.takes) for spot in self.spots), default=0)
             counts = (("leaves", leaves), *self._counts())
@@ -247,7 +265,7 @@ class NoRoomNow:
         highest = priority(ordered[0])
         raised = (f"raise its priority above {highest}",) if highest >= gang.priority else ()
         counts = (*self._counts(), ("rivals", len(rivals)))
-        steps = self._preferred_now + self._slack_now + raised + waits
+        steps = self._labelled_now + self._preferred_now + self._slack_now + raised + waits
         return Reason(ReasonKind.OUTRANKED, detail, counts, near, steps)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from fourleaf.model.gang import Gang, Role
 from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources, fits, minus
+from fourleaf.model.topology import leaf_caps
 from fourleaf.solver.instance.fabric_index import FabricIndex
 
 Counts = tuple[int, ...]
@@ -34,7 +35,7 @@ class GangType:
         self.key = key
         self.sizes: Counts = tuple(size for _, _, size in key.roles)
         self.requests = [fabric.known_request(request) for request, _, _ in key.roles]
-        caps = fabric.spec.topology_constraints
+        caps = leaf_caps(fabric.spec, fabric.source)
         self.max_nodes = caps.max_nodes_per_leaf
         self.max_gpus = caps.max_gpus_per_leaf
         self.eligible: list[list[list[int]]] = []

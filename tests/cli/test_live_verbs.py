@@ -120,7 +120,13 @@ def test_status_counts_what_was_set_up(stage: Stage, run: Run) -> None:
     assert told["leader"]["valid"]
     assert told["leader"]["holder"] == stage.replica.get("/status")["identity"]
     assert told["gpus"] == {"total": 256, "used": 18, "free": 238}
-    assert told["nodes"] == {"total": 32, "schedulable": 32, "leaves": 8, "spines": 1}
+    assert told["nodes"] == {
+        "total": 32,
+        "schedulable": 32,
+        "leaves": 8,
+        "spines": 1,
+        "unlabelled": 0,
+    }
     assert told["gangs"] == {"running": 3, "waiting": 1, "reasons": {"NoAdjacentLeaves": 1}}
     assert told["records"]["pages"] == 8
     assert told["records"]["unreadable"] == 0

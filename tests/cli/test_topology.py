@@ -21,8 +21,8 @@ from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, MemoryStore, actors
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.model.config.spec import Topology
+from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.problems import BadInput
-from fourleaf.model.topology import PRESETS
 from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.labels import difference, preset_levels
 from tests.cli.conftest import Run
@@ -137,8 +137,6 @@ def test_the_labels_are_those_that_the_scheduler_reads(
         ([TOPOGRAPH, LEAF], {}, "labels of several presets"),
         (["cloud.google.com/gce-topology-subblock"], {}, "labels that the cloud writes"),
         ([], {"preset": "gke"}, "labels that the cloud writes"),
-        ([], {"preset": "mine"}, "is no known preset"),
-        ([], {"levels": [{"nodeLabel": "kubernetes.io/hostname"}]}, "names no level above"),
     ],
     ids=str,
 )

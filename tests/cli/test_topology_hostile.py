@@ -112,7 +112,7 @@ CASES: dict[str, tuple[bytes | str, str, str]] = {
     ),
     "kueue: hosts alone": (
         f"[{NODE},{KUEUE}" + '{"levels":[{"nodeLabel":"kubernetes.io/hostname"}]}}]',
-        "spec.topology.levels",
+        "spec.levels",
         "names no level above the host",
     ),
     "nodes: name twice": (f"[{NODE},{NODE}]", "metadata.name", "stands twice"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from kubernetes.aio import config
 
-from fourleaf.model.topology import PRESETS
+from fourleaf.model.config.topology_presets import PRESETS
 from tests.controlplane.api import JSON, MERGE_PATCH, ApiError, answer_of
 
 SPINE_LABEL, LEAF_LABEL = PRESETS["topograph"][0][-2:]

@@ -36,7 +36,8 @@ def scheduled(
 ) -> Iterator[Plane]:
     """The nodes of the documented maps, controllers, kubelets, and one replica.
 
-    It runs under its own account, with its rights and the admission policies that ship.
+    No label of the nodes names a leaf: so AKS makes them. The replica runs under its own account,
+    with its rights and the admission policies that ship.
     """
     plane = module_control_plane
     if plane.managed:
@@ -45,7 +46,7 @@ def scheduled(
     bodies = Fleet(len(NUMBERS), gpus=4).objects(ready=False)
     for number, body in zip(NUMBERS, bodies, strict=True):
         body["metadata"]["name"] = f"{AKS}{number}"
-        body["metadata"]["labels"]["kubernetes.io/hostname"] = f"{AKS}{number}"
+        body["metadata"]["labels"] = {"kubernetes.io/hostname": f"{AKS}{number}"}
     asyncio.run(create_nodes(plane.kubeconfig(), bodies))
     folder = tmp_path_factory.mktemp("replica")
     with plane.api() as api:
@@ -202,3 +203,20 @@ def test_a_map_is_made_from_the_live_nodes(scheduled: Plane, api: Api, run: Run)
     assert result.exit_code == 0, result.output
     assert len(result.stdout.splitlines()) == 10
     assert result.stdout.startswith(f"0={AKS}0:0,1\n1={AKS}0:2,3\n2={AKS}1:0,1\n")
+
+
+def test_nodes_that_name_no_leaf_are_told_on_the_config(run: Run, scheduled: Plane) -> None:
+    """All five stand in one leaf: an event, the status and the check of the topology say so."""
+    with scheduled.api() as api:
+
+        def told() -> list[str]:
+            events = api.get("/apis/events.k8s.io/v1/namespaces/kube-system/events")["items"]
+            return [one["note"] for one in events if one["reason"] == "TopologyIncomplete"]
+
+        (note,) = eventually(told, "the event is written")
+    assert "no GPU node has a known label, so all 5 stand in one leaf" in note
+    where = ("--kubeconfig", scheduled.kubeconfig())
+    status = run("status", *where)
+    assert "none names a leaf, so all stand in one" in status.stdout
+    checked = run("topology", "check", *where)
+    assert (checked.exit_code, "NodeWithoutLeaf" in checked.stdout) == (3, True)

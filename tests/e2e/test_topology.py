@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS
-from fourleaf.model.topology import PRESETS
+from fourleaf.model.config.topology_presets import PRESETS
 from tests.cli.conftest import Run, _run  # noqa: F401 - a fixture by name
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
@@ -95,7 +95,8 @@ def test_a_description_becomes_labels(
     assert both.exit_code == 2
     assert "plain, topograph" in both.stderr
 
-    assert run("topology", "check", *where).exit_code == 2, "nobody can tell which preset counts"
+    drawn = run("topology", "check", *where)
+    assert (drawn.exit_code, "PresetsDraw" in drawn.stdout) == (3, True), "two presets fit as well"
     configure(api, "plain")
     settled = run("topology", "apply", conf, *where)
     assert settled.exit_code == 0, settled.output

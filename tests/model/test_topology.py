@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from fourleaf.model.config.spec import Level, Topology
+from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.node import Node
 from fourleaf.model.resources import Resources
 from fourleaf.model.topology import (
     ONLY_SPINE,
-    PRESETS,
     Levels,
     Place,
-    TopologyError,
     build_fabric,
     choose_levels,
+    equal_presets,
     levels_of,
     natural_key,
     place_of,
@@ -88,6 +89,12 @@ from fourleaf.model.topology import (
             "s",
             "l",
         ),
+        (
+            "aks",
+            {"topology.kubernetes.io/zone": "s", "kubernetes.azure.com/agentpool": "l"},
+            "s",
+            "l",
+        ),
     ],
 )
 def test_preset_named_and_detected(
@@ -110,12 +117,21 @@ def test_the_preset_of_most_nodes_wins() -> None:
     assert levels.leaf == "fabric.topograph.run/tier-0"
 
 
-def test_a_draw_is_refused() -> None:
-    """Where two presets fit as many nodes, the user has to say which one is meant."""
+def test_of_presets_that_draw_the_first_is_used() -> None:
+    """Topograph's labels stand before those of EKS, and both are named."""
     both = {"fabric.topograph.run/tier-0": "a", "topology.k8s.aws/network-node-layer-3": "b"}
-    with pytest.raises(TopologyError, match="topograph and eks fit 1 nodes each") as caught:
-        choose_levels(Topology(), [both])
-    assert caught.value.field == "spec.topology.preset"
+    assert equal_presets([both]) == ("topograph", "eks")
+    levels = choose_levels(Topology(), [both])
+    assert levels is not None
+    assert levels.leaf == "fabric.topograph.run/tier-0"
+
+
+def test_pools_of_a_cloud_are_leaves_where_no_switch_is_named() -> None:
+    """Each node of AKS has its pool; one node with topograph's label tells more."""
+    pools = [{"kubernetes.azure.com/agentpool": "gpu"}] * 3
+    assert equal_presets(pools) == ("aks",)
+    known = [*pools, {**pools[0], "fabric.topograph.run/tier-0": "a"}]
+    assert equal_presets(known) == ("topograph",)
 
 
 def test_no_known_label_is_no_levels() -> None:
@@ -124,10 +140,18 @@ def test_no_known_label_is_no_levels() -> None:
 
 
 def test_unknown_preset_lists_the_known() -> None:
-    """The advice names every preset."""
-    with pytest.raises(TopologyError) as caught:
-        choose_levels(Topology(preset="azure"), [])
-    assert all(name in caught.value.advice for name in PRESETS)
+    """The config is refused, and the advice names every preset."""
+    with pytest.raises(ValidationError) as caught:
+        Topology(preset="azure")
+    (error,) = caught.value.errors()
+    assert error["loc"] == ("preset",)
+    assert all(name in error["ctx"]["error"].advice for name in PRESETS)
+
+
+def test_levels_of_hosts_alone_are_refused() -> None:
+    """A host is finer than a leaf."""
+    with pytest.raises(ValidationError, match="names no level above the host"):
+        Topology(levels=(Level(node_label="kubernetes.io/hostname"),))
 
 
 def test_hosts_are_never_leaves() -> None:

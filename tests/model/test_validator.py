@@ -119,6 +119,7 @@ LEGAL += [
     legal.completes_bound,
     legal.own_uplink,
     legal.overcommitted,
+    legal.flat,
     phantoms.haunted(phantoms.PAIR),
 ]
 

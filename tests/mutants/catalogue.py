@@ -6,6 +6,7 @@ from tests.mutants.claims import CLAIMS
 from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
 from tests.mutants.evictions import EVICTIONS
+from tests.mutants.fabric import FABRIC
 from tests.mutants.formats import FORMATS
 from tests.mutants.grants import GRANTS
 from tests.mutants.harm import HARM
@@ -286,6 +287,7 @@ MUTANTS = (
     *DEVICE_CLASSES,
     *FORMATS,
     *EVICTIONS,
+    *FABRIC,
     *GRANTS,
     *HARM,
     *KEPT_PLACES,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fourleaf.model.config.spec import Spec
+from fourleaf.model.config.topology_presets import PLAIN, PRESETS
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.node import Node
 from fourleaf.model.quantity import mbits
@@ -20,16 +21,25 @@ from fourleaf.model.readers.nodes.nodes import (
 from fourleaf.model.readers.objects.lookup import LABEL_ADVICE, is_label
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.topology import (
-    PRESETS,
+    ONLY_LEAF,
+    ONLY_SPINE,
     Levels,
     Place,
-    TopologyError,
     build_fabric,
     choose_levels,
+    equal_presets,
     place_of,
     placed,
     unique_names,
 )
+
+MOST_NAMES = 3
+"""How many nodes without a leaf a warning names."""
+LABEL_THEM = (
+    "Run `fourleaf topology apply SOURCE` with a description of the fabric, or label the nodes "
+    f"with {' and '.join(PRESETS[PLAIN][0])}."
+)
+_ONLY = Place((), ONLY_SPINE, ONLY_LEAF)
 
 
 def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> Fabric:
@@ -38,26 +48,17 @@ def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> 
     doubt_twins((one.node.name, one.devices) for one in nodes)
     nodes = [replace(one, node=with_devices(one)) for one in nodes]
     on_gpus = [one for one in nodes if one.node.allocatable.gpus > 0]
-    levels: Levels | None = None
-    try:
-        levels = choose_levels(topology, [one.node.labels for one in on_gpus or nodes])
-    except TopologyError as error:
-        read.error(report, error.field, error.value, str(error), error.advice)
-    else:
-        if levels is None and on_gpus and topology.unlabelled == "refuse":
-            read.error(
-                report,
-                "spec.topology",
-                None,
-                f"is not configured, and none of {len(on_gpus)} GPU nodes has a known label",
-                f"Label the nodes with {' and '.join(PRESETS['plain'][0])}, list the labels in "
-                "spec.topology.levels, or set spec.topology.unlabelled to isolate.",
-            )
-            return Fabric(())
-    if levels is None and (topology.unlabelled == "refuse" or not on_gpus):
-        return Fabric(())
+    levels = _levels(report, [one.node.labels for one in on_gpus or nodes], read)
     mixed = mixed_gpu_names(nodes)
-    standing = _standing(nodes, levels, topology.unlabelled == "isolate")
+    standing = _standing(nodes, levels)
+    apart = [one for one, place in standing if place is None]
+    if apart and topology.unlabelled == "refuse":
+        _refuse(report, apart, levels, read)
+        standing, apart = [(one, place) for one, place in standing if place is not None], []
+    elif apart:
+        flat = len(apart) == len(standing)
+        _warn_of(report, apart, levels, read, flat)
+        standing = [(one, _ONLY) for one in apart] if flat else standing
     names = unique_names(place for _, place in standing if place is not None)
     taken = {name for pair in names.values() for name in pair}
     final = []
@@ -66,15 +67,33 @@ def read_fabric(report: Report, nodes: Sequence[NodeRead], read: ConfigRead) -> 
         if mixed and one.gpu_name:
             node = _named(node, one.gpu_name)
         final.append(node)
-    fabric = build_fabric(final, topology, *_uplinks(read.config.spec))
+    unlabelled = (one.node.name for one in apart)
+    fabric = build_fabric(final, topology, *_uplinks(read.config.spec), unlabelled)
     _check_names(report, fabric, read)
     return fabric
 
 
+def _levels(report: Report, labels: Sequence[Mapping[str, str]], read: ConfigRead) -> Levels | None:
+    topology = read.config.spec.topology
+    levels = choose_levels(topology, labels)
+    if not topology.levels and topology.preset is None:
+        first, *others = equal_presets(labels) or ("",)
+        if others:
+            read.warn(
+                report,
+                "spec.topology.preset",
+                None,
+                f"is not set; {' and '.join((first, *others))} fit as many nodes each, "
+                f"and {first} is used",
+                "Set it to the one that is meant.",
+            )
+    return levels
+
+
 def _standing(
-    nodes: Sequence[NodeRead], levels: Levels | None, isolate: bool
+    nodes: Sequence[NodeRead], levels: Levels | None
 ) -> list[tuple[NodeRead, Place | None]]:
-    """Nodes with where they stand; None for nodes to be isolated."""
+    """Nodes with where they stand; None for nodes with GPUs that name no leaf."""
     spines = levels is not None and any(one.node.labels.get(levels.spine or "") for one in nodes)
     if levels is not None and not spines:
         levels = Levels(levels.leaf)
@@ -84,19 +103,55 @@ def _standing(
         if place is not None and place.leaf and place.spine:
             if not _refused(one, place, levels):
                 found.append((one, place))
-        elif one.node.allocatable.gpus <= 0 and not (place and place.leaf):
-            continue
-        elif isolate:
+        elif one.node.allocatable.gpus > 0 or (place and place.leaf):
             found.append((one, None))
-        elif levels is not None:
-            missing = levels.leaf if not (place and place.leaf) else levels.spine
-            one.manifest.error(
-                f"metadata.labels[{missing}]",
-                None,
-                "is missing, so the node has no place in the fabric",
-                "Label the node, or set spec.topology.unlabelled to isolate.",
-            )
     return found
+
+
+def _label(levels: Levels | None, one: NodeRead) -> str:
+    """The label that `one` lacks."""
+    if levels is None:
+        return PRESETS[PLAIN][0][-1]
+    return levels.leaf if not one.node.labels.get(levels.leaf) else levels.spine or levels.leaf
+
+
+def _refuse(
+    report: Report, apart: Sequence[NodeRead], levels: Levels | None, read: ConfigRead
+) -> None:
+    """Say that nodes have no place in the fabric, and why that matters."""
+    advice = "or set spec.topology.unlabelled to isolate."
+    if levels is None:
+        read.error(
+            report,
+            "spec.topology",
+            None,
+            f"is not configured, and none of {len(apart)} GPU nodes has a known label",
+            f"Label the nodes with {' and '.join(PRESETS[PLAIN][0])}, list the labels in "
+            f"spec.topology.levels, {advice}",
+        )
+        return
+    for one in apart:
+        one.manifest.error(
+            f"metadata.labels[{_label(levels, one)}]",
+            None,
+            "is missing, so the node has no place in the fabric",
+            f"Label the node, {advice}",
+        )
+
+
+def _warn_of(
+    report: Report, apart: Sequence[NodeRead], levels: Levels | None, read: ConfigRead, flat: bool
+) -> None:
+    """Say of nodes that name no leaf how they are used all the same."""
+    label = _label(levels, apart[0])
+    if flat:
+        found = f"no GPU node has the label {label}" if levels else "no GPU node has a known label"
+        message = f"finds no leaf: {found}, so all {len(apart):,} stand in one leaf"
+    else:
+        some = ", ".join(one.node.name for one in apart[:MOST_NAMES])
+        more = f" and {len(apart) - MOST_NAMES:,} more" if len(apart) > MOST_NAMES else ""
+        message = f"finds no leaf of {some}{more}, without the label {label}, so each stands apart"
+    read.warn(report, "spec.topology", None, message, LABEL_THEM)
 
 
 def _refused(one: NodeRead, place: Place, levels: Levels | None) -> bool:

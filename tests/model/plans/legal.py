@@ -8,7 +8,7 @@ from fourleaf.model.fabric import AdjacencyKind
 from fourleaf.model.gang import Role, TopologyPolicy
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
-from tests.small import Case, fabric, gang, plan, snapshot, with_bound
+from tests.small import Case, fabric, flat_fabric, gang, plan, snapshot, with_bound
 
 
 def ring() -> Case:
@@ -89,3 +89,10 @@ def overcommitted() -> Case:
     busy = RunningPod("ops", "p", "a0", Resources(cpu=12_000))
     world = snapshot(fabric([[1]]), gang("g", 1), running=[busy])
     return world, plan(world, {"g": ["a0"]})
+
+
+def flat() -> Case:
+    """Where no node names a leaf the caps of a leaf cap nothing."""
+    caps = {"maxNodesPerLeaf": 1, "maxGPUsPerLeaf": 8}
+    world = snapshot(flat_fabric(2), gang("g", 2), topologyConstraints=caps)
+    return world, plan(world, {"g": ["n0", "n1"]})

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from fourleaf.model.topology import PRESETS
+from fourleaf.model.config.topology_presets import PRESETS
 from fourleaf.model.topology_import.cluster_nodes import ClusterNode
 from fourleaf.model.topology_import.description import Position
 from fourleaf.model.topology_import.host_names import match_names

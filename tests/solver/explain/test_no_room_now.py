@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import GangKey, Role, TopologyPolicy
 from fourleaf.model.plan import Move, Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import NearMiss, Reason, ReasonKind
@@ -280,3 +281,19 @@ def test_moves_of_the_plan_count_as_made() -> None:
 def test_counts_of_an_explanation_become_words(reason: Reason, said: str) -> None:
     """The numbers found here are said by the one place that makes sentences."""
     assert sentence(reason).endswith(said)
+
+
+def test_free_nodes_that_name_no_leaf_are_to_be_labelled() -> None:
+    """The pair finds a0 held and no second node in its leaf; n0 and n1 are free and stand apart."""
+    nodes = (node("a0", "a"), node("a1", "a"), node("n0", "n0", "n0"), node("n1", "n1", "n1"))
+    leaves = (
+        Leaf("a", "s0", nodes[:2]),
+        *(Leaf(one.leaf, one.spine, (one,)) for one in nodes[2:]),
+    )
+    where = Fabric(leaves, unlabelled=frozenset({"n0", "n1"}))
+    world = snapshot(where, gang("g", 2), running=bert("a0"))
+    reason = why(world)
+    assert reason.kind is ReasonKind.NO_FREE_CAPACITY
+    assert "label n0 and n1 with their leaf: they name none, so each stands apart" in reason.unblock
+    held = replace(world, running=(*bert("a0"), pod("x", "n0")))
+    assert not any(step.startswith("label") for step in why(held).unblock)

@@ -11,7 +11,7 @@ from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.reasons.text import sentence
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
-from tests.small import config, fabric, gang, node, snapshot
+from tests.small import config, fabric, flat_fabric, gang, node, snapshot
 from tests.solver.explain.asking import of_nodes, starts, why
 
 
@@ -95,3 +95,12 @@ def test_bound_members_on_leaves_too_far_apart_are_named() -> None:
     assert starts(replace(world, gangs=(preferred,)))
     left = Role(("g-1", "g-2"), Resources(gpus=8), bound=(("g-0", "a0"),))
     assert starts(replace(world, gangs=(gang("g", roles=(left,)),), running=running[:1]))
+
+
+def test_no_cap_of_a_leaf_holds_where_no_node_names_one() -> None:
+    """The seeds' 4 nodes and 32 GPUs a leaf leave a gang of 8 its place in a flat fabric."""
+    caps = {"maxNodesPerLeaf": 4, "maxGPUsPerLeaf": 32}
+    world = snapshot(flat_fabric(8), gang("g", 8), topologyConstraints=caps)
+    assert starts(world)
+    one_leaf = replace(world, fabric=replace(world.fabric, unlabelled=frozenset()))
+    assert why(one_leaf).kind is ReasonKind.TOO_LARGE

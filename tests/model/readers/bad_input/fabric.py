@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tests.model.readers.bad_input.made import ANNOTATION, CONFIG, GPU, Case, labelled
+from tests.model.readers.bad_input.made import ANNOTATION, CONFIG, GPU, Case
 from tests.model.readers.made import config, node
+
+REFUSE = {"unlabelled": "refuse"}
 
 CASES: dict[str, Case] = {
     "node amount": (
@@ -38,31 +40,16 @@ CASES: dict[str, Case] = {
         "0 to 1",
     ),
     "one node without a leaf": (
-        [node(), node("n2", None)],
+        [node(), node("n2", None), config(topology=REFUSE)],
         "Node n2",
         "metadata.labels[topology.scheduler/leaf]",
         "isolate",
     ),
     "no node with a leaf": (
-        [node("n1", None)],
-        "SchedulerConfig",
+        [node("n1", None), config(topology=REFUSE)],
+        CONFIG,
         "spec.topology",
         "topology.scheduler/leaf",
-    ),
-    "two presets fit": (
-        [
-            labelled(
-                **{
-                    "topology.scheduler/leaf": "a",
-                    "topology.scheduler/spine": "b",
-                    "fabric.topograph.run/tier-0": "a",
-                    "fabric.topograph.run/tier-1": "b",
-                }
-            )
-        ],
-        "SchedulerConfig",
-        "spec.topology.preset",
-        "plain, topograph",
     ),
     "unknown preset": (
         [node(), config(topology={"preset": "gce"})],
@@ -71,7 +58,7 @@ CASES: dict[str, Case] = {
         "gke",
     ),
     "unknown level": (
-        [node(), config(topology={"levels": [{"nodeLabel": "rack"}]})],
+        [node(), config(topology={"levels": [{"nodeLabel": "rack"}], **REFUSE})],
         "Node n1",
         "metadata.labels[rack]",
         "Label the node",

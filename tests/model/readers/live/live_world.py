@@ -67,7 +67,7 @@ CONFIGS: tuple[Body, ...] = (
     {},
     {"schedulerNames": ["another"]},
     {"topology": {"preset": "plain"}},
-    {"topology": {"unlabelled": "isolate"}},
+    {"topology": {"unlabelled": "refuse"}},
     {"network": {"uplinks": {"leaf-9": "100Gb"}}},
     {"devices": {"mode": "count"}},
     {"devices": {"mode": "dra"}},

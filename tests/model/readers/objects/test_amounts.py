@@ -136,13 +136,6 @@ def test_nodes_without_gpus_or_leaf_are_left_out() -> None:
     assert list(found.snapshot.fabric.nodes) == ["c2", "n1"]
 
 
-def test_isolated_nodes() -> None:
-    """With `isolate` a GPU node without labels is a leaf and a spine of its own."""
-    found = reading(node(), node("n2", None), config(topology={"unlabelled": "isolate"}))
-    leaves = [(leaf.name, leaf.spine) for leaf in found.snapshot.fabric.leaves]
-    assert leaves == [("n2", "n2"), ("leaf-1", "s1")]
-
-
 def test_uplinks_and_edges_of_the_config() -> None:
     """A leaf has its own uplink, else the common one; edges name leaves."""
     found = reading(

@@ -1,0 +1,72 @@
+"""Nodes with and without leaves: which fabric they make, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fourleaf.model.fabric import Fabric
+from fourleaf.model.readers import InputReading
+from tests.model.readers.made import LEAF, SPINE, config, node, reading
+
+
+def leaves(fabric: Fabric) -> list[tuple[str, str, int]]:
+    """Each leaf with its spine and how many nodes it has."""
+    return [(leaf.name, leaf.spine, len(leaf.nodes)) for leaf in fabric.leaves]
+
+
+def said(found: InputReading) -> list[str]:
+    """Fields and messages of all warnings."""
+    return [f"{one.field}: {one.message}" for one in found.problems]
+
+
+def test_nodes_of_which_none_names_a_leaf_are_one() -> None:
+    """A cluster as it comes: two nodes with GPUs share the only leaf, and one warning says so."""
+    found = reading(node("n1", None), node("n2", None), node("cpu", None, status={}))
+    fabric = found.snapshot.fabric
+    assert leaves(fabric) == [("fabric", "fabric", 2)]
+    assert (fabric.flat, fabric.unlabelled) == (True, {"n1", "n2"})
+    assert said(found) == [
+        "spec.topology: finds no leaf: no GPU node has a known label, so all 2 stand in one leaf"
+    ]
+
+
+def test_nodes_without_a_leaf_stand_apart_from_those_that_have_one() -> None:
+    """The node without labels is a leaf and a spine of its own, and is named."""
+    found = reading(node(), node("n2", None))
+    fabric = found.snapshot.fabric
+    assert leaves(fabric) == [("n2", "n2", 1), ("leaf-1", "s1", 1)]
+    assert (fabric.flat, fabric.unlabelled) == (False, {"n2"})
+    assert said(found) == [
+        f"spec.topology: finds no leaf of n2, without the label {LEAF}, so each stands apart"
+    ]
+
+
+def test_levels_that_no_node_has_make_a_flat_fabric() -> None:
+    """What the config names is what is missed, other labels of the nodes count for nothing."""
+    found = reading(node(), config(topology={"levels": [{"nodeLabel": "rack"}]}))
+    assert leaves(found.snapshot.fabric) == [("fabric", "fabric", 1)]
+    assert "no GPU node has the label rack" in said(found)[0]
+
+
+def test_a_node_without_its_spine_stands_apart() -> None:
+    """The spine that others have is the label that it lacks."""
+    alone: dict[str, Any] = {"name": "n2", "labels": {LEAF: "leaf-2"}}
+    found = reading(node(), node("n2", metadata=alone))
+    assert found.snapshot.fabric.unlabelled == {"n2"}
+    assert f"without the label {SPINE}" in said(found)[0]
+
+
+def test_a_fabric_with_all_labels_says_nothing() -> None:
+    """Nothing is unlabelled, and one leaf alone is no flat fabric."""
+    found = reading(node())
+    assert (found.problems, found.snapshot.fabric.flat) == ((), False)
+
+
+def test_presets_that_draw_are_told() -> None:
+    """Both fit the node; the one that is used is named."""
+    labels = {"fabric.topograph.run/tier-0": "a", "topology.k8s.aws/network-node-layer-3": "b"}
+    found = reading(node("n1", metadata={"name": "n1", "labels": labels}))
+    assert said(found) == [
+        "spec.topology.preset: is not set; topograph and eks fit as many nodes each, "
+        "and topograph is used"
+    ]

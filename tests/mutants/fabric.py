@@ -1,0 +1,60 @@
+"""Safeguards of fabrics whose nodes do not all name a leaf."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+READ = "tests/model/readers/nodes/test_fabric.py"
+TOLD = "tests/k8s_bridge/reporting/test_fabric_doubts.py"
+TOO_LARGE = "tests/solver/explain/test_too_large.py"
+
+FABRIC = (
+    Mutant(
+        "nodes of which none names a leaf share one",
+        "a cluster as it comes has a spine for every node, and no pair finds a place",
+        "model/readers/nodes/fabric.py",
+        "standing = [(one, _ONLY) for one in apart] if flat else standing",
+        "standing = list(standing)",
+        f"{READ}::test_nodes_of_which_none_names_a_leaf_are_one",
+    ),
+    Mutant(
+        "no cap of a leaf on a flat fabric",
+        "a gang larger than a leaf may be never starts where no leaf is known",
+        "model/topology.py",
+        "    if not fabric.flat:\n        return caps\n",
+        "    if fabric.leaves:\n        return caps\n",
+        f"{TOO_LARGE}::test_no_cap_of_a_leaf_holds_where_no_node_names_one",
+    ),
+    Mutant(
+        "a flat fabric by the validator",
+        "legal plans of flat fabrics are discarded",
+        "model/validator/facts.py",
+        "self._flat = fabric.flat",
+        "self._flat = False",
+        "tests/model/test_validator.py::test_legal_plans_pass[flat]",
+    ),
+    Mutant(
+        "pools of a cloud count last",
+        "a fabric of which most nodes name their switch is planned by pools",
+        "model/topology.py",
+        "n and name not in COARSE_PRESETS",
+        "n",
+        "tests/model/test_topology.py::test_pools_of_a_cloud_are_leaves_where_no_switch_is_named",
+    ),
+    Mutant(
+        "an unlabelled fabric is told",
+        "nobody learns that no rule of leaves holds",
+        "k8s_bridge/reporting/events/fabric_doubts.py",
+        "        if field not in before\n",
+        "        if field in before\n",
+        f"{TOLD}::test_a_flat_fabric_is_told_once_on_the_config",
+    ),
+    Mutant(
+        "a config with an unknown preset is refused",
+        "a slip of the pen makes the fabric flat",
+        "model/config/spec.py",
+        "if preset is not None and preset not in PRESETS:",
+        "if preset is None and preset not in PRESETS:",
+        "tests/model/test_topology.py::test_unknown_preset_lists_the_known",
+    ),
+)
