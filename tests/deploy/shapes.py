@@ -69,8 +69,10 @@ RESOURCES = fixed(
 SHAPES: dict[str, Schema] = {
     "affinity": AFFINITY,
     "apiServerCIDRs": CIDRS,
+    "apiServerPorts": some({"type": "integer", "minimum": 1, "maximum": 65535}),
     "extraArgs": some({"type": "string", "minLength": 1}),
     "extraTerms": some({"type": "string", "minLength": 1}),
+    "hostPaths": some(text(r"(/[A-Za-z0-9._-]+)+")),
     "hosts": some(text("[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")),
     "imagePullSecrets": some(fixed({"name": text(SUBDOMAIN)}, ("name",))),
     "ingressNamespace": LABELS,

@@ -92,7 +92,7 @@ def test_names_of_the_config_reach_policies_and_webhook() -> None:
         for hook in (*body["webhooks"], *same["webhooks"]):
             hook["namespaceSelector"]["matchExpressions"][0]["values"].sort()
         assert same["webhooks"] == body["webhooks"]
-    for name in ("fourleaf-pod-node-name", "fourleaf-gpu-scheduler-name"):
+    for name in ("fourleaf-pod-node-name", "fourleaf-enforced-pods"):
         (policy,) = of(objects, "ValidatingAdmissionPolicy", name)
         text = json.dumps(policy["spec"]["matchConditions"] + policy["spec"].get("variables", []))
         assert "['mine']" in text
@@ -177,6 +177,8 @@ def test_the_config_of_the_values_is_the_one_in_force() -> None:
         ("dashboard.tokenSecret=A_B", "/dashboard/tokenSecret"),
         ("dashboard.auth.trustedProxies={10.0.0.0/8}", "/dashboard/auth/header"),
         ("dashboard.auth.hosts={a b}", "/dashboard/auth/hosts/0"),
+        ("policies.hostPaths={/mnt'\\]}", "/policies/hostPaths/0"),
+        ("networkPolicies.apiServerPorts={0}", "/networkPolicies/apiServerPorts/0"),
         ("networkPolicies.apiServerCIDRs={10.0.0.0}", "/networkPolicies/apiServerCIDRs/0"),
         ("networkPolicies.apiServerCIDRs={10.0.0.256/8}", "/networkPolicies/apiServerCIDRs/0"),
         ("monitoring.runbookBase=docs", "/monitoring/runbookBase"),
@@ -316,3 +318,29 @@ def test_it_can_be_packaged(tmp_path: Any) -> None:
     files = [line for line in listed.stdout.splitlines() if "files/rbac/scheduler.yaml" in line]
     assert files
     assert files[0].startswith("-")
+
+
+def test_components_reach_the_api_server_and_dns_alone() -> None:
+    """Whoever takes one over reaches nothing else; the scheduler asks silent kubelets as well."""
+    objects = made(
+        "--set=networkPolicies.apiServerPorts={8443},dashboard.enabled=true", *SWITCHED_ON
+    )
+    found = {one["metadata"]["name"]: one["spec"] for one in of(objects, "NetworkPolicy")}
+    assert found.keys() == {f"fourleaf-{x}" for x in ("scheduler", "webhook", "agent", "dashboard")}
+    for name, spec in found.items():
+        assert spec["policyTypes"] == ["Ingress", "Egress"]
+        (rule,) = spec["egress"]
+        ports = {(one["port"], one.get("protocol", "TCP")) for one in rule["ports"]}
+        kubelet = {(10250, "TCP")} if name == "fourleaf-scheduler" else set()
+        assert ports == {(8443, "TCP"), (53, "UDP"), (53, "TCP"), *kubelet}
+
+
+def test_paths_of_the_host_reach_the_policy() -> None:
+    """Those of the values stand in place of the default ones."""
+    (policy,) = of(
+        made("--set=policies.hostPaths={/models}"),
+        "ValidatingAdmissionPolicy",
+        "fourleaf-enforced-pods",
+    )
+    assert "['/models']" in json.dumps(policy["spec"]["variables"])
+    assert "/scratch" not in json.dumps(policy)

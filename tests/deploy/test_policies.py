@@ -87,7 +87,7 @@ def test_annotations_schedulers_and_resources_are_those_of_the_code() -> None:
     for name in ("pod-annotations.yaml", "resource-claims.yaml"):
         assert set(re.findall(r"startsWith\('([^']*)'\)", text(name))) == {PREFIX}
     spec = Spec()
-    for name in ("pod-node-name.yaml", "gpu-scheduler-name.yaml"):
+    for name in ("pod-node-name.yaml", "enforced-pods.yaml"):
         assert str(list(spec.scheduler_names)) in text(name)
         assert str(list(spec.gpu_resources)) in text(name)
     assert str([DEVICE_MAP, CLAIM]) in text("pod-node-name.yaml")

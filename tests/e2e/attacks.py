@@ -198,10 +198,118 @@ NODE_NAMES = [
     Attack("our scheduler", "POST", ELSEWHERE, "spec.nodeName", pod("x", nodeName="gpu-0")),
     Attack("a device map", "POST", ELSEWHERE, "spec.nodeName", _MAPPED),
 ]
-SCHEDULERS = [
+
+
+def _with(body: Body, **container: Any) -> Body:
+    """`body` with more of its container."""
+    (main,) = body["spec"]["containers"]
+    return {**body, "spec": {**body["spec"], "containers": [{**main, **container}]}}
+
+
+def _asking(resource: str) -> Body:
+    """A pod of kube-scheduler with one of `resource`."""
+    limits = {"limits": {resource: "1"}}
+    return _with(pod("x", scheduler="default-scheduler"), resources=limits)
+
+
+def _mounting(path: str) -> Body:
+    """A pod of ours with a path of the host."""
+    return pod("x", volumes=[{"name": "host", "hostPath": {"path": path}}])
+
+
+def _capable(name: str) -> Body:
+    """A pod with a capability."""
+    return _with(pod("x", scheduler="mine"), securityContext={"capabilities": {"add": [name]}})
+
+
+def _debugging(**container: Any) -> Body:
+    """A patch that adds a container to a pod that runs."""
+    debug = {"name": "debug", "image": "tools", **container}
+    return {"spec": {"ephemeralContainers": [debug]}}
+
+
+_CLAIMING = pod(
+    "x", scheduler="default-scheduler", resourceClaims=[{"name": "c", "resourceClaimName": "free"}]
+)
+_PRIVILEGED = {"securityContext": {"privileged": True}}
+_SEES_ALL = {"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]}
+_ELSEWHERE_CHOSEN = {
+    "env": [
+        {
+            "name": "CUDA_VISIBLE_DEVICES",
+            "valueFrom": {"fieldRef": {"fieldPath": "metadata.annotations['mine']"}},
+        }
+    ]
+}
+ENFORCED = [
     Attack("default", "POST", POD, "spec.schedulerName", pod("x", "1", "default-scheduler")),
     Attack("none named", "POST", POD, "spec.schedulerName", pod("x", "1", "")),
     Attack("of one's own", "POST", POD, "spec.schedulerName", pod("x", "0", "mine")),
+    *(
+        Attack(resource, "POST", POD, "spec.schedulerName", _asking(resource))
+        for resource in (
+            "nvidia.com/mig-1g.5gb",
+            "nvidia.com/gpu.shared",
+            "deviceclass.resource.kubernetes.io/gpu.nvidia.com",
+        )
+    ),
+    Attack("a claim of another scheduler", "POST", POD, "spec.resourceClaims", _CLAIMING),
+    Attack(
+        "a node of its own choice",
+        "POST",
+        POD,
+        "spec.nodeName",
+        pod("x", scheduler="default-scheduler", nodeName="gpu-0"),
+    ),
+    *(
+        Attack(f"{name} under any scheduler", "POST", POD, "spec.containers", _with(body, **env))
+        for name, env in (
+            ("NVIDIA_VISIBLE_DEVICES", _SEES_ALL),
+            ("AMD_VISIBLE_DEVICES", {"env": [{"name": "AMD_VISIBLE_DEVICES", "value": "all"}]}),
+            ("GPU_DEVICE_ORDINAL", {"env": [{"name": "GPU_DEVICE_ORDINAL", "value": "0"}]}),
+            ("an annotation of its own", _ELSEWHERE_CHOSEN),
+        )
+        for body in (pod("x", scheduler="default-scheduler"),)
+    ),
+    Attack(
+        "privileged", "POST", POD, "spec.containers", _with(pod("x", "", "mine"), **_PRIVILEGED)
+    ),
+    *(
+        Attack(name, "POST", POD, "spec.containers", _capable(name))
+        for name in ("SYS_ADMIN", "SYS_RAWIO", "DAC_READ_SEARCH", "ALL")
+    ),
+    Attack("hostPID", "POST", POD, "spec.hostPID", pod("x", scheduler="mine", hostPID=True)),
+    Attack("hostIPC", "POST", POD, "spec.hostIPC", pod("x", scheduler="mine", hostIPC=True)),
+    *(
+        Attack(f"hostPath {path}", "POST", POD, "spec.volumes", _mounting(path))
+        for path in (
+            "/",
+            "//dev//nvidia0",
+            "/run/nvidia/driver/dev",
+            "/proc/1/dev",
+            "/dev/char",
+            "/var/lib/kubelet/device-plugins",
+            "/run/containerd/containerd.sock",
+            "/sys",
+            "/mnt-of-others",
+        )
+    ),
+    Attack(
+        "a privileged debugger",
+        "PATCH",
+        POD + "/held/ephemeralcontainers",
+        "spec.containers",
+        _debugging(**_PRIVILEGED),
+        STRATEGIC_PATCH,
+    ),
+    Attack(
+        "a debugger that sees all",
+        "PATCH",
+        POD + "/held/ephemeralcontainers",
+        "spec.containers",
+        _debugging(**_SEES_ALL),
+        STRATEGIC_PATCH,
+    ),
 ]
 LEASES = [
     Attack(
@@ -322,7 +430,7 @@ ATTACKS = {
     "annotations": ANNOTATIONS,
     "bindings": BINDINGS,
     "node name": NODE_NAMES,
-    "another scheduler": SCHEDULERS,
+    "enforced": ENFORCED,
     "leases": LEASES,
     "inventories": INVENTORIES,
     "claims": CLAIM_STATUS,

@@ -105,11 +105,18 @@ def test_what_is_left_of_a_node_can_be_removed(stage: Stage) -> None:
 
 
 def test_a_tenant_goes_about_its_own_business(stage: Stage) -> None:
-    """Pods for our scheduler, pods without GPUs for another, labels of one's own, an end."""
+    """Pods for our scheduler, also with RDMA; pods without GPUs for another; labels; an end."""
     tenant, pods = stage.tenant, stage.pods
     tenant.create(pods, pod("mine", "8"))
     tenant.create(pods, pod("plain", scheduler="default-scheduler"))
-    tenant.create(pods, pod("there", scheduler="default-scheduler", nodeName="gpu-9"))
+    cards = [{"name": "ib", "hostPath": {"path": "/dev/infiniband"}}]
+    locked = pod("there", "8", volumes=cards)
+    (container,) = locked["spec"]["containers"]
+    container["securityContext"] = {"capabilities": {"add": ["IPC_LOCK"]}}
+    tenant.create(pods, locked)
+    elsewhere = f"/api/v1/namespaces/{stage.elsewhere}/pods"
+    tenant.create(elsewhere, pod("there", scheduler="default-scheduler", nodeName="gpu-9"))
+    tenant.delete(f"{elsewhere}/there?gracePeriodSeconds=0")
     marks = {"metadata": {"labels": {"own": "1"}, "annotations": {"own": "1"}}}
     for name in ("mine", "held"):
         tenant.patch(f"{pods}/{name}", marks, MERGE_PATCH)

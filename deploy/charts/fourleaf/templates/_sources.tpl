@@ -24,6 +24,8 @@ those of this release. In JSON there is one way to write each of these.
 {{- $known := list "nvidia.com/gpu" "amd.com/gpu" -}}
 {{- $body = $body | replace (include "fourleaf.asked" $known) (include "fourleaf.asked" .) -}}
 {{- end -}}
+{{- $paths := list "/dev/infiniband" "/dev/shm" "/dev/hugepages" "/mnt" "/data" "/scratch" -}}
+{{- $body = $body | replace (include "fourleaf.cel" $paths) (include "fourleaf.cel" $root.Values.policies.hostPaths) -}}
 {{- $body = fromJson $body -}}
 {{- if and (eq $body.kind "ClusterRole") (has $body.metadata.name (list "fourleaf-scheduler" "fourleaf-dashboard")) -}}
 {{- range $root.Values.config.ownerKinds -}}
