@@ -32,6 +32,7 @@ AUDIT_POLICY = {
     "omitManagedFields": True,
     "rules": [
         # A thousand heartbeats every ten seconds would drown what a test looks for.
+        {"level": "Metadata", "namespaces": ["kube-node-lease"], "verbs": ["list", "watch"]},
         {"level": "None", "namespaces": ["kube-node-lease"]},
         {
             "level": "RequestResponse",

@@ -20,6 +20,7 @@ from tests.controlplane.pki import serving, signing_key
 from tests.controlplane.processes import Process, ProcessError, free_ports
 from tests.controlplane.roles import ROLES, write_kubeconfig
 from tests.controlplane.stages import STAGES
+from tests.controlplane.used_rights import note_use
 
 READY = 60.0
 """Seconds that a program may take to become ready; 2 are usual."""
@@ -74,6 +75,7 @@ class ControlPlane:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        note_use(self.audit)
         self.stop()
 
     @property

@@ -109,7 +109,7 @@ def test_owner_kinds_of_the_config_can_be_read() -> None:
     rule = {
         "apiGroups": ["example.com"],
         "resources": ["trainings"],
-        "verbs": ["get", "list", "watch"],
+        "verbs": ["list", "watch"],
     }
     for name, reads in (("scheduler", True), ("dashboard", True), ("webhook", False)):
         (role,) = of(objects, "ClusterRole", f"fourleaf-{name}")
@@ -127,7 +127,7 @@ def test_the_rights_that_ship_cover_every_built_in_owner_kind() -> None:
         may = {
             (group, resource)
             for rule in role["rules"]
-            if {"get", "list", "watch"} <= {*rule["verbs"]}
+            if {"list", "watch"} <= {*rule["verbs"]}
             for group in rule["apiGroups"]
             for resource in rule["resources"]
         }

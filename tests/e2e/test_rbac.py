@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fourleaf.k8s_bridge.cluster.kinds import Kind
+from fourleaf.k8s_bridge.informers.owner_kinds import BUILT_IN_OWNERS
+from fourleaf.k8s_bridge.informers.selection import Selection
+from fourleaf.k8s_bridge.scheduler import WATCHED_KINDS
+from fourleaf.model.crds.definitions import definitions
 from tests.controlplane.api import Api
 from tests.controlplane.fixtures import Plane
 from tests.controlplane.fleet import Fleet, create_fleet
@@ -23,13 +28,14 @@ from tests.e2e.accounts import (
     install,
     uninstall,
 )
-from tests.e2e.attacks import pod
+from tests.e2e.attacks import Body, pod
+from tests.e2e.board import Board
 from tests.e2e.checker import holds
 from tests.e2e.replica import Replica
 
 Rights = dict[str, dict[str, str]]
 """Namespace ("" for all) -> group/resource[/subresource][=name] -> verbs."""
-READS = "get list watch"
+READS = "list watch"
 DESCRIBED = (
     "ray.io/rayclusters",
     "ray.io/rayjobs",
@@ -50,13 +56,26 @@ DESCRIBED = (
     "scheduler.grove.io/podgangs",
 )
 """Owners whose sizes a table says."""
+GATED = ("scheduling.k8s.io/podgroups",)
+"""Kinds that a server has only behind a feature gate; `test_native_groups.py` reads them."""
+BUILT_IN_GROUPS = (
+    "admissionregistration.k8s.io",
+    "coordination.k8s.io",
+    "events.k8s.io",
+    "gpu.scheduling",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+)
+"""Groups that the server has by itself, or that have definitions of their own."""
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ACCOUNTS = {"scheduler": SCHEDULER, "webhook": WEBHOOK, "agent": AGENT, "dashboard": DASHBOARD}
 DOES: dict[str, Rights] = {
     "scheduler": {
         "": {
-            "core/nodes": READS,
-            "core/pods": f"{READS} patch",
-            "core/persistentvolumeclaims": f"{READS} patch",
+            "core/nodes": f"get {READS}",
+            "core/pods": f"get {READS} patch",
+            "core/persistentvolumeclaims": f"get {READS} patch",
             "core/persistentvolumes": READS,
             "storage.k8s.io/storageclasses": READS,
             "storage.k8s.io/csidrivers": READS,
@@ -84,7 +103,7 @@ DOES: dict[str, Rights] = {
             "gpu.scheduling/gpuclaims": READS,
             "gpu.scheduling/gpunodestatuses": READS,
             "gpu.scheduling/gpuclaims/status": "patch",
-            "resource.k8s.io/resourceclaims": f"{READS} patch",
+            "resource.k8s.io/resourceclaims": f"get {READS} patch",
             "resource.k8s.io/resourceclaims/status": "patch",
             "resource.k8s.io/resourceclaims/binding": "patch",
             "resource.k8s.io/resourceslices": READS,
@@ -97,7 +116,7 @@ DOES: dict[str, Rights] = {
         },
         "kube-system": {
             "coordination.k8s.io/leases": "get list create update delete",
-            "core/configmaps": READS,
+            "core/configmaps": f"get {READS}",
         },
         "kube-node-lease": {"coordination.k8s.io/leases": "list watch"},
     },
@@ -153,9 +172,9 @@ DOES: dict[str, Rights] = {
             "resource.k8s.io/resourceclaims": READS,
             "resource.k8s.io/resourceslices": READS,
             "resource.k8s.io/deviceclasses": READS,
-            "events.k8s.io/events": READS,
+            "events.k8s.io/events": "list",
         },
-        "kube-system": {"coordination.k8s.io/leases": READS, "core/configmaps": READS},
+        "kube-system": {"coordination.k8s.io/leases": "list", "core/configmaps": READS},
     },
 }
 NOBODY: Rights = {
@@ -377,3 +396,65 @@ def test_the_scheduler_asks_for_nothing_that_it_may_not(plane: Plane, tmp_path: 
         if event["responseStatus"]["code"] == 403
     ]
     assert refused == []
+
+
+def served(plane: Plane) -> None:
+    """Let the API serve every kind that components read, in whatever shape."""
+    kinds = [one.kind if isinstance(one, Selection) else one for one in WATCHED_KINDS]
+    kinds += [one.kind for one in BUILT_IN_OWNERS]
+    with plane.api() as api:
+        for body in definitions():
+            api.create(DEFINITIONS, body)
+        for kind in {one for one in kinds if "." in one.group and one.group not in BUILT_IN_GROUPS}:
+            api.create(DEFINITIONS, definition(kind))
+
+
+def definition(kind: Kind) -> Body:
+    """The definition of a kind of any shape."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {
+        "name": kind.version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+    }
+    names = {"kind": kind.name, "plural": kind.plural, "singular": kind.name.lower()}
+    metadata = {
+        "name": f"{kind.plural}.{kind.group}",
+        "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"},
+    }
+    spec = {"group": kind.group, "names": names, "scope": "Namespaced", "versions": [version]}
+    return {"metadata": metadata, "spec": spec}
+
+
+def test_every_kind_that_a_role_names_is_read(plane: Plane, tmp_path: Path) -> None:
+    """Scheduler and dashboard list and watch whatever is served of what they may."""
+    if not plane.managed:
+        pytest.skip("the audit log of that cluster is not ours to read")
+    served(plane)
+    paths = {name: account(plane, ACCOUNTS[name], tmp_path) for name in ("scheduler", "dashboard")}
+    with (
+        Replica(plane, "admin", tmp_path, kubeconfig=paths["scheduler"]) as replica,
+        Board(paths["dashboard"], tmp_path),
+    ):
+        eventually(lambda: replica.leads, "it leads")
+        eventually(lambda: not unread(plane, "scheduler"), "the scheduler reads every kind")
+        eventually(lambda: not unread(plane, "dashboard"), "the dashboard reads every kind")
+
+
+def unread(plane: Plane, component: str) -> list[str]:
+    """What a component may list and watch everywhere, and has not."""
+    user = "system:serviceaccount:" + ":".join(ACCOUNTS[component])
+    done = {
+        (event["verb"], f"{what.get('apiGroup') or 'core'}/{what['resource']}")
+        for event in plane.audit()
+        if event["user"]["username"] == user and (what := event.get("objectRef"))
+    }
+    return [
+        f"{verb} {resource}"
+        for resource, verbs in DOES[component][""].items()
+        for verb in ("list", "watch")
+        if verb in verbs.split()
+        and resource not in (*GATED, "events.k8s.io/events")
+        and (verb, resource) not in done
+    ]

@@ -29,7 +29,7 @@ those of this release. In JSON there is one way to write each of these.
 {{- $body = fromJson $body -}}
 {{- if and (eq $body.kind "ClusterRole") (has $body.metadata.name (list "fourleaf-scheduler" "fourleaf-dashboard")) -}}
 {{- range $root.Values.config.ownerKinds -}}
-{{- $rule := dict "apiGroups" (list .group) "resources" (list .resource) "verbs" (list "get" "list" "watch") -}}
+{{- $rule := dict "apiGroups" (list .group) "resources" (list .resource) "verbs" (list "list" "watch") -}}
 {{- $_ := set $body "rules" (append $body.rules $rule) -}}
 {{- end -}}
 {{- end -}}
