@@ -90,8 +90,9 @@ def replay(
 ) -> None:
     """Replay a trace under one policy or several, and compare what comes of it.
 
-    The data is read from the folder that TOPOLOGY_DATA_DIR names. The same command gives the
-    same figures, whatever the machine, as long as no cycle is unproven.
+    Public traces are read from the folder that the environment variable TOPOLOGY_DATA_DIR names,
+    with the files that docs/replay.md lists; without it, from shared/data beside the checkout.
+    The same command gives the same figures, whatever the machine, as long as no cycle is unproven.
 
     Exit code: 0 replayed, 2 bad input.
     """

@@ -24,6 +24,18 @@ ROOMS = {
     "cli": "The command. Imports every room.",
 }
 """Room -> what it is for and what it may import, in the order in which data walks."""
+COMMENTS = {
+    ".css": ("/*", "*/"),
+    ".html": ("{#-", "-#}"),
+    ".js": ("//", ""),
+    ".yaml": ("#", ""),
+}
+"""Ending of files that are no modules -> how their first comment begins and ends."""
+TESTED_IN = {
+    "solver/objective": "tests/solver/batch",
+    "solver/objective/terms": "tests/model/scores",
+}
+"""Packages whose tests stand elsewhere than in the nearest folder."""
 _INTRO = """# Where is what
 
 Every file of the product with the first line of its docstring, which says what the file holds.
@@ -35,7 +47,8 @@ How to read it:
 - Rooms stand in the order of the imports: a room imports only from rooms before it.
   Inside a large room the parts are layers too: each imports only from those to its right.
   `make contracts` checks both.
-- The tests of `ROOM/PACKAGE/` stand in `tests/ROOM/PACKAGE/`.
+- The tests of `ROOM/PACKAGE/` stand in `tests/ROOM/PACKAGE/`, or in the nearest folder above it
+  that has tests; each package below says where. Above `tests/ROOM/` there are tests of the whole.
 - Words that only this product uses are in [glossary.md](glossary.md).
 
 """
@@ -57,6 +70,35 @@ def files(folder: Path) -> list[Path]:
     return sorted(one for one in folder.glob("*.py") if one.name != "__init__.py")
 
 
+def data_files(folder: Path) -> list[Path]:
+    """The files beside the modules of a package, and of folders in it that are no packages."""
+    found = [one for one in folder.iterdir() if one.is_file() and one.suffix in COMMENTS]
+    for inside in folder.iterdir():
+        if inside.is_dir() and not (inside / "__init__.py").exists():
+            found += [one for one in inside.rglob("*") if one.suffix in COMMENTS]
+    return sorted(found)
+
+
+def tests_of(package: str) -> str:
+    """The folder with the tests of a package: the one that mirrors it, or the nearest above."""
+    if package in TESTED_IN:
+        return TESTED_IN[package]
+    folder = ROOT / "tests" / package
+    while not any(folder.glob("test_*.py")):
+        folder = folder.parent
+    return folder.relative_to(ROOT).as_posix()
+
+
+def _comment(path: Path) -> str:
+    """The comment that a file begins with."""
+    text, (begin, end) = path.read_text("utf-8"), COMMENTS[path.suffix]
+    if not text.startswith(begin):
+        return ""
+    lines = text.splitlines()
+    whole = lines[0] if not end else text.partition(end)[0]
+    return " ".join(whole.removeprefix(begin).split()).partition(". ")[0].rstrip(".") + "."
+
+
 def _room(room: str) -> str:
     parts = [f"## {room}/\n"]
     for folder in _packages(ROOT / room):
@@ -65,9 +107,12 @@ def _room(room: str) -> str:
             parts.append(f"### {name}/\n")
         parts.append(f"{first_line(folder / '__init__.py')}\n")
         parts += [f"Layers: {' > '.join(found)}.\n" for found in _layers(name)]
-        rows = ((f"[{one.name}](../{name}/{one.name})", first_line(one)) for one in files(folder))
-        if files(folder):
-            parts.append(table(("file", "what it holds"), rows))
+        rows = [(one.name, first_line(one)) for one in files(folder)]
+        rows += [(one.relative_to(folder).as_posix(), _comment(one)) for one in data_files(folder)]
+        if rows:
+            parts.append(f"Tests: `{tests_of(name)}`.\n")
+            linked = ((f"[{file}](../{name}/{file})", held) for file, held in rows)
+            parts.append(table(("file", "what it holds"), linked))
     return "\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Why a gang waits, as data, and the one place where that becomes a sentence."""
+"""Why a gang waits, as data: the kinds of reasons, their counts, and the nearest miss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place where a reason becomes a sentence.
+"""A reason as a sentence: the one place where the data of `kinds.py` becomes words.
 
 The numbers come from `Reason.counts` under these names, and what is absent is left out of
 the sentence: `needed`, `free` (in one spine where `anywhere` counts the whole fabric),

@@ -115,7 +115,9 @@ def note(trace: Trace) -> str:
     until = f"for {duration(trace.horizon)}" if trace.horizon else "until the last arrival"
     return (
         f"{trace.source}. Allocation counts {until}, waits from arrival to the "
-        f"first start; the largest gangs have at least half as many nodes as the largest."
+        f"first start; the largest gangs have at least half as many nodes as the largest. Hops "
+        f"between leaves are the share of neighbours in rank on different leaves; breaches are "
+        f"laws that the validator found broken, illegal gangs those that broke them."
     )
 
 

@@ -54,7 +54,7 @@ def open_study(storage: BaseStorage, name: str, task: TuningTask) -> Study:
         study.set_user_attr(TASK, task.text())
         enqueue_default(study, task, skip_if_exists=True)
     elif fields := TuningTask.model_validate_json(known).differences(task):
-        raise OtherTask(f"study {name} was begun with another {', '.join(fields)}")
+        raise OtherTask(f"study {name} was begun with other values of {', '.join(fields)}")
     return study
 
 

@@ -166,4 +166,4 @@ def test_a_study_of_another_task_is_refused() -> None:
     assert CliRunner().invoke(app, [*ARGS, *FORMULAS]).exit_code == 0
     done = CliRunner().invoke(app, [*ARGS, *FORMULAS, "--deals", "2"], env={"COLUMNS": "200"})
     assert done.exit_code == 2
-    assert "--study = philly: study philly was begun with another deals" in done.output
+    assert "--study = philly: study philly was begun with other values of deals" in done.output

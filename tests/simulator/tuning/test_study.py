@@ -39,7 +39,7 @@ def test_another_task_is_refused_by_the_field_that_differs() -> None:
     """The same name for another load, or for other objectives."""
     storage = InMemoryStorage()
     study_of(1, storage=storage)
-    with pytest.raises(OtherTask, match="another load"):
+    with pytest.raises(OtherTask, match="other values of load"):
         open_study(storage, "made", TASK.model_copy(update={"load": 50}))
     with pytest.raises(OtherTask, match="other objectives"):
         open_study(storage, "made", TASK.model_copy(update={"objectives": ("allocation",)}))
