@@ -41,5 +41,5 @@ def test_another_task_is_refused_by_the_field_that_differs() -> None:
     study_of(1, storage=storage)
     with pytest.raises(OtherTask, match="other values of load"):
         open_study(storage, "made", TASK.model_copy(update={"load": 50}))
-    with pytest.raises(OtherTask, match="other objectives"):
+    with pytest.raises(OtherTask, match="objectives"):
         open_study(storage, "made", TASK.model_copy(update={"objectives": ("allocation",)}))
