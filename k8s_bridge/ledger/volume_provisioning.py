@@ -40,6 +40,9 @@ PROVISION_LIMIT_SECONDS = 600.0
 RETRY_LIMIT_SECONDS = 60.0
 """Seconds for which it is awaited after the first failure, twice as long after each further one."""
 
+MOST_CLAIMS_REMEMBERED = 10_000
+"""Claims, at most, whose failures are remembered: each failure has taken a minute or more."""
+
 VolumeSource = tuple[str, str]
 """Namespace and StorageClass of a claim."""
 
@@ -55,35 +58,48 @@ class VolumePatience:
     kube-scheduler waits. After volumes of a class did not come for a namespace, it is short, longer
     with each further failure, and in between the gang stands back for as long as it will be
     awaited next. So others have the nodes at least half of the time, and a slow provisioner gets
-    as long as it needs in the end.
+    as long as it needs in the end. A claim remembers its own failures besides: the volumes of its
+    neighbours come all the time where a driver is well, and say nothing of one that never does.
     """
 
     _failures: dict[VolumeSource, int] = field(default_factory=dict)
+    _own_failures: dict[str, int] = field(default_factory=dict)
+    """By the UID of the claim; the one that failed last comes last."""
     _stand_back: dict[str, float] = field(default_factory=dict)
 
-    def limit(self, source: VolumeSource) -> float:
-        """Seconds for which a volume is awaited now."""
-        failures = self._failures.get(source, 0)
-        if not failures:
-            return PROVISION_LIMIT_SECONDS
-        return min(PROVISION_LIMIT_SECONDS, RETRY_LIMIT_SECONDS * 2.0 ** (failures - 1))
+    def limit(self, source: VolumeSource, claim: str) -> float:
+        """Seconds for which the volume of a claim (by UID) is awaited now."""
+        own = self._own_failures.get(claim, 0)
+        return min(_limit_after(self._failures.get(source, 0)), _limit_after(own))
 
-    def failed(self, source: VolumeSource, limit: float, pod: str) -> None:
-        """The volume for a pod (by UID) did not come within `limit` seconds.
+    def failed(self, source: VolumeSource, claim: str, limit: float, pod: str) -> None:
+        """The volume of a claim, for a pod (both by UID), did not come within `limit` seconds.
 
-        Those of one attempt, which end together, count as one failure.
+        Those of one attempt, which end together, count as one failure of their class.
         """
-        if limit == self.limit(source):
-            self._failures[source] = min(self._failures.get(source, 0) + 1, 32)
-        self._stand_back[pod] = self.limit(source)
+        failures = self._failures.get(source, 0)
+        if limit == _limit_after(failures):
+            self._failures[source] = min(failures + 1, 32)
+        self._own_failures[claim] = min(self._own_failures.pop(claim, 0) + 1, 32)
+        while len(self._own_failures) > MOST_CLAIMS_REMEMBERED:
+            del self._own_failures[next(iter(self._own_failures))]
+        self._stand_back[pod] = self.limit(source, claim)
 
-    def made(self, source: VolumeSource) -> None:
-        """A volume has come."""
+    def made(self, source: VolumeSource, claim: str) -> None:
+        """The volume of a claim has come."""
         self._failures.pop(source, None)
+        self._own_failures.pop(claim, None)
 
     def stand_back(self, pod: str) -> float:
         """Seconds for which the gang of a pod stands back, 0 where no volume failed; said once."""
         return self._stand_back.pop(pod, 0.0)
+
+
+def _limit_after(failures: int) -> float:
+    """Seconds for which a volume is awaited after so many failures in a row."""
+    if not failures:
+        return PROVISION_LIMIT_SECONDS
+    return min(PROVISION_LIMIT_SECONDS, RETRY_LIMIT_SECONDS * 2.0 ** (failures - 1))
 
 
 class VolumeLister(Protocol):
@@ -135,6 +151,7 @@ class VolumeProvisioner:
     async def _provision(self, claim: Target, member: Member, stands: Stands) -> None:
         began, limit = self.clock.monotonic(), PROVISION_LIMIT_SECONDS
         source: VolumeSource | None = None
+        uid = ""
         backoff = Backoff(self.clock, FIRST_LOOK_SECONDS, LONGEST_LOOK_SECONDS)
         refusing = PermanentRefusals(self.clock)
         asked, title = False, f"PersistentVolumeClaim {claim}"
@@ -143,16 +160,17 @@ class VolumeProvisioner:
                 raise Impossible(f"node {member.node} is not ready")
             if self.clock.monotonic() >= began + limit:
                 if source is not None:
-                    self.patience.failed(source, limit, member.pod.uid)
+                    self.patience.failed(source, uid, limit, member.pod.uid)
                 raise Impossible(f"{title} has no volume for {member.node} after {limit:.0f} s")
             least = None
             try:
                 body = await self.cluster.get(VOLUME_CLAIMS, claim)
                 if source is None:
                     source = claim.namespace, class_of(body)
-                    limit = self.patience.limit(source)
+                    uid = str(body["metadata"].get("uid", ""))
+                    limit = self.patience.limit(source, uid)
                 if await self._is_provisioned(claim, body, member, stands, asked):
-                    self.patience.made(source)
+                    self.patience.made(source, uid)
                     return
                 asked = True
             except NotFound:

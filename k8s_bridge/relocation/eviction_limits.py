@@ -39,10 +39,24 @@ def eviction_limits(
     return tuple(limit for limit in charged if len(limit.pods) > limit.most)
 
 
-def may_go(one: StandingGang, limits: Iterable[EvictionLimit]) -> bool:
-    """Whether a gang could be evicted whole, if no other was."""
-    members = frozenset(one.members)
-    return all(len(limit.pods & members) <= limit.most for limit in limits)
+class LimitsByPod:
+    """Limits of evictions by the pods that they count: a gang looks at its own alone."""
+
+    def __init__(self, limits: Iterable[EvictionLimit]) -> None:
+        self._of: dict[PodName, list[EvictionLimit]] = {}
+        for limit in limits:
+            for pod in limit.pods:
+                self._of.setdefault(pod, []).append(limit)
+
+    def of(self, one: StandingGang) -> tuple[EvictionLimit, ...]:
+        """The limits that count members of a gang, each once."""
+        found = {id(limit): limit for pod in one.members for limit in self._of.get(pod, ())}
+        return tuple(found.values())
+
+    def may_go(self, one: StandingGang) -> bool:
+        """Whether a gang could be evicted whole, if no other was."""
+        members = frozenset(one.members)
+        return all(len(limit.pods & members) <= limit.most for limit in self.of(one))
 
 
 def _charged(limit: EvictionLimit, going: set[PodName]) -> EvictionLimit:

@@ -10,7 +10,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.errors import ClusterError, Conflict, NotFound
+from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    NotFound,
+    Throttled,
+)
 from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
 from fourleaf.k8s_bridge.ledger.binding_trials import (
     TRIAL_PATIENCE_SECONDS,
@@ -18,19 +24,25 @@ from fourleaf.k8s_bridge.ledger.binding_trials import (
     Spawn,
     StillAsked,
 )
+from fourleaf.k8s_bridge.relocation.eviction_slots import EvictionSlots
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.runtime.clock import Clock
+from fourleaf.k8s_bridge.runtime.concurrency import patiently
 from fourleaf.model.running_gang import EvictionLimit, PodName
 
 EVICTION_TRIAL_SECONDS = 10.0
 """Seconds that the API has for the trial of a pod; who has no answer by then stays."""
+TRIAL_RETRY_SECONDS = 1.0
+"""Seconds after which a trial is repeated that an error ended which may pass."""
 REFUSED_FIRST_SECONDS = 60.0
 """Seconds for which no plan lets a pod go whose eviction was refused; they double each time."""
 REFUSED_LIMIT_SECONDS = 600.0
 """Seconds to which they grow."""
 
 _SILENT = "the API does not answer whether it may go"
+_BUDGET = "disruption budget"
+"""What the message of a 429 names that is no throttling: the budget lets the pod not go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,7 @@ class EvictionTrials:
     clock: Clock
     observer: RelocationObserver
     spawn: Spawn
+    slots: EvictionSlots = field(default_factory=EvictionSlots)
     _trials: dict[str, _EvictionTrial] = field(default_factory=dict)
     _refused: dict[str, _Remembered] = field(default_factory=dict)
 
@@ -96,6 +109,16 @@ class EvictionTrials:
                 found.append(EvictionLimit(why, frozenset([pod]), 0))
         return found
 
+    def passed(self, one: Relocation) -> bool:
+        """Whether the API would let all pods of a relocation go; its answers are used up then."""
+        uids = [leaver.pod.uid for leaver in one.leavers if not leaver.lost]
+        found = [self._trials.get(uid) for uid in uids]
+        if not all(trial and trial.done.is_set() and not trial.refusal for trial in found):
+            return False
+        for uid in uids:
+            del self._trials[uid]
+        return True
+
     def is_asked(self, uids: Collection[str]) -> bool:
         """Whether the API is being asked about one of these pods."""
         return any((one := self._trials.get(uid)) and not one.done.is_set() for uid in uids)
@@ -112,7 +135,8 @@ class EvictionTrials:
         new = {uid: pod for uid, pod in new.items() if uid not in self._trials}
         self._trials |= {uid: _EvictionTrial() for uid in new}
         if new:
-            await self._wait([self.spawn(self._run(pod)) for pod in new.values()])
+            tasks = [self.spawn(self._run(pod)) for pod in new.values()]
+            await patiently(tasks, self.clock.sleep(TRIAL_PATIENCE_SECONDS))
         trials = [(one, leaver, self._trials[leaver.pod.uid]) for one, leaver in asked]
         found = [
             RefusedEviction(one, leaver, trial.refusal)
@@ -131,24 +155,27 @@ class EvictionTrials:
         return found
 
     def remember(self, pod: Target, why: str) -> None:
-        """Remember that the API did not let a pod go."""
-        before = self._refused.get(pod.uid)
+        """Remember that the API did not let a pod go; longer where it was so not long ago."""
+        before, now = self._refused.get(pod.uid), self.clock.monotonic()
+        again = before is not None and now < before.until + REFUSED_LIMIT_SECONDS
         seconds = (
-            min(before.seconds * 2, REFUSED_LIMIT_SECONDS) if before else REFUSED_FIRST_SECONDS
+            min(before.seconds * 2, REFUSED_LIMIT_SECONDS)
+            if before is not None and again
+            else REFUSED_FIRST_SECONDS
         )
-        self._refused[pod.uid] = _Remembered(why, self.clock.monotonic() + seconds, seconds)
-
-    async def _wait(self, tasks: list[asyncio.Task[None]]) -> None:
-        timer = asyncio.ensure_future(self.clock.sleep(TRIAL_PATIENCE_SECONDS))
-        answered = asyncio.ensure_future(asyncio.wait(tasks))
-        try:
-            await asyncio.wait({answered, timer}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            answered.cancel()
-            timer.cancel()
+        self._refused[pod.uid] = _Remembered(why, now + seconds, seconds)
 
     async def _run(self, pod: Target) -> None:
         trial = self._trials[pod.uid]
+        async with self.slots.slot(pod.namespace):
+            await self._ask(pod, trial)
+        if not trial.refusal:
+            self._refused.pop(pod.uid, None)
+        trial.ended = self.clock.monotonic()
+        trial.done.set()
+
+    async def _ask(self, pod: Target, trial: _EvictionTrial) -> None:
+        """Let the API answer; its time runs from when the trial has its slot."""
         answer = asyncio.ensure_future(self._refusal(pod))
         timer = asyncio.ensure_future(self.clock.sleep(EVICTION_TRIAL_SECONDS))
         try:
@@ -157,18 +184,22 @@ class EvictionTrials:
         finally:
             answer.cancel()
             timer.cancel()
-        trial.ended = self.clock.monotonic()
-        trial.done.set()
 
     async def _refusal(self, pod: Target) -> str:
-        try:
-            await self.cluster.evict(pod, dry_run=True)
-        except (NotFound, Conflict):
-            # It is gone, or another by now; the watch will say so.
-            return ""
-        except ClusterError as error:
-            return str(error)
-        return ""
+        while True:
+            try:
+                await self.cluster.evict(pod, dry_run=True)
+            except (NotFound, Conflict):
+                # It is gone, or another by now; the watch will say so.
+                return ""
+            except (Throttled, Ambiguous) as error:
+                if _BUDGET in str(error):
+                    return str(error)
+                await self.clock.sleep(max(TRIAL_RETRY_SECONDS, error.retry_after or 0.0))
+            except ClusterError as error:
+                return str(error)
+            else:
+                return ""
 
     def _forget(self) -> None:
         """Forget answers that came too long ago, and pods that are gone."""

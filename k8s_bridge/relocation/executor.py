@@ -24,19 +24,25 @@ from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.runtime.concurrency import together
+from fourleaf.k8s_bridge.runtime.concurrency import patiently
 
 EVICTION_RETRY_SECONDS = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
+EVICTION_PATIENCE_SECONDS = 1.0
+"""Seconds for which all relocations wait for the evictions of one; those go on by themselves."""
 EVICTION_RETRY_LIMIT_SECONDS = 30.0
 """Seconds to which they grow while it is forbidden."""
 
 
 class _Eviction:
-    """What became of the evictions of one pod: when the next is due on the monotonic clock."""
+    """What became of the evictions of one pod: when the next is due on the monotonic clock.
+
+    While one `is_sent` and not answered, there is no other.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.due = 0.0
+        self.is_sent = False
         self.backoff = Backoff(clock, 2 * EVICTION_RETRY_SECONDS, EVICTION_RETRY_LIMIT_SECONDS)
         self.refusals = PermanentRefusals(clock)
 
@@ -68,7 +74,8 @@ class Executor:
                 await self.store.check_lead()
                 # It may have ended while the API answered; its leavers are others' by then.
                 if self.store.holds(one):
-                    await together(self._evict(one, leaver) for leaver in due)
+                    tasks = [self.trials.spawn(self._evict(one, leaver)) for leaver in due]
+                    await patiently(tasks, self.clock.sleep(EVICTION_PATIENCE_SECONDS))
             elif found.placed is not None:
                 self.cache.changed.set()
 
@@ -99,15 +106,28 @@ class Executor:
     def _due(self, leavers: Sequence[Leaver]) -> list[Leaver]:
         now = self.clock.monotonic()
         asked = {one.pod.uid: self._asked_for(one) for one in leavers}
-        due = [one for one in leavers if asked[one.pod.uid].due <= now]
+        due = [
+            one
+            for one in leavers
+            if asked[one.pod.uid].due <= now and not asked[one.pod.uid].is_sent
+        ]
         for one in due:
             asked[one.pod.uid].due = now + EVICTION_RETRY_SECONDS
+            asked[one.pod.uid].is_sent = True
         return due
 
     def _asked_for(self, leaver: Leaver) -> _Eviction:
         return self._asked.setdefault(leaver.pod.uid, _Eviction(self.clock))
 
     async def _evict(self, one: Relocation, leaver: Leaver) -> None:
+        try:
+            async with self.trials.slots.slot(leaver.pod.namespace):
+                if self.store.holds(one):
+                    await self._send(one, leaver)
+        finally:
+            self._asked_for(leaver).is_sent = False
+
+    async def _send(self, one: Relocation, leaver: Leaver) -> None:
         try:
             await self.cluster.evict(leaver.pod)
         except (NotFound, Conflict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +14,7 @@ from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
-from fourleaf.k8s_bridge.relocation.eviction_limits import eviction_limits, may_go
+from fourleaf.k8s_bridge.relocation.eviction_limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
@@ -33,6 +34,8 @@ UNBOUNDED_PRIORITY = 2**31
 """A priority above every priority."""
 PREEMPTION_RETRY_SECONDS = 10.0
 """Seconds after which a gang is tried again for which no pod had to go, or could."""
+REFUSALS_IN_A_ROW = 3
+"""Plans of one gang whose victims may not go, after which it is the next gang's turn."""
 FORBIDDEN_RETRY_SECONDS = 600.0
 """Seconds after which a gang that limits of evictions keep waiting is tried again under the same
 limits."""
@@ -64,6 +67,7 @@ class PreemptionPlanner:
     evictions: EvictionTrials
     trials: BindingTrials | None = None
     _tried: dict[GangKey, float] = field(default_factory=dict)
+    _refused: Counter[GangKey] = field(default_factory=Counter)
     _asking: dict[GangKey, tuple[str, ...]] = field(default_factory=dict)
     _forbidden: dict[GangKey, _Forbidden] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -125,9 +129,13 @@ class PreemptionPlanner:
             self._asking[gang.key] = tuple(one.pod.uid for one in relocation.leavers)
             return str(error)
         if refused:
-            # The next plan is made without these victims, and at once.
-            del self._tried[gang.key]
+            # The next plan is made without these victims; at once, until others have had to wait
+            # long enough.
+            self._refused[gang.key] += 1
+            if self._refused[gang.key] % REFUSALS_IN_A_ROW:
+                del self._tried[gang.key]
             return refused[0].why
+        self._refused.pop(gang.key, None)
         if why or await self.store.put(relocation):
             window = self.cache.config.spec.preemption.window_seconds
             self._tried[gang.key] = self.clock.monotonic() + window
@@ -164,9 +172,9 @@ class PreemptionPlanner:
         if known is not None and known.limits == limits:
             return
         self._log.info("preemption_forbidden", gang=str(gang.key), limits=reason.detail)
-        facts = view.reading.gangs.get(gang.key)
+        facts, by_pod = view.reading.gangs.get(gang.key), LimitsByPod(limits)
         for one in facts.waiting[:1] if facts else ():
-            kept = sum(not may_go(victim, limits) for victim in lower)
+            kept = sum(not by_pod.may_go(victim) for victim in lower)
             self.observer.unyielding(
                 Target(one.namespace, one.name, one.uid),
                 "It would start if pods of lower priority could be evicted, which "
@@ -187,6 +195,7 @@ class PreemptionPlanner:
         now = self.clock.monotonic()
         self._tried = {gang: at for gang, at in self._tried.items() if at > now}
         self._forbidden = {key: one for key, one in self._forbidden.items() if key in view.gangs}
+        self._refused = Counter({key: n for key, n in self._refused.items() if key in view.gangs})
         for gang, uids in list(self._asking.items()):
             if not self.evictions.is_asked(uids):
                 # What the API said late is there: the gang is planned for at once.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -11,9 +10,10 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.eviction_limits import eviction_limits, may_go
+from fourleaf.k8s_bridge.relocation.eviction_limits import LimitsByPod, eviction_limits
 from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
+from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom
 from fourleaf.k8s_bridge.relocation.reserved_seats import charged
@@ -24,7 +24,7 @@ from fourleaf.k8s_bridge.scheduling.async_solver import Planner
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import RepairPlan
-from fourleaf.model.running_gang import EvictionLimit, RepairPolicy, StandingGang
+from fourleaf.model.running_gang import RepairPolicy, StandingGang
 
 DRAIN = "topology.scheduler/drain"
 """Annotation of a node that is to be emptied; `true`."""
@@ -88,6 +88,7 @@ class RepairPlanner:
             if one.gang.key not in self.store and one.gang.key not in busy
         ]
         limits = eviction_limits(view, standing, self.evictions, unanswered=True)
+        by_pod = LimitsByPod(limits)
         hit = [
             one
             for one in standing
@@ -95,7 +96,7 @@ class RepairPlanner:
             and self._tried.get(one.gang.key, 0.0) <= self.clock.monotonic()
             and (one.gang.key in stuck or self._loses(one, leaving))
             and not self._ends_bare_pods(one, view.dead)
-            and not self._may_not_restart(one, limits)
+            and not self._may_not_restart(one, by_pod)
             and not self._room.forbids(one)
         ]
         self._forget(standing)
@@ -127,6 +128,11 @@ class RepairPlanner:
         if not refused:
             await self.store.put_all(drafts)
             self._note(plan, hit)
+            return plan
+        # What needs nothing of those that may not go is not kept waiting; the rest is planned anew.
+        apart = independent(drafts, {one.of.gang for one in refused}, planned)
+        await self.store.put_all([one for one in apart if self.evictions.passed(one)])
+        self._next = self.clock.monotonic()
         return plan
 
     def _ends_bare_pods(self, one: StandingGang, dead: frozenset[str]) -> bool:
@@ -142,11 +148,11 @@ class RepairPlanner:
                 return True
         return False
 
-    def _may_not_restart(self, one: StandingGang, limits: Sequence[EvictionLimit]) -> bool:
+    def _may_not_restart(self, one: StandingGang, limits: LimitsByPod) -> bool:
         """Whether a gang that is to start over has pods that may not be evicted now; says so."""
-        if one.policy is not RepairPolicy.RESTART or may_go(one, limits):
+        if one.policy is not RepairPolicy.RESTART or limits.may_go(one):
             return False
-        own = [str(limit) for limit in limits if not limit.pods.isdisjoint(one.members)]
+        own = [str(limit) for limit in limits.of(one)]
         reason = Reason(ReasonKind.EVICTIONS_FORBIDDEN, "; ".join(own), (("limits", len(own)),))
         self._lose(one.gang, reason)
         return True

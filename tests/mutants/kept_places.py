@@ -55,7 +55,7 @@ KEPT_PLACES = (
         "patience with volumes that do not come",
         "a gang whose volume never comes holds its nodes for ten minutes each time",
         "k8s_bridge/ledger/volume_provisioning.py",
-        "                    limit = self.patience.limit(source)\n",
+        "                    limit = self.patience.limit(source, uid)\n",
         "",
         f"{VOLUMES}::test_a_gang_whose_volume_never_comes_lets_others_run",
     ),

@@ -9,8 +9,10 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.kinds import EVENTS, NODES, STORAGE_CLASSES, VOLUME_CLAIMS
 from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes, submit
+from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.volume_provisioning import (
+    MOST_CLAIMS_REMEMBERED,
     PROVISION_LIMIT_SECONDS,
     RETRY_LIMIT_SECONDS,
     SELECTED_NODE,
@@ -155,6 +157,35 @@ async def test_a_gang_whose_volume_never_comes_steps_back(bench: StorageBench) -
     assert set(await bench.places()) == {f"late-{i}" for i in range(4)}
 
 
+async def test_volumes_of_neighbours_do_not_make_one_that_never_comes_awaited_longer(
+    bench: StorageBench,
+) -> None:
+    """Volumes of the same class come for others every 200 s, and one gang's never does.
+
+    Its nodes idle for its first ten minutes; then it stands back for as long as it is awaited, so
+    half of the time until an hour has passed.
+    """
+    look = bench.provisioner._look
+
+    def healthy(record: StoredObject) -> None:
+        if not record.whole()["metadata"]["name"].startswith("data-g-"):
+            look(record)
+
+    bench.provisioner._look = healthy  # type: ignore[method-assign] # a driver that skips one
+    await bench.submit("g", 3)
+    idle, looks = 0, 0
+    for second in range(0, 3600, 20):
+        if second % 200 == 100:
+            await bench.submit(f"ok{second}", 1)
+        if second % 200 == 180:
+            bench.kubelets.finish(TEAM, [f"ok{second - 80}-0"])
+        await bench.clock.advance(20)
+        if second >= PROVISION_LIMIT_SECONDS:
+            annotations = (await bench.claim("data-g-0"))["metadata"].get("annotations") or {}
+            idle, looks = idle + (SELECTED_NODE in annotations), looks + 1
+    assert idle / looks < 0.6
+
+
 def test_patience_with_volumes() -> None:
     """Ten minutes, then one, two, four, eight, and ten from then on; ten again once one has come.
 
@@ -164,12 +195,33 @@ def test_patience_with_volumes() -> None:
     patience, source = VolumePatience(), ("ml", "fast")
     limits = []
     for _ in range(7):
-        limits.append(patience.limit(source))
-        for pod in range(16):
-            patience.failed(source, limits[-1], f"uid-{pod}")
-        assert patience.stand_back("uid-3") == patience.limit(source)
+        limits.append(patience.limit(source, "claim-3"))
+        for number in range(16):
+            patience.failed(source, f"claim-{number}", limits[-1], f"uid-{number}")
+        assert patience.stand_back("uid-3") == patience.limit(source, "claim-3")
         assert patience.stand_back("uid-3") == 0.0
     assert limits == [600, 60, 120, 240, 480, 600, 600]
-    assert patience.limit(("ops", "fast")) == patience.limit(("ml", "slow")) == 600
-    patience.made(source)
-    assert patience.limit(source) == 600
+    assert patience.limit(("ops", "fast"), "else") == patience.limit(("ml", "slow"), "new") == 600
+    patience.made(source, "claim-3")
+    assert patience.limit(source, "claim-3") == 600
+
+
+def test_a_claim_remembers_its_own_failures() -> None:
+    """A neighbour's volume comes: others of the class are awaited for long, this one is not."""
+    patience, source = VolumePatience(), ("ml", "fast")
+    patience.failed(source, "bad", 600.0, "uid-bad")
+    assert patience.limit(source, "good") == 60
+    patience.made(source, "good")
+    assert (patience.limit(source, "good"), patience.limit(source, "bad")) == (600, 60)
+    patience.failed(source, "bad", 60.0, "uid-bad")
+    assert (patience.limit(source, "good"), patience.limit(source, "bad")) == (600, 120)
+
+
+def test_so_many_claims_are_remembered_at_most() -> None:
+    """Of one claim too many, the one that failed first is forgotten."""
+    patience, source = VolumePatience(), ("ml", "fast")
+    for number in range(MOST_CLAIMS_REMEMBERED + 1):
+        patience.failed(source, f"claim-{number}", 600.0, "uid")
+    patience.made(source, "another")
+    assert patience.limit(source, "claim-0") == 600
+    assert patience.limit(source, "claim-1") == 60

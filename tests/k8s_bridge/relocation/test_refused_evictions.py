@@ -1,0 +1,190 @@
+"""What one tenant's refusals of evictions cost others: the whole scheduler in virtual time.
+
+The fabric is one spine of 4 leaves of 4 nodes, and a gang that waits may preempt after 5 s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.errors import Ambiguous, ClusterError, Refused, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import JOBS, NODES
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation.independent import independent
+from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.model.gang import Gang, GangKey, Role
+from fourleaf.model.resources import Resources
+from fourleaf.model.running_gang import StandingGang
+from tests.k8s_bridge.relocation.bench import TEAM, Bench
+from tests.k8s_bridge.relocation.test_eviction_limits import hanging
+from tests.twins.jobs import job
+
+
+class Answers:
+    """An API that answers evictions of pods of that name with an error, so many times."""
+
+    def __init__(self, start: str, error: ClusterError, times: int = 10**6) -> None:
+        self.start, self.error, self.left = start, error, times
+        self.hangs: Bench | None = None
+        self.dry_runs_alone = False
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse it, or let it hang."""
+        asked = request.subresource == "eviction" and request.target.name.startswith(self.start)
+        if not asked or not self.left or (self.dry_runs_alone and not request.dry_run):
+            return
+        if self.hangs is not None:
+            if not request.dry_run:
+                await self.hangs.clock.sleep(1000.0)
+            return
+        self.left -= 1
+        raise self.error
+
+    async def after(self, request: ApiRequest, answer: Any) -> None:
+        """Let what was done stand."""
+
+
+async def answering(bench: Bench, answers: Answers) -> None:
+    """Another scheduler leads, whose API answers so."""
+    bench.tasks.pop().cancel()
+    await bench.start("b", answers=answers)
+    await bench.clock.advance(30)
+
+
+async def bound_within(bench: Bench, name: str, size: int, seconds: float) -> bool:
+    """Whether all pods of a Job are bound by then."""
+    until = bench.clock.monotonic() + seconds
+    while len(await bench.places(name)) < size and bench.clock.monotonic() < until:
+        await bench.clock.advance(0.5)
+    return len(await bench.places(name)) == size
+
+
+async def low_pods(bench: Bench, many: int) -> None:
+    """So many Jobs of one pod of one GPU that give way: `v0`, `v1`, ..."""
+    for number in range(many):
+        body = job(f"v{number}", 1, 1)
+        body["spec"]["template"]["spec"]["priorityClassName"] = "low"
+        await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(20)
+
+
+async def test_trials_that_hang_leave_writes_their_turns(bench: Bench) -> None:
+    """96 trials hang in one namespace's webhook, and a pod that fits is bound at once."""
+    await bench.classes(low=1, high=10)
+    webhook = await hanging(bench, "a-", 1000.0)
+    await bench.submit("a", 96, 1, priority="low")
+    await bench.clock.advance(20)
+    await bench.submit("top", 15, 8, priority="high")
+    for _ in range(400):
+        await bench.clock.advance(0.1)
+        if webhook.hanging:
+            break
+    await bench.cluster.create(JOBS, TEAM, job("plain", 1, 1))
+    assert await bound_within(bench, "plain", 1, 5.0)
+    assert webhook.hanging
+
+
+async def test_evictions_that_hang_stop_no_other_relocation(bench: Bench) -> None:
+    """The victims' webhook answers trials, and hangs over the evictions: a node dies meanwhile."""
+    await bench.classes(low=1, high=10)
+    answers = Answers("a-", Refused("never"))
+    await answering(bench, answers)
+    answers.hangs = bench
+    await bench.submit("a", 12, priority="low")
+    await bench.submit("g", 3, priority="high")
+    await bench.submit("top", 8, priority="high")
+    await bench.clock.advance(30)
+    before = await bench.uids("g")
+    bench.lose((await bench.places("g"))[0])
+    await bench.clock.advance(60)
+    assert len(set((await bench.uids("g")).values()) - set(before.values())) >= 1
+    assert await bench.places("top") == {}
+
+
+async def test_a_gang_whose_victims_may_not_go_leaves_the_next_one_its_turn(bench: Bench) -> None:
+    """Each of 96 pods would make room for `a`, and each is refused; `b` needs other pods to go."""
+    await bench.classes(low=1, middle=5, high=10)
+    await answering(bench, Answers("v", Refused("a policy: do not evict", 403)))
+    await bench.submit("w", 4, priority="low")
+    await low_pods(bench, 96)
+    body = job("a", 1, 1)
+    spec = body["spec"]["template"]["spec"]
+    spec["priorityClassName"] = "high"
+    held = sorted((await bench.places("w")).values())
+    away = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": held}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [away]}]}
+    spec["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    await bench.cluster.create(JOBS, TEAM, body)
+    await bench.clock.advance(1)
+    await bench.submit("b", 4, priority="middle")
+    assert await bound_within(bench, "b", 4, 60.0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [Throttled("too many requests", 429, retry_after=1.0), Ambiguous("etcd: no leader", 500)],
+    ids=["throttled", "ambiguous"],
+)
+async def test_an_error_that_passes_is_no_refusal(bench: Bench, error: ClusterError) -> None:
+    """The first two trials fail by the way; the pod leaves its node within seconds all the same."""
+    answers = Answers("g", error, 2)
+    answers.dry_runs_alone = True
+    await answering(bench, answers)
+    await bench.submit("g", 1)
+    node = (await bench.places("g"))[0]
+    patch = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
+    await bench.cluster.patch(NODES, Target("", node), patch)
+    await bench.clock.advance(20)
+    assert (await bench.places("g"))[0] != node
+
+
+def relocation(name: str, source: str, node: str) -> Relocation:
+    """One member of a gang moves from one node to another."""
+    pod = Target("ml", f"{name}-0", f"uid-{name}")
+    seat = Seat(pod, (0, 0, 0), source, node, Resources(gpus=8))
+    return Relocation(
+        gang=GangKey("ml", name),
+        purpose=Purpose.REPAIR,
+        seats=(seat,),
+        leavers=(Leaver(pod, source),),
+        opened=0.0,
+        until=300.0,
+    )
+
+
+def standing(name: str, bandwidth: int | None = None) -> StandingGang:
+    """A gang that asks for so much of the network."""
+    role = Role((), Resources(gpus=8), bound=((f"{name}-0", "n"),))
+    return StandingGang(Gang(GangKey("ml", name), roles=(role,), created=0.0, bandwidth=bandwidth))
+
+
+def test_what_needs_nothing_of_those_that_may_not_go_holds_without_them() -> None:
+    """`a`, `b` and `c` share nodes in a row; `d` has nodes of its own."""
+    plan = [
+        relocation("a", "n1", "n2"),
+        relocation("b", "n3", "n1"),
+        relocation("c", "n4", "n3"),
+        relocation("d", "n5", "n6"),
+    ]
+    all_of = [standing(name) for name in "abcd"]
+
+    def kept(*off: str) -> str:
+        found = independent(plan, {GangKey("ml", name) for name in off}, all_of)
+        return "".join(one.gang.name for one in found)
+
+    assert kept("a") == "d"
+    assert kept("c") == "d", "what touches one of them is out as well"
+    assert kept("d") == "abc"
+    assert kept() == "abcd"
+
+
+def test_gangs_that_ask_for_bandwidth_stand_or_fall_together() -> None:
+    """One that stays may keep an uplink busy that another counts on."""
+    plan = [relocation("a", "n1", "n2"), relocation("b", "n3", "n4"), relocation("c", "n5", "n6")]
+    wired = [standing("a", 100), standing("b", 100), standing("c")]
+    (left,) = independent(plan, {GangKey("ml", "a")}, wired)
+    assert left.gang.name == "c"
