@@ -148,5 +148,14 @@ EVICTIONS = (
         "            pass\n",
         f"{PREEMPTION}::test_what_a_budget_forbids_is_not_forced",
     ),
+    Mutant(
+        "limits by pod",
+        "budgets of one namespace keep the whole loop busy: each gang is held against all of them",
+        "k8s_bridge/relocation/eviction_limits.py",
+        "for limit in self.of(one))",
+        "for limit in {id(x): x for found in self._of.values() for x in found}.values())",
+        "tests/k8s_bridge/relocation/test_limits_by_pod.py"
+        "::test_each_gang_is_held_against_its_own_limits",
+    ),
 )
 """Each was seen to happen before there was the safeguard."""
