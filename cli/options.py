@@ -44,7 +44,8 @@ MaybeFiles = Annotated[
         "-f",
         "--filename",
         metavar="PATH",
-        help="Where the config is: a file, a folder, or - for stdin. Without it, the defaults.",
+        help="Where the config is: a file, a folder, or - for stdin. Without it, the config in "
+        "force in the cluster of the kubeconfig.",
     ),
 ]
 Output = Annotated[OutputFormat, typer.Option("-o", "--output", help="How to print the plan.")]

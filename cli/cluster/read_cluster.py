@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fourleaf.cli.cluster.config_in_force import (
+    NO_CONFIG,
+    ConfigInForce,
+    read_config_in_force,
+)
 from fourleaf.cli.cluster.connection import connected, named, refused
 
 if TYPE_CHECKING:
@@ -41,12 +46,14 @@ class ClusterAccess:
 class Live:
     """What a cluster held at `now` (seconds since the epoch), each object with its kind.
 
-    `leases` are records of the scheduler, where they were asked for.
+    `leases` are records of the scheduler, where they were asked for. Among the objects is the
+    config in force, which `config` tells the source of.
     """
 
     objects: tuple[Body, ...]
     now: float
     leases: tuple[Body, ...] = ()
+    config: ConfigInForce = NO_CONFIG
 
     def reading(
         self, given: Sequence[Source] = (), config: SchedulerConfig | None = None
@@ -89,12 +96,14 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
     from fourleaf.model.readers.overlay import without_idle_owners
 
     selections = dict.fromkeys(map(selection_of, WATCHED_KINDS))
+    in_force, table = NO_CONFIG, BUILT_IN_OWNER_KINDS
     config: list[Body] | ClusterError
     try:
-        config = await _config(cluster, reach.config_namespace)
+        in_force = await read_config_in_force(cluster, reach.name, reach.config_namespace)
+        config = list(in_force.objects)
         table = merged(_owner_kinds(config)).table
     except ClusterError as error:
-        config, table = error, BUILT_IN_OWNER_KINDS
+        config = error
     selections |= dict.fromkeys(owner_selections(table))
     asked = [(one.kinds, _first(cluster, one.kinds)) for one in selections]
     if leases_in is not None:
@@ -120,7 +129,7 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
         raise BadInput(unanswered[:1] or dict.fromkeys(problems))
     if not any(body["kind"] == NODES.name for body in found):
         raise BadInput([_no_nodes(reach.name)])
-    return Live(tuple(without_idle_owners(CLUSTER, found)), time.time(), tuple(leases))
+    return Live(tuple(without_idle_owners(CLUSTER, found)), time.time(), tuple(leases), in_force)
 
 
 async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:
@@ -133,21 +142,6 @@ async def _first(cluster: Cluster, kinds: Sequence[Kind]) -> list[Body]:
         except NotFound:
             continue
     return []
-
-
-async def _config(cluster: Cluster, namespace: str) -> list[Body]:
-    """The ConfigMap of the scheduler, and no other: what they hold is none of our business."""
-    from fourleaf.k8s_bridge.cluster.errors import NotFound
-    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
-    from fourleaf.k8s_bridge.cluster.protocol import Listing, Target
-    from fourleaf.model.config.spec import CONFIG_MAP
-
-    try:
-        body = await cluster.get(CONFIG_MAPS, Target(namespace, CONFIG_MAP))
-    except NotFound:
-        return []
-    body.get("metadata", {}).pop("managedFields", None)
-    return _whole(CONFIG_MAPS, Listing([body], ""))
 
 
 async def _labelled(cluster: Cluster, kind: Kind, namespace: str, labels: str) -> list[Body]:

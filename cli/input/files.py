@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from fourleaf.cli.output.console import print_problems
+
 if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.config.spec import SchedulerConfig
@@ -58,6 +60,7 @@ def reading_of(
     from fourleaf.cli.cluster.read_cluster import observe
 
     live = observe(reach)
+    print_problems(live.config.warnings)
     return (live if now is None else replace(live, now=now)).reading()
 
 

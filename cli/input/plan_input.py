@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fourleaf.cli.input.files import need_nodes, need_terms, open_files
+from fourleaf.cli.output.console import print_problems
 from fourleaf.cli.output.progress import Progress
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Input:
             advice = "Or plan manifests, with -f."
             problems = [replace(one, advice=f"{one.advice} {advice}") for one in bad.problems]
             raise BadInput(problems) from bad
+        print_problems(live.config.warnings)
         return GatheredInput(self, live if self.now is None else replace(live, now=self.now), given)
 
     def limited(self, config: SchedulerConfig) -> SchedulerConfig:

@@ -27,6 +27,7 @@ def cluster_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         "red" if unreadable else "default",
     )
     yield _line("format", *_formats(records["formats"]))
+    yield _config(document["config"])
     nodes, gpus = document["nodes"], document["gpus"]
     yield _line(
         "nodes",
@@ -65,13 +66,7 @@ def server_lines(document: Mapping[str, Any], now: float) -> Iterator[Text]:
         )
     cycles = ", ".join(f"{n:,} {status}" for status, n in document["cycles"].items())
     yield _line("cycles", cycles or "none yet")
-    config = document["config"]
-    wrong = "; ".join(f"{p['field']}: {p['message']}" for p in config["problems"])
-    yield _line(
-        "config",
-        config["source"] + ("" if config["valid"] else f"; the newest edit is not used: {wrong}"),
-        "default" if config["valid"] else "red",
-    )
+    yield _config(document["config"])
     ledger = document.get("ledger")
     if ledger and ledger["writes"]:
         text, style = _formats(ledger["formats"])
@@ -98,6 +93,16 @@ def _leader(leader: Mapping[str, Any], now: float) -> tuple[str, str]:
     ago = now - datetime.fromisoformat(leader["renewed"]).timestamp()
     text = f"{leader['holder']}, epoch {leader['epoch']}, renewed {age(ago)} ago"
     return (text, "green") if leader["valid"] else (f"{text}: no longer valid", "red")
+
+
+def _config(config: Mapping[str, Any]) -> Text:
+    """Where the config in force is from; what is wrong with the newest edit, if anything."""
+    wrong = "; ".join(f"{p['field']}: {p['message']}" for p in config["problems"])
+    return _line(
+        "config",
+        config["source"] + ("" if config["valid"] else f"; the newest edit is not used: {wrong}"),
+        "default" if config["valid"] else "red",
+    )
 
 
 def _formats(formats: Mapping[str, int]) -> tuple[str, str]:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourleaf.cli.input.files import need_terms, open_files
-from fourleaf.cli.options import Answer, MaybeFiles, OutputFormat
+from fourleaf.cli.options import (
+    Answer,
+    ConfigNamespace,
+    Context,
+    Kubeconfig,
+    MaybeFiles,
+    OutputFormat,
+)
 from fourleaf.cli.output import console
 from fourleaf.cli.output.console import print_problems
 from fourleaf.cli.output.documents import Document, for_people, tell, write_document
@@ -16,18 +25,35 @@ from fourleaf.cli.output.documents import Document, for_people, tell, write_docu
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from fourleaf.cli.cluster.config_in_force import ConfigInForce
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import Problem
+    from fourleaf.model.readers import Source
+
+Defaults = Annotated[
+    bool, typer.Option("--defaults", help="The built-in defaults, whatever is in force.")
+]
 
 app = typer.Typer(help="Show, validate or explain the config.", no_args_is_help=True)
 
 
 @app.command()
-def show(files: MaybeFiles = None, output: Answer = OutputFormat.YAML) -> None:
+def show(
+    files: MaybeFiles = None,
+    defaults: Defaults = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Answer = OutputFormat.YAML,
+) -> None:
     """Print the config in force, defaults included, as YAML; a table has a line for each field."""
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.output.text import plain
 
-    config, source = load(files)
+    config, source = configured(
+        files, defaults, ClusterAccess(kubeconfig, context, config_namespace)
+    )
     document = plain(config.model_dump(by_alias=True, exclude_none=True))
     if for_people(output):
         console.show(_fields(document, source))
@@ -59,12 +85,28 @@ def _flat(path: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 @app.command()
-def validate(files: MaybeFiles = None, output: Answer = OutputFormat.TABLE) -> None:
-    """Check the config. Exit code: 0 it is valid, 2 it is not."""
+def validate(
+    files: MaybeFiles = None,
+    defaults: Defaults = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Answer = OutputFormat.TABLE,
+) -> None:
+    """Check the config. Exit code: 0 it is valid, 2 it is not.
+
+    Of a cluster, it is the newest edit that counts, and what is in force without it is told.
+    """
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.config.spec import API_VERSION
     from fourleaf.model.extensions import load as load_extensions
 
-    config, source = load(files)
+    if files or defaults:
+        config, source = read_given(files, defaults)
+    else:
+        in_force = asked(ClusterAccess(kubeconfig, context, config_namespace))
+        need_valid(in_force)
+        config, source = in_cluster(in_force)
     need_terms(config, source, load_extensions())
     if for_people(output):
         console.write(f"{source}: valid")
@@ -74,18 +116,91 @@ def validate(files: MaybeFiles = None, output: Answer = OutputFormat.TABLE) -> N
 
 
 @app.command()
-def explain(files: MaybeFiles = None, output: Answer = OutputFormat.TABLE) -> None:
+def explain(
+    files: MaybeFiles = None,
+    defaults: Defaults = False,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+    config_namespace: ConfigNamespace = "kube-system",
+    output: Answer = OutputFormat.TABLE,
+) -> None:
     """Print what every weight means and what it comes to for each kind of gang."""
     from rich.text import Text
 
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.render.weights import weights_document, weights_view
 
-    config, source = load(files)
+    config, source = configured(
+        files, defaults, ClusterAccess(kubeconfig, context, config_namespace)
+    )
     tell(
         lambda: weights_document(config.spec, source),
         lambda: [Text(source, style="dim"), *weights_view(config.spec)],
         output,
     )
+
+
+def configured(
+    files: list[str] | None, defaults: bool, reach: ClusterAccess
+) -> tuple[SchedulerConfig, str]:
+    """The config that is asked for, and where it is from: `files`, the defaults, or the cluster.
+
+    Warns where the newest edit in the cluster is not the one in force.
+    """
+    if files or defaults:
+        return read_given(files, defaults)
+    in_force = asked(reach)
+    print_problems(in_force.warnings)
+    return in_cluster(in_force)
+
+
+def read_given(files: list[str] | None, defaults: bool) -> tuple[SchedulerConfig, str]:
+    """The config in `files`, or the defaults; a usage error where both are asked for."""
+    if files and defaults:
+        raise typer.BadParameter("goes not with --defaults", param_hint="-f")
+    return load(files)
+
+
+def need_valid(in_force: ConfigInForce) -> None:
+    """Raise `BadInput` where the newest edit in the cluster is not the config in force."""
+    from fourleaf.model.problems import BadInput
+
+    if in_force.problems:
+        raise BadInput((*in_force.problems, *in_force.warnings))
+
+
+def asked(reach: ClusterAccess) -> ConfigInForce:
+    """The config in force in the cluster. Raises `BadInput` where it cannot be read."""
+    from fourleaf.model.problems import BadInput
+
+    try:
+        return asyncio.run(_asked(reach))
+    except BadInput as bad:
+        advice = "Or name a file with -f, or ask for the built-in ones with --defaults."
+        problems = [replace(one, advice=f"{one.advice} {advice}") for one in bad.problems]
+        raise BadInput(problems) from bad
+
+
+async def _asked(reach: ClusterAccess) -> ConfigInForce:
+    from fourleaf.cli.cluster.config_in_force import read_config_in_force
+    from fourleaf.cli.cluster.connection import connected, refused
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
+    from fourleaf.model.problems import BadInput
+
+    async with connected(reach.kubeconfig, reach.context) as cluster:
+        try:
+            return await read_config_in_force(cluster, reach.name, reach.config_namespace)
+        except ClusterError as error:
+            raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
+
+
+def in_cluster(in_force: ConfigInForce) -> tuple[SchedulerConfig, str]:
+    """What `in_force` says, and where it is from."""
+    from fourleaf.model.readers import Source
+
+    config, _ = _read([Source(in_force.source, objects=list(in_force.objects))])
+    return config, in_force.source
 
 
 def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
@@ -95,12 +210,21 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
 
     Errors of other objects are none of its business: a cluster's dump may be given.
     """
+    from fourleaf.model.problems import BadInput
+    from fourleaf.model.readers.config import BUILT_IN
+
+    config, source = _read(open_files(files or ()))
+    if files and source == BUILT_IN:
+        raise BadInput([_none_in(files)])
+    return config, source
+
+
+def _read(sources: list[Source]) -> tuple[SchedulerConfig, str]:
     from fourleaf.model.config.spec import CONFIG_MAP, KINDS
     from fourleaf.model.problems import BadInput
     from fourleaf.model.readers import read
-    from fourleaf.model.readers.config import BUILT_IN
 
-    reading = read(open_files(files or ()), strict=False)
+    reading = read(sources, strict=False)
     ours = (*KINDS, "ConfigMap")
     wrong = [
         problem
@@ -111,8 +235,6 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
     ]
     if wrong:
         raise BadInput(wrong)
-    if files and reading.config_source == BUILT_IN:
-        raise BadInput([_none_in(files)])
     print_problems(one for one in reading.problems if one.object.startswith(ours))
     return reading.snapshot.config, reading.config_source
 

@@ -105,6 +105,7 @@ async def _changed(reach: ClusterAccess, places: Sequence[str], undo: bool) -> t
 
     async with connected(reach.kubeconfig, reach.context) as cluster:
         live = await read_live(cluster, reach)
+        print_problems(live.config.warnings)
         return await mark(cluster, reach, live, places, undo)
 
 

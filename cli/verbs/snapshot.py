@@ -34,11 +34,13 @@ def snapshot(
     """
     from fourleaf.cli.cluster.connection import own_namespace
     from fourleaf.cli.cluster.read_cluster import ClusterAccess, observe
+    from fourleaf.cli.output.console import print_problems
     from fourleaf.cli.output.text import json_text
     from fourleaf.model.problems import BadInput, Problem, Severity
 
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     live = observe(reach, leases_in=namespace or own_namespace())
+    print_problems(live.config.warnings)
     text = json_text(document(live)) + "\n"
     if file == STDOUT:
         sys.stdout.write(text)

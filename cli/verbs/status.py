@@ -159,6 +159,7 @@ def _moment(text: str) -> float:
 def document_of(live: Live, leader: Document) -> Document:
     """What `live` shows, as a document."""
     from fourleaf.cli.verbs.queue import waiting
+    from fourleaf.k8s_bridge.reporting.status import config_document
     from fourleaf.model.config.spec import API_VERSION
 
     reading = live.reading()
@@ -170,6 +171,7 @@ def document_of(live: Live, leader: Document) -> Document:
         "kind": CLUSTER_STATUS,
         "leader": leader,
         "records": _records(live),
+        "config": config_document(live.config.source, live.config.problems),
         "nodes": {
             "total": len(nodes),
             "schedulable": sum(node.schedulable for node in nodes),

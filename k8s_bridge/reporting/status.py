@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -95,13 +96,18 @@ def status_document(status: Status) -> dict[str, Any]:
             "placed": last.placed,
             "waiting": last.waiting,
         },
-        "config": {
-            "source": status.config_source,
-            "valid": not status.config_problems,
-            "problems": [_problem(problem) for problem in status.config_problems],
-        },
+        "config": config_document(status.config_source, status.config_problems),
         "ledger": _ledger(status.ledger),
         "queue": [_queued(entry) for entry in status.queue],
+    }
+
+
+def config_document(source: str, problems: Sequence[Problem]) -> dict[str, Any]:
+    """Where the config in force is from, and why the newest edit is not the one, if it is not."""
+    return {
+        "source": source,
+        "valid": not problems,
+        "problems": [_problem(problem) for problem in problems],
     }
 
 

@@ -135,7 +135,7 @@ def test_standard_input_is_read_once(run: Run) -> None:
 def test_config_show_gives_a_manifest_that_reads_back(run: Run, write: Write) -> None:
     """What `config show` prints is a config that means the same."""
     path = write("config.yaml", CONFIG)
-    for files in ((), ("-f", path)):
+    for files in (("--defaults",), ("-f", path)):
         result = run("config", "show", *files)
         assert result.exit_code == 0, result.output
         shown = SchedulerConfig.model_validate(yaml.safe_load(result.stdout))
@@ -173,8 +173,8 @@ def test_a_field_without_effect_is_told_of(run: Run, write: Write) -> None:
     assert f"warning: {path}: SchedulerConfig" in result.stderr
     assert "spec.penalties.migration = 5: has no effect" in result.stderr
     assert run("config", "validate", "-f", write("good.yaml", CONFIG)).stderr == ""
-    assert "migration" not in run("config", "explain").stdout
-    assert "migration" not in run("config", "show").stdout
+    assert "migration" not in run("config", "explain", "--defaults").stdout
+    assert "migration" not in run("config", "show", "--defaults").stdout
 
 
 def test_config_is_found_in_a_dump_with_other_errors(run: Run, write: Write) -> None:
@@ -203,7 +203,7 @@ def test_a_file_without_a_config_is_not_valid(run: Run, write: Write, verb: str,
 
 def test_config_explain_shows_effective_weights(run: Run, write: Write) -> None:
     """Every weight has its meaning and its thousandths for each kind of gang."""
-    result = run("config", "explain")
+    result = run("config", "explain", "--defaults")
     assert result.exit_code == 0
     row = next(line for line in result.stdout.splitlines() if line.startswith("topologyAl"))
     spec = SchedulerConfig().spec
@@ -274,6 +274,7 @@ def test_terminal_without_unicode_gets_ascii() -> None:
         "from fourleaf.cli.main import main; main()",
         "config",
         "explain",
+        "--defaults",
     ]
     env = os.environ | {"PYTHONIOENCODING": "ascii"}
     said = subprocess.run(command, check=True, capture_output=True, cwd=EXAMPLES.parent, env=env)

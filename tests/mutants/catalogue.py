@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.mutants.answers import ANSWERS
 from tests.mutants.claims import CLAIMS
 from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
@@ -283,6 +284,8 @@ MUTANTS = (
     ),
     *DEVICES,
     *WEBHOOK,
+    *ANSWERS,
+    *ANSWERS,
     *CLAIMS,
     *DEVICE_CLASSES,
     *FORMATS,

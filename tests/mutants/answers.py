@@ -1,0 +1,26 @@
+"""The safeguards of the command's answers: what they go by, and what they never leave unsaid."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+IN_FORCE = "tests/cli/test_config_in_force.py"
+
+ANSWERS = (
+    Mutant(
+        "answers: the last good config",
+        "after a bad edit, verbs answer by the defaults while the scheduler knows quotas",
+        "cli/cluster/config_in_force.py",
+        "return ConfigInForce(source, (_with(body, config),), problems)",
+        "return ConfigInForce(source, (), problems)",
+        f"{IN_FORCE}::test_a_bad_edit_leaves_the_last_good_config_in_force",
+    ),
+    Mutant(
+        "answers: a bad edit is told of",
+        "an edit is not used, and no verb says so",
+        "cli/input/plan_input.py",
+        "        print_problems(live.config.warnings)\n",
+        "",
+        f"{IN_FORCE}::test_verbs_go_on_with_the_last_good_config",
+    ),
+)
