@@ -6,6 +6,8 @@ from tests.mutants.mutant import Mutant
 
 IN_FORCE = "tests/cli/test_config_in_force.py"
 
+READING = "tests/model/readers/bad_input/test_reading.py"
+
 ANSWERS = (
     Mutant(
         "answers: the last good config",
@@ -14,6 +16,14 @@ ANSWERS = (
         "return ConfigInForce(source, (_with(body, config),), problems)",
         "return ConfigInForce(source, (), problems)",
         f"{IN_FORCE}::test_a_bad_edit_leaves_the_last_good_config_in_force",
+    ),
+    Mutant(
+        "answers: what is invalid",
+        "events and conditions of an invalid gang hold back the value, or what to do about it",
+        "model/readers/gangs/holds.py",
+        "return Hold(ReasonKind.INVALID, detail, (), (fault.advice,))",
+        "return Hold(ReasonKind.INVALID, detail)",
+        f"{READING}::test_a_gang_held_as_invalid_says_what_the_error_says",
     ),
     Mutant(
         "answers: a bad edit is told of",

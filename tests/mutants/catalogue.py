@@ -285,7 +285,6 @@ MUTANTS = (
     *DEVICES,
     *WEBHOOK,
     *ANSWERS,
-    *ANSWERS,
     *CLAIMS,
     *DEVICE_CLASSES,
     *FORMATS,

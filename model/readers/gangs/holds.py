@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fourleaf.model.gang import MOST_CLAIMING_MEMBERS, MOST_MEMBERS, Hold
 from fourleaf.model.node_constraint import HOSTNAME
+from fourleaf.model.problems import Problem
 from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.minimum_size import Need, unsupported
 from fourleaf.model.readers.objects.annotations import (
@@ -91,10 +92,18 @@ def _without_owner(namespace: str, owner: OwnerRef, replaced: bool) -> Hold:
 
 def invalid(members: Sequence[Pod], need: Need) -> Hold | None:
     """What is wrong with a member, an owner, or the object that states the size."""
-    faults = [pod.fault for pod in members if pod.fault]
-    if need.holder is not None and need.holder.broken:
+    faults = [pod.fault for pod in members]
+    if need.holder is not None:
         faults.append(need.holder.fault)
-    return Hold(ReasonKind.INVALID, faults[0]) if faults else None
+    first = next((one for one in faults if one is not None), None)
+    return None if first is None else _of_fault(first)
+
+
+def _of_fault(fault: Problem) -> Hold:
+    """A hold that says all that the error says: object, field, value, why, and what to do."""
+    value = f" = {fault.value}:" if fault.value else ""
+    detail = f"{fault.object}: {fault.field}{value} {fault.message}"
+    return Hold(ReasonKind.INVALID, detail, (), (fault.advice,))
 
 
 def members_apart(waiting: Sequence[Pod], bound: Sequence[Pod]) -> Hold | None:
@@ -139,7 +148,8 @@ def refuse_strangers(first: Pod, live: Sequence[Pod], ours: tuple[str, ...]) -> 
             what = "differs from" if named else "is not set, unlike"
             message = f"{what} {first.scheduler} of {first.name}, a member of the same gang"
             pod.manifest.error("spec.schedulerName", named or None, message, advice)
-            hold = hold or Hold(ReasonKind.INVALID, pod.fault, (), (advice,))
+            if hold is None and pod.fault is not None:
+                hold = _of_fault(pod.fault)
     return hold
 
 

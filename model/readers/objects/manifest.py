@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fourleaf.model.problems import Problem
 from fourleaf.model.quantity import BadQuantity
 from fourleaf.model.readers.objects.report import Report
 
@@ -20,7 +21,7 @@ class Manifest:
     """An object and where it came from.
 
     `prefix` stands before field names in problems (`spec.template.` where a pod is read
-    from its owner). `fault` is the first error reported about the object, "" without one.
+    from its owner). `fault` is the first error reported about the object, None without one.
     """
 
     report: Report
@@ -31,7 +32,7 @@ class Manifest:
     name: str
     body: Body
     prefix: str = ""
-    fault: str = ""
+    fault: Problem | None = None
 
     @property
     def title(self) -> str:
@@ -42,7 +43,7 @@ class Manifest:
     @property
     def broken(self) -> bool:
         """Whether an error was reported about the object."""
-        return bool(self.fault)
+        return self.fault is not None
 
     def on(self, report: Report) -> Manifest:
         """The same object, whose problems go to `report` and leave this one as it is."""
@@ -50,8 +51,9 @@ class Manifest:
 
     def error(self, field: str, value: object, message: str, advice: str) -> None:
         """Report an error about `field` and mark the object as broken."""
-        self.fault = self.fault or f"{self.title}: {self.prefix}{field} {message}"
-        self.report.error(self.source, self.title, self.prefix + field, value, message, advice)
+        where = self.prefix + field
+        problem = self.report.error(self.source, self.title, where, value, message, advice)
+        self.fault = self.fault or problem
 
     def warn(self, field: str, value: object, message: str, advice: str) -> None:
         """Report a warning about `field`."""

@@ -17,10 +17,12 @@ class Report:
 
     def error(
         self, source: str, title: str, field: str, value: object, message: str, advice: str
-    ) -> None:
-        """Keep an error about `field` of the object `title`."""
+    ) -> Problem:
+        """Keep an error about `field` of the object `title`, and return it."""
         text = "" if value is None else shown(value)
-        self.add(Problem(Severity.ERROR, source, title, field, text, message, advice))
+        problem = Problem(Severity.ERROR, source, title, field, text, message, advice)
+        self.add(problem)
+        return problem
 
     def warn(
         self, source: str, title: str, field: str, value: object, message: str, advice: str

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.devices.held_devices import DEVICES, Grant, devices_in, grant_in
 from fourleaf.model.node_constraint import NODE_NAME_FIELD, NodeConstraint, Operator, Requirement
+from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.claims import ClaimAsk
 from fourleaf.model.readers.nodes.nodes import GPU_RESOURCE_LABEL
 from fourleaf.model.readers.objects.amounts import (
@@ -162,11 +163,11 @@ class Pod:
         return next(claims_of(self.name, self.spec), None) is not None
 
     @property
-    def fault(self) -> str:
-        """The first error about the pod or one of its owners, "" without one."""
+    def fault(self) -> Problem | None:
+        """The first error about the pod or one of its owners, None without one."""
         if self.manifest.fault:
             return self.manifest.fault
-        return next((one.fault for one in self.owners.manifests if one.fault), "")
+        return next((one.fault for one in self.owners.manifests if one.fault), None)
 
     def read_on(self, report: Report) -> None:
         """Forget what its gang made of the pod, and report to `report` from now on."""

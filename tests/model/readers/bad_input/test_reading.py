@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fourleaf.k8s_bridge.runtime.api_text import reason_text
 from fourleaf.model.problems import BadInput
-from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from tests.model.readers.bad_input.made import annotated, member, ray
 from tests.model.readers.made import job, node, owned, pod, reading
 
@@ -55,6 +56,20 @@ def test_lenient_reading_keeps_what_is_sound() -> None:
     assert bad.hold.kind == ReasonKind.INVALID
     assert good.hold is None
     assert len(found.problems) == 2
+
+
+def test_a_gang_held_as_invalid_says_what_the_error_says() -> None:
+    """Field, value, why and what to do: events, conditions and the queue show the hold alone."""
+    found = reading(node("n1"), pod("bad", gpus="8 GPUs"), strict=False)
+    (problem,) = found.problems
+    (bad,) = found.snapshot.gangs
+    assert bad.hold is not None
+    assert problem.value == '"8 GPUs"'
+    assert bad.hold.detail == (f'{problem.object}: {problem.field} = "8 GPUs": {problem.message}')
+    assert bad.hold.unblock == (problem.advice,)
+    reason = Reason(ReasonKind(bad.hold.kind), bad.hold.detail, (), (), bad.hold.unblock)
+    assert '"8 GPUs"' in reason_text(reason)
+    assert reason_text(reason).endswith(f"To unblock: {problem.advice}")
 
 
 def test_members_missing_is_a_hold_not_an_error() -> None:
