@@ -49,6 +49,27 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
         if keys:
             yield from _section(title, f"{_count(len(keys), 'gang')} that {fate}")
             yield from (_indented(Text(str(key))) for key in keys)
+    yield from _left_behind(answer)
+    if not (answer.moves or plan.lost or plan.waits or plan.restarts or answer.staying):
+        yield Text("no gang stands there")
+    if not answer.enabled:
+        yield Text("repair.enabled is false in the config: the scheduler moves no gang", "yellow")
+    yield Text()
+    yield relocation_line(plan, answer.count, "proven fewest")
+
+
+def _left_behind(answer: Drained) -> Iterator[RenderableType]:
+    """What stays, what ends, and what is gone for good."""
+    if answer.staying:
+        facts = f"{_count(len(answer.staying), 'gang')} with pods that no controller makes anew"
+        yield from _section("stay where they are", facts)
+        for gang, pods in answer.staying.items():
+            yield _indented(Text(f"{gang}: delete {', '.join(pods)} yourself, or let it end"))
+    if answer.ended:
+        facts = f"{_count(len(answer.ended), 'Job')}, for evicted pods count as failed"
+        yield from _section("would end", facts)
+        yield from (_indented(Text(str(one), style="yellow")) for one in answer.ended)
+        yield _indented(Text("unblock: raise their spec.backoffLimit first", style="green"))
     if answer.unowned:
         facts = f"{_count(len(answer.unowned), 'pod')} without a controller: they are not made anew"
         yield from _section("evicted for good", facts)
@@ -59,12 +80,6 @@ def drain_view(answer: Drained, fabric: Fabric, glyphs: Glyphs) -> Iterator[Rend
         )
         yield from _section("others", facts)
         yield _indented(Text(", ".join(answer.others)))
-    if not (answer.moves or plan.lost or plan.waits or plan.restarts):
-        yield Text("no gang stands there")
-    if not answer.enabled:
-        yield Text("repair.enabled is false in the config: the scheduler moves no gang", "yellow")
-    yield Text()
-    yield relocation_line(plan, answer.count, "proven fewest")
 
 
 def defrag_view(

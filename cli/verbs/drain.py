@@ -46,6 +46,10 @@ def drain(
     undo: Annotated[
         bool, typer.Option("--undo", help="Let the nodes be used again, where they were drained.")
     ] = False,
+    end_jobs: Annotated[
+        bool,
+        typer.Option("--end-jobs", help="Drain also where Jobs end of it, as evictions count."),
+    ] = False,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
     config_namespace: ConfigNamespace = "kube-system",
@@ -55,9 +59,13 @@ def drain(
 
     A dry run, which is the default, says which pods would go where, and which gangs would not
     survive it. With --apply the nodes are cordoned and marked, and the scheduler moves the
-    gangs, as fast as their disruption budgets allow. Pods of other schedulers stay.
+    gangs, as fast as their disruption budgets allow. Pods of other schedulers stay, and so do
+    gangs with pods that no controller would make anew.
 
-    Exit code: 0 fine, 2 bad input, 3 some gang would find no place.
+    Each evicted pod of a Job counts as failed. Where a Job would end of it, --apply refuses,
+    unless --end-jobs says that it may.
+
+    Exit code: 0 fine, 2 bad input, 3 some gang would find no place, or stay, or its Job end.
     """
     from fourleaf.cli.cluster.read_cluster import ClusterAccess
 
@@ -69,12 +77,12 @@ def drain(
         raise typer.BadParameter("nothing can be changed in files", param_hint="-f")
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     if apply or undo:
-        changed = asyncio.run(_changed(reach, places, undo))
+        changed = asyncio.run(_changed(reach, places, undo, end_jobs))
         _show_changed(changed, undo, output)
         return
     answer, snapshot = _dry_run(reach, files, places)
     _show(answer, snapshot, output)
-    raise typer.Exit(EXIT_PENDING if answer.plan.lost else EXIT_OK)
+    raise typer.Exit(EXIT_OK if answer.whole else EXIT_PENDING)
 
 
 def _dry_run(
@@ -99,14 +107,36 @@ def _dry_run(
     return drained(reading, nodes, snapshot, plan), snapshot
 
 
-async def _changed(reach: ClusterAccess, places: Sequence[str], undo: bool) -> tuple[str, ...]:
+async def _changed(
+    reach: ClusterAccess, places: Sequence[str], undo: bool, end_jobs: bool
+) -> tuple[str, ...]:
     from fourleaf.cli.cluster.connection import connected
     from fourleaf.cli.cluster.read_cluster import read_live
 
     async with connected(reach.kubeconfig, reach.context) as cluster:
         live = await read_live(cluster, reach)
         print_problems(live.config.warnings)
+        if not undo and not end_jobs:
+            need_lasting_jobs(live, places, reach.name)
         return await mark(cluster, reach, live, places, undo)
+
+
+def need_lasting_jobs(live: Live, places: Sequence[str], where: str) -> None:
+    """Raise `BadInput` where a Job would end if its pods on the nodes were evicted.
+
+    Pods elsewhere, which the scheduler may move too, are for the dry run to tell of.
+    """
+    from fourleaf.model.previews.ended_jobs import end_problem, ended_jobs
+    from fourleaf.model.previews.places import nodes_of
+    from fourleaf.model.problems import BadInput, Severity
+
+    reading = live.reading()
+    nodes = set(nodes_of(reading.snapshot.fabric, places, where))
+    running = reading.snapshot.running
+    there = ((pod.namespace, pod.name) for pod in running if pod.ours and pod.node in nodes)
+    ended = ended_jobs(reading, there)
+    if ended:
+        raise BadInput(end_problem(where, one, Severity.ERROR) for one in ended)
 
 
 async def mark(

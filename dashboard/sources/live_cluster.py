@@ -11,7 +11,7 @@ from fourleaf.dashboard.sources.source import ClusterMoment, History
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cache.config_watcher import ConfigWatcher
 from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, LEASES, PODS, Kind
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, EVENTS, JOBS, LEASES, PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.informers import Change, Informers, Selection
 from fourleaf.k8s_bridge.informers.owner_kinds import OwnerInformers
@@ -88,6 +88,7 @@ class LiveSource:
             self._cache.standing,
             self._cache.eviction_limits,
             self.unsynced,
+            dict(self._cache.objects.get(JOBS, {})),
         )
 
     def _configure(self, config: SchedulerConfig) -> None:

@@ -21,7 +21,7 @@ Limits = Callable[[Iterable[PodName]], tuple[EvictionLimit, ...]]
 class ClusterMoment:
     """What there is. `version` grows with every look that may differ from the one before.
 
-    `pods` are the objects by namespace and name. `stands` answers `standing`, `limits`
+    `pods` and `jobs` are the objects by namespace and name. `stands` answers `standing`, `limits`
     `eviction_limits`. `unsynced` names kinds that are not completely known, or no longer up to
     date.
     """
@@ -33,6 +33,7 @@ class ClusterMoment:
     stands: Stands = field(repr=False, compare=False)
     limits: Limits = field(repr=False, compare=False)
     unsynced: tuple[str, ...] = ()
+    jobs: Mapping[tuple[str, str], Body] = field(default_factory=dict)
 
     def standing(self, leaving: Container[str], everyone: bool) -> Sequence[StandingGang]:
         """The gangs that run, as they would stand without `leaving`; see `Reading.standing`."""

@@ -10,13 +10,14 @@ from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
 from fourleaf.model.previews.defrag import DefragPreview
 from fourleaf.model.previews.drain import Drained
+from fourleaf.model.previews.ended_jobs import EndedJob
 from fourleaf.model.relocation import DefragPlan, FreeLeaves, RepairPlan
 
 Document = dict[str, Any]
 
 
 def drain_document(answer: Drained) -> Document:
-    """A dry run of `fourleaf drain`; `outcome` is Moves, Lost, Waits or Restarts."""
+    """A dry run of `fourleaf drain`; `outcome` is Moves, Lost, Waits, Restarts or Stays."""
     plan = answer.plan
     moving = [
         {**_named(key), "outcome": "Moves", "pods": [_pod(move) for move in moves]}
@@ -31,6 +32,10 @@ def drain_document(answer: Drained) -> Document:
         lost.append(body)
     others = [{**_named(key), "outcome": "Waits"} for key in plan.waits]
     others += [{**_named(key), "outcome": "Restarts"} for key in plan.restarts]
+    others += [
+        {**_named(key), "outcome": "Stays", "withoutController": list(pods)}
+        for key, pods in answer.staying.items()
+    ]
     return {
         "apiVersion": API_VERSION,
         "kind": "Drain",
@@ -41,6 +46,7 @@ def drain_document(answer: Drained) -> Document:
         "gangs": [*moving, *lost, *others],
         "unowned": list(answer.unowned),
         "others": list(answer.others),
+        "endedJobs": [_ended(job) for job in answer.ended],
     }
 
 
@@ -91,6 +97,17 @@ def _named(key: GangKey) -> Document:
 
 def _pod(move: Move) -> Document:
     return {"name": move.pod, "from": move.source, "to": move.target, "why": move.why}
+
+
+def _ended(job: EndedJob) -> Document:
+    return {
+        "namespace": job.namespace,
+        "name": job.name,
+        "evicted": job.evicted,
+        "failed": job.failed,
+        "field": job.field,
+        "value": job.limit,
+    }
 
 
 def _room(room: FreeLeaves) -> Document:

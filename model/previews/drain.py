@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
+from fourleaf.model.previews.ended_jobs import EndedJob, ended_jobs
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
@@ -19,6 +20,10 @@ class GangSource(Protocol):
     @property
     def snapshot(self) -> Snapshot:
         """All that a plan needs to know."""
+
+    @property
+    def jobs(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+        """Namespace and name -> the Job."""
 
     @property
     def pods(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
@@ -37,7 +42,9 @@ class Drained:
 
     `tied` are gangs without a place of which only lost members may move, or only within their
     spines. `unowned` are pods that move and that no controller makes anew. `others` are pods of
-    other schedulers on these nodes, which stay. Nothing is moved where `enabled` is false.
+    other schedulers on these nodes, which stay. `staying` are gangs that the scheduler leaves where
+    they are, each with its pods that no controller would make anew. `ended` are Jobs that end of
+    the evictions. Nothing is moved where `enabled` is false.
     """
 
     nodes: tuple[str, ...]
@@ -47,6 +54,13 @@ class Drained:
     unowned: tuple[str, ...]
     others: tuple[str, ...]
     enabled: bool
+    staying: Mapping[GangKey, tuple[str, ...]] = field(default_factory=dict)
+    ended: tuple[EndedJob, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the nodes come to be empty, and all that stood there goes on elsewhere."""
+        return not (self.plan.lost or self.staying or self.ended)
 
     @property
     def count(self) -> int:
@@ -62,7 +76,8 @@ def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
     standing = [
         one
         for one in reading.standing(leaving, False)
-        if (one.hit and _loses(one, at, leaving)) or (one.movable and not one.hit)
+        if (one.hit and _loses(one, at, leaving) and not any(_bare(reading, one, at)))
+        or (one.movable and not one.hit)
     ]
     lost = {
         (one.gang.key.namespace, pod) for one in standing for r in one.gang.roles for pod in r.pods
@@ -91,6 +106,38 @@ def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
 def _loses(one: StandingGang, at: dict[tuple[str, str], str], leaving: frozenset[str]) -> bool:
     space = one.gang.key.namespace
     return any(at.get((space, pod)) in leaving for role in one.gang.roles for pod in role.pods)
+
+
+def _bare(
+    reading: GangSource, one: StandingGang, at: Mapping[tuple[str, str], str]
+) -> Iterator[str]:
+    """The pods of a gang that would have to go and that no controller makes anew."""
+    space = one.gang.key.namespace
+    bodies = reading.pods
+    for pod in (pod for role in one.gang.roles for pod in role.pods):
+        body = bodies.get((space, pod))
+        if body and (space, pod) in at and not body["metadata"].get("ownerReferences"):
+            yield pod
+
+
+def _staying(
+    reading: GangSource, nodes: Sequence[str], at: dict[tuple[str, str], str]
+) -> Iterator[tuple[GangKey, tuple[str, ...]]]:
+    """The gangs on `nodes` that the scheduler leaves there, with the pods that keep them."""
+    leaving = frozenset(nodes)
+    for one in reading.standing(leaving, False):
+        if one.hit and _loses(one, at, leaving) and (pods := tuple(_bare(reading, one, at))):
+            yield one.gang.key, pods
+
+
+def _evicted(
+    snapshot: Snapshot, plan: RepairPlan, moves: Mapping[GangKey, Sequence[Move]]
+) -> Iterator[PodName]:
+    """The pods that are evicted: those that move, and all of gangs that start over."""
+    yield from ((m.namespace, m.pod) for some in moves.values() for m in some if m.source)
+    for one in snapshot.standing:
+        if one.gang.key in plan.restarts:
+            yield from one.members
 
 
 def drained(
@@ -129,6 +176,8 @@ def drained(
         tuple(_unowned(reading, [move for some in moves.values() for move in some])),
         tuple(str(pod) for pod in running if not pod.ours and pod.node in set(nodes)),
         reading.snapshot.config.spec.repair.enabled,
+        dict(_staying(reading, nodes, at)),
+        ended_jobs(reading, _evicted(snapshot, plan, moves)),
     )
 
 

@@ -102,6 +102,14 @@ class InputReading:
             if pod.manifest.kind == "Pod"
         }
 
+    @property
+    def jobs(self) -> Mapping[tuple[str, str], Body]:
+        """Namespace and name -> the Job, of those that made pods of gangs."""
+        found = (
+            pod.owners.find("batch", "Job") for pods in self.members.gangs.values() for pod in pods
+        )
+        return {(job.namespace, job.name): job.body for job in found if job is not None}
+
 
 def read(
     sources: Sequence[Source],

@@ -12,13 +12,15 @@ import yaml
 
 from fourleaf.cli.cluster.patches import patch_all
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live, read_live
-from fourleaf.cli.verbs.drain import mark
+from fourleaf.cli.verbs.drain import mark, need_lasting_jobs
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import NODES
 from fourleaf.k8s_bridge.cluster.memory import MemoryCluster, actors
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.model.previews.ended_jobs import ended_jobs
 from fourleaf.model.problems import BadInput
+from fourleaf.model.readers import Source, read
 from tests.cli.conftest import Run
 from tests.k8s_bridge.relocation.bench import Bench
 
@@ -37,11 +39,15 @@ def stands(name: str, *nodes: str, **said: str) -> list[Body]:
     return bodies
 
 
-def cluster(leaves: int, *pods: Body) -> str:
+def objects(leaves: int, *pods: Body) -> list[Body]:
     """Leaves of two nodes, `n-0-LEAF-NODE`, and these pods."""
     nodes = [one | {"apiVersion": "v1", "kind": "Node"} for one in actors.nodes(1, leaves, 2)]
-    listed = [one | {"apiVersion": "v1", "kind": "Pod"} for one in pods]
-    return yaml.safe_dump_all([*nodes, *listed])
+    return [*nodes, *(one | {"apiVersion": "v1", "kind": "Pod"} for one in pods)]
+
+
+def cluster(leaves: int, *pods: Body) -> str:
+    """The same as text."""
+    return yaml.safe_dump_all(objects(leaves, *pods))
 
 
 def asked(run: Run, path: Path, *places: str, code: int = 0) -> Any:
@@ -145,13 +151,88 @@ def test_what_stays_and_what_is_gone_for_good(run: Run, write: Write) -> None:
     other["spec"]["nodeName"] = "n-0-1-0"
     wait = {"topology.scheduler/repair-policy": "wait"}
     path = write("in.yaml", cluster(3, *bare, other, *stands("patient", "n-0-0-0", **wait)))
-    told = asked(run, path, "leaf-0-0", "n-0-1-0")
+    told = asked(run, path, "leaf-0-0", "n-0-1-0", code=3)
     outcomes = {gang["name"]: gang["outcome"] for gang in told["gangs"]}
-    assert outcomes == {"bare": "Moves", "patient": "Waits"}
-    assert (told["unowned"], told["others"]) == (["ml/bare-0"], ["ops/agent"])
+    assert outcomes == {"bare": "Stays", "patient": "Waits"}
+    assert told["gangs"][-1]["withoutController"] == ["bare-0"]
+    assert (told["moves"], told["unowned"], told["others"]) == (0, [], ["ops/agent"])
     text = run("drain", "leaf-0-0", "n-0-1-0", "-f", path).stdout
-    for part in ("evicted for good  1 pod", "others  1 pod", "stay  1 gang", "ml/patient"):
+    for part in (
+        "stay where they are  1 gang",
+        "ml/bare: delete bare-0 yourself",
+        "others  1 pod",
+        "stay  1 gang",
+        "ml/patient",
+    ):
         assert part in text
+
+
+def job_of(two: list[Body], **spec: Any) -> Body:
+    """The Job `x` that made these pods, of which one has failed before."""
+    for body in two:
+        body["metadata"]["ownerReferences"] = [OWNER]
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "x", "namespace": "ml"},
+        "spec": {"parallelism": 2, "completions": 2, "template": {"spec": two[0]["spec"]}, **spec},
+        "status": {"failed": 1},
+    }
+
+
+DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget"}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"backoffLimit": 2}, "spec.backoffLimit"),
+        ({"backoffLimit": 3}, ""),
+        ({}, ""),
+        ({"backoffLimitPerIndex": 0}, "spec.backoffLimitPerIndex"),
+        ({"backoffLimitPerIndex": 1}, ""),
+        (
+            {"backoffLimit": 0, "podFailurePolicy": {"rules": [DISRUPTED | {"action": "Ignore"}]}},
+            "",
+        ),
+        (
+            {"podFailurePolicy": {"rules": [DISRUPTED | {"action": "FailJob"}]}},
+            "spec.podFailurePolicy",
+        ),
+    ],
+)
+def test_which_jobs_end_of_two_evictions(spec: Body, field: str) -> None:
+    """One pod has failed, two are evicted: 3 failures are more than 2, and not more than 3 or 6."""
+    two = stands("pair", "n-0-0-0", "n-0-0-1")
+    source = Source("x", objects=[*objects(2, *two), job_of(two, **spec)])
+    found = ended_jobs(read([source]), [("ml", "pair-0"), ("ml", "pair-1")])
+    assert [(one.name, one.evicted, one.field) for one in found] == (
+        [("x", 2, field)] if field else []
+    )
+
+
+def test_a_job_that_ends_of_the_drain_is_told_of(run: Run, write: Write) -> None:
+    """The dry run names the Job and its limit, and ends with 3: not all go on elsewhere."""
+    two = stands("pair", "n-0-0-0", "n-0-0-1")
+    body = job_of(two, backoffLimit=2)
+    path = write("in.yaml", cluster(2, *two) + "---\n" + yaml.safe_dump(body))
+    (ended,) = asked(run, path, "leaf-0-0", code=3)["endedJobs"]
+    assert (ended["name"], ended["evicted"], ended["failed"], ended["value"]) == ("x", 2, 1, "2")
+    text = run("drain", "leaf-0-0", "-f", path).stdout
+    assert "would end  1 Job" in text
+    assert "Job ml/x: 2 evicted after 1 failures, spec.backoffLimit 2" in text
+
+
+def test_a_drain_that_ends_a_job_is_refused() -> None:
+    """The Job, the field, its value and the way out are named; an empty leaf may go."""
+    two = stands("pair", "n-0-0-0", "n-0-0-1")
+    live = Live((*objects(2, *two), job_of(two, backoffLimit=2)), 0.0)
+    with pytest.raises(BadInput) as bad:
+        need_lasting_jobs(live, ["leaf-0-0"], "here")
+    (problem,) = bad.value.problems
+    assert (problem.object, problem.field, problem.value) == ("Job ml/x", "spec.backoffLimit", "2")
+    assert "--end-jobs" in problem.advice
+    need_lasting_jobs(live, ["leaf-0-1"], "here")
 
 
 def test_an_empty_node_costs_nothing(run: Run, write: Write) -> None:

@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 IN_FORCE = "tests/cli/test_config_in_force.py"
 
+DRAIN = "tests/cli/test_drain.py"
 READING = "tests/model/readers/bad_input/test_reading.py"
 
 ANSWERS = (
@@ -24,6 +25,22 @@ ANSWERS = (
         "return Hold(ReasonKind.INVALID, detail, (), (fault.advice,))",
         "return Hold(ReasonKind.INVALID, detail)",
         f"{READING}::test_a_gang_held_as_invalid_says_what_the_error_says",
+    ),
+    Mutant(
+        "answers: Jobs that end",
+        "a drain ends a Job whose backoffLimit its evictions pass, without a word",
+        "cli/verbs/drain.py",
+        "    if ended:\n        raise",
+        "    if False:\n        raise",
+        f"{DRAIN}::test_a_drain_that_ends_a_job_is_refused",
+    ),
+    Mutant(
+        "answers: pods without a controller",
+        "a dry run says that a gang moves which the scheduler leaves on its node",
+        "model/previews/drain.py",
+        " and not any(_bare(reading, one, at))",
+        "",
+        f"{DRAIN}::test_what_stays_and_what_is_gone_for_good",
     ),
     Mutant(
         "answers: a bad edit is told of",
