@@ -128,8 +128,8 @@ EVICTIONS = (
         "patience with trials of evictions",
         "a webhook that hangs over one eviction holds up the repair of every dead node",
         "k8s_bridge/relocation/eviction_trials.py",
-        "timer = asyncio.ensure_future(self.clock.sleep(TRIAL_PATIENCE_SECONDS))",
-        "timer = asyncio.ensure_future(self.clock.sleep(100 * TRIAL_PATIENCE_SECONDS))",
+        "await patiently(tasks, self.clock.sleep(TRIAL_PATIENCE_SECONDS))",
+        "await patiently(tasks, self.clock.sleep(100 * TRIAL_PATIENCE_SECONDS))",
         f"{LIMITS}::test_a_repair_does_not_wait_for_a_trial_that_hangs",
     ),
     Mutant(

@@ -1,0 +1,59 @@
+"""Safeguards that keep what one tenant refuses from costing others."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+REFUSED = "tests/k8s_bridge/relocation/test_refused_evictions.py"
+VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
+
+REFUSED_EVICTIONS = (
+    Mutant(
+        "slots for evictions",
+        "trials that hang in one webhook take all turns of writes, and no gang is bound",
+        "k8s_bridge/relocation/eviction_slots.py",
+        "            async with own, self._all:\n",
+        "            if own and self._all:\n",
+        f"{REFUSED}::test_trials_that_hang_leave_writes_their_turns",
+    ),
+    Mutant(
+        "patience with evictions",
+        "one victim whose eviction hangs stops every other relocation",
+        "k8s_bridge/relocation/executor.py",
+        "await patiently(tasks, self.clock.sleep(EVICTION_PATIENCE_SECONDS))",
+        "await patiently(tasks, self.clock.sleep(1000 * EVICTION_PATIENCE_SECONDS))",
+        f"{REFUSED}::test_evictions_that_hang_stop_no_other_relocation",
+    ),
+    Mutant(
+        "turns of preemptors",
+        "a gang whose victims are refused one by one keeps others from preempting",
+        "k8s_bridge/relocation/preemption.py",
+        "            if self._refused[gang.key] % REFUSALS_IN_A_ROW:\n",
+        "            if self._refused[gang.key]:\n",
+        f"{REFUSED}::test_a_gang_whose_victims_may_not_go_leaves_the_next_one_its_turn",
+    ),
+    Mutant(
+        "errors that pass are no refusals",
+        "one throttled trial keeps a pod on a node that is to be emptied for a minute",
+        "k8s_bridge/relocation/eviction_trials.py",
+        "                if _BUDGET in str(error):\n",
+        "                if str(error):\n",
+        f"{REFUSED}::test_an_error_that_passes_is_no_refusal[throttled]",
+    ),
+    Mutant(
+        "what is independent of a refusal",
+        "a repair is written whose seat is not left",
+        "k8s_bridge/relocation/independent.py",
+        "if not nodes.isdisjoint(_nodes(one)) or",
+        "if",
+        f"{REFUSED}::test_what_needs_nothing_of_those_that_may_not_go_holds_without_them",
+    ),
+    Mutant(
+        "a claim's own failures",
+        "a volume that never comes holds nodes for ten minutes each time its neighbours' come",
+        "k8s_bridge/ledger/volume_provisioning.py",
+        "        self._own_failures[claim] = min(self._own_failures.pop(claim, 0) + 1, 32)\n",
+        "        self._own_failures[claim] = 0\n",
+        f"{VOLUMES}::test_a_claim_remembers_its_own_failures",
+    ),
+)
