@@ -162,6 +162,7 @@ class Leader:
             self._seal()
             tidied = now if tidy else tidied
             before, back = back, parts.cycle.returning()
-            if backoff.came_due() or before - back:
+            due = [backoff.came_due(), parts.cycle.solver_time.came_due(clock.monotonic())]
+            if any(due) or before - back:
                 cache.changed.set()
             await clock.sleep(self.pace.tidy / 5)

@@ -27,13 +27,15 @@ MEANINGS: dict[str, str] = {
     "batch.size": "Most gangs in one cycle.",
     "batch.ageStepSeconds": "How long a gang waits for one step of age.",
     "solver.timeLimitSeconds": "Longest solve; reaching it costs optimality, never a placement.",
-    "solver.memoryLimitMiB": "Most memory of the solver process.",
+    "solver.memoryLimitMiB": "Most memory of the solver process; less where its container has less "
+    "left.",
     "solver.seed": "Seed of the solver.",
     "namespaces[NAME].gpuQuota": "Most GPUs of the namespace at a time; `*` is every other one.",
     "namespaces[NAME].domains": "Leaves and spines that it may use.",
     "namespaces[NAME].maxGangs": "Most gangs of it in a batch.",
     "namespaces[NAME].maxMembers": "Most pods of it in a batch.",
-    "namespaces[NAME].maxSolveSeconds": "Most seconds of the solver for it in a minute.",
+    "namespaces[NAME].maxSolveSeconds": "Most seconds of the solver for it in a minute, "
+    "where other namespaces have gangs; half a second of each solve is free.",
     "failures.silentSeconds": "Silence of a kubelet after which its host is probed.",
     "failures.wellSeconds": "How long a node has to be well before it is used again.",
     "failures.conditions": "Types of node conditions that mean a failure where they are true.",

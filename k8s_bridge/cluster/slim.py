@@ -28,6 +28,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, WatchEvent
+from fourleaf.model.readers.pods.constraint_text import is_too_long, without_constraints
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -198,6 +199,8 @@ def _some(value: Any, keys: tuple[str, ...]) -> Any:
 def _share_spec(spec: Any) -> None:
     if not isinstance(spec, dict):
         return
+    if is_too_long(spec):
+        without_constraints(spec)
     volumes = spec.pop("volumes", None)
     tied = [v for v in volumes or () if "persistentVolumeClaim" in v or "ephemeral" in v]
     if tied:

@@ -1,4 +1,8 @@
-"""The audit log: one line of JSON per decision, with hashes of all that it was made from."""
+"""The audit log: a line of JSON for each decision that changes, with hashes of its grounds.
+
+A gang that waits as it did before has no line of its own again: a queue of thousands would write
+megabytes a minute. How many do is counted in one line.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
+from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.snapshot import Snapshot
 
 STDOUT = "-"
@@ -84,6 +89,10 @@ class Audit:
         self._write = write
         self._clock = clock
         self._fabric: tuple[Fabric, str] | None = None
+        self._hashed: dict[int, tuple[object, str]] = {}
+        self._epoch = 0
+        self._waits: dict[GangKey, Mapping[str, Any]] = {}
+        """The reason that was last written of each gang that waits."""
 
     def decided(
         self,
@@ -93,34 +102,51 @@ class Audit:
         plan: Plan,
         rejected: Mapping[GangKey, str] | None = None,
     ) -> int:
-        """Write a line for each gang of `plan`; how many were written.
+        """Write a line for each decision that is another than before; how many were written.
 
-        `dropped` are placed gangs whose commit did not take, and why. They wait.
+        `rejected` are placed gangs whose commit did not take, and why. They wait. The first
+        cycle of an epoch has a line for each gang.
         """
-        common = {
+        before = self._waits if epoch == self._epoch else {}
+        now: dict[GangKey, Mapping[str, Any]] = {}
+        changed: list[tuple[GangKey, str, list[str], Mapping[str, Any] | None]] = []
+        for placement in plan.placements:
+            nodes = list(dict.fromkeys(node for _, node in placement.pods))
+            why = (rejected or {}).get(placement.gang)
+            if why is None:
+                changed.append((placement.gang, "placed", nodes, None))
+            else:
+                reason = {"kind": "NotCommitted", "detail": why}
+                now[placement.gang] = reason
+                changed.append((placement.gang, "waiting", nodes, reason))
+        reasons = {id(one.reason): one.reason for one in plan.waiting}
+        written = {number: _said(reason) for number, reason in reasons.items()}
+        for one in plan.waiting:
+            said = written[id(one.reason)]
+            now[one.gang] = said
+            if before.get(one.gang) != said:
+                changed.append((one.gang, "waiting", [], said))
+        self._epoch, self._waits = epoch, now
+        if not changed:
+            return 0
+        common = self._common(cycle_id, epoch, snapshot, plan)
+        lines = [_line(common, *one) for one in changed]
+        unchanged = len(plan.placements) + len(plan.waiting) - len(changed)
+        if unchanged:
+            lines.append({**common, "decision": "unchanged", "gangs": unchanged})
+        return len(lines) if self._kept(lines) else 0
+
+    def _common(self, cycle_id: str, epoch: int, snapshot: Snapshot, plan: Plan) -> dict[str, Any]:
+        return {
             "time": microsecond(self._clock.wall()),
             "cycle_id": cycle_id,
             "epoch": epoch,
             "snapshot": self.snapshot_hash(snapshot),
             "config": digest(snapshot.config),
-            "plan": digest((plan.placements, plan.waiting, plan.moves, plan.phantoms)),
+            "plan": self._plan_hash(plan),
             "status": plan.status.value,
             "gap": plan.gap,
         }
-        why_rejected = rejected or {}
-        lines: list[dict[str, Any]] = []
-        for placement in plan.placements:
-            nodes = list(dict.fromkeys(node for _, node in placement.pods))
-            if placement.gang in why_rejected:
-                reason = {"kind": "NotCommitted", "detail": why_rejected[placement.gang]}
-                lines.append(_line(common, placement.gang, "waiting", nodes, reason))
-            else:
-                lines.append(_line(common, placement.gang, "placed", nodes, None))
-        for waiting in plan.waiting:
-            why = waiting.reason
-            said = {"kind": why.kind.value, "detail": why.detail, "counts": dict(why.counts)}
-            lines.append(_line(common, waiting.gang, "waiting", [], said))
-        return len(lines) if self._kept(lines) else 0
 
     def _kept(self, lines: list[dict[str, Any]]) -> bool:
         try:
@@ -131,11 +157,36 @@ class Audit:
         return True
 
     def snapshot_hash(self, snapshot: Snapshot) -> str:
-        """The hash of `snapshot`. The fabric is hashed once for as long as it stays the same."""
+        """The hash of `snapshot`. What stays the same object from cycle to cycle is hashed once."""
         if self._fabric is None or self._fabric[0] is not snapshot.fabric:
             self._fabric = (snapshot.fabric, digest(snapshot.fabric))
-        rest = [getattr(snapshot, f.name) for f in fields(snapshot) if f.name != "fabric"]
+        known, self._hashed = self._hashed, {}
+        rest = [
+            [self._digest(one, known) for one in value] if isinstance(value, tuple) else value
+            for f in fields(snapshot)
+            if f.name != "fabric"
+            for value in [getattr(snapshot, f.name)]
+        ]
         return digest([self._fabric[1], rest])
+
+    def _plan_hash(self, plan: Plan) -> str:
+        hashes: dict[int, str] = {}
+        for one in plan.waiting:
+            if id(one.reason) not in hashes:
+                hashes[id(one.reason)] = digest(one.reason)
+        waiting = [[str(one.gang), hashes[id(one.reason)]] for one in plan.waiting]
+        return digest((plan.placements, waiting, plan.moves, plan.phantoms))
+
+    def _digest(self, value: object, known: Mapping[int, tuple[object, str]]) -> str:
+        found = known.get(id(value))
+        if found is None or found[0] is not value:
+            found = (value, digest(value))
+        self._hashed[id(value)] = found
+        return found[1]
+
+
+def _said(reason: Reason) -> Mapping[str, Any]:
+    return {"kind": reason.kind.value, "detail": reason.detail, "counts": dict(reason.counts)}
 
 
 def _line(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 
 import structlog
@@ -36,6 +37,7 @@ from fourleaf.k8s_bridge.reporting.events.relocations import (
 )
 from fourleaf.k8s_bridge.reporting.events.unreadable_records import what_is_sealed
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
+from fourleaf.k8s_bridge.reporting.guard import guarded
 from fourleaf.k8s_bridge.reporting.metrics import EMPTY, FAILED, SchedulerMetrics
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, YieldToBinding
@@ -91,7 +93,7 @@ class Reporter:
         self._reported = Reported()
         self._bound: dict[str, _Bound] = {}
         self._gangs: dict[GangKey, Gang] = {}
-        self._queue: tuple[Queued, ...] = ()
+        self._queue: Callable[[], tuple[Queued, ...]] = tuple
         self._cycles: Counter[str] = Counter()
         self._last: LastCycle | None = None
         self._notes = CycleHistory()
@@ -107,14 +109,17 @@ class Reporter:
             tasks.create_task(self.recorder.run())
             tasks.create_task(self._measure())
 
+    @guarded
     def cycle_begins(self) -> None:
         """A cycle starts."""
         self._cycle_began = self._scheduler.clock.monotonic()
 
+    @guarded
     def committing(self, plan: tuple[CommitRequest, ...]) -> None:
         """These pods are about to be bound: a status written now would spoil their versions."""
         self.recorder.discard((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
 
+    @guarded
     def cycle(self, report: CycleReport) -> None:
         """A cycle has ended."""
         self._cycle_began = None
@@ -127,7 +132,8 @@ class Reporter:
         self._metrics.decided(plan, len(lost), seconds)
         self._metrics.conflicts(sum(one.conflict for one in report.outcome.rejected))
         self._remember(report.reading.snapshot)
-        self._queue = self._queued(report, plan)
+        # Made where it is asked for: there may be thousands in it.
+        self._queue = cache(partial(_queued, report.reading.snapshot, plan))
         if report.plan is not None:
             self._decided(report, report.plan, lost, seconds)
         self._report(report, plan)
@@ -139,6 +145,7 @@ class Reporter:
         self._gangs = known | {gang.key: gang for gang in snapshot.gangs}
         self._bound = {name: one for name, one in self._bound.items() if one.gang in there}
 
+    @guarded
     def bound(self, commit: Commit, member: Member) -> None:
         """A member stands on its node."""
         bound = self._bound.setdefault(commit.name, _Bound(commit.gang))
@@ -151,6 +158,7 @@ class Reporter:
             self._metrics.bound(max(0.0, self._scheduler.clock.wall() - gang.created))
         self.recorder.record(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
 
+    @guarded
     def rolled_back(self, commit: Commit, why: str) -> None:
         """A commit goes back."""
         self._bound.pop(commit.name, None)
@@ -158,51 +166,61 @@ class Reporter:
         note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
         self.recorder.record([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
 
+    @guarded
     def judged(self, node: str, judgement: Judgement) -> None:
         """A node is dead, is heard again, or is well again."""
         self.recorder.record(what_was_judged(node, judgement, self._scheduler.cache.objects))
 
+    @guarded
     def evicted(self, one: Relocation, leaver: Leaver) -> None:
         """A pod is being evicted."""
         self._metrics.evicted(one.purpose)
         self.recorder.record([what_was_evicted(one, leaver)])
 
+    @guarded
     def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
         """A pod should go and may not."""
         self.recorder.record([what_is_forbidden(one, leaver, why)])
 
+    @guarded
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, and cannot be repaired for now."""
         self.recorder.record([what_is_stranded(gang, pod, why)])
 
+    @guarded
     def unyielding(self, pod: Target, why: str) -> None:
         """Lower gangs may not give way to a gang that waits."""
         self.recorder.record([what_does_not_yield(pod, why)])
 
+    @guarded
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """A relocation is over."""
         self._metrics.relocated(one.purpose, served=not why, seconds=seconds)
         self.recorder.record(what_was_relocated(one, why))
 
+    @guarded
     def config_read(self, before: ConfigState, after: ConfigState) -> None:
         """The config was read again."""
         self._metrics.config(after.valid)
         namespace = self._scheduler.options.config_namespace
         self.recorder.record(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
 
+    @guarded
     def learnt(self, seconds: float) -> None:
         """An event of a watch is in the model, that long after it came."""
         self._metrics.learnt(seconds)
 
+    @guarded
     def lead_lost(self) -> None:
         """Another replica leads now, and reports what there is to report."""
         self.recorder.clear()
         self._bound.clear()
         self._gangs.clear()
         self._cycle_began = None
-        self._queue = ()
+        self._queue = tuple
         self._metrics.pending(())
 
+    @guarded
     def term_failed(self) -> None:
         """A term as leader ended in an error; the cycle that was under way decided nothing."""
         self._metrics.cycle(FAILED, {})
@@ -221,7 +239,7 @@ class Reporter:
             unsynced=scheduler.unsynced,
             cycles=tuple(self._cycles.items()),
             last=self._last,
-            queue=self._queue,
+            queue=self._queue(),
             config_source=state.source,
             config_problems=state.problems,
             ledger=scheduler.ledger,
@@ -231,6 +249,7 @@ class Reporter:
         """The newest cycles of this process, the newest last."""
         return self._notes.notes
 
+    @guarded
     def _decided(
         self, report: CycleReport, plan: Plan, lost: Mapping[GangKey, str], seconds: float
     ) -> None:
@@ -261,20 +280,7 @@ class Reporter:
                 snapshot = report.reading.snapshot
                 self._audit.decided(cycle_id, self._scheduler.epoch, snapshot, plan, lost)
 
-    def _queued(self, report: CycleReport, plan: Plan) -> tuple[Queued, ...]:
-        gangs = {gang.key: gang for gang in report.reading.snapshot.gangs}
-        return tuple(
-            Queued(
-                one.gang,
-                gangs[one.gang].priority,
-                gangs[one.gang].gpus,
-                sum(len(role.pods) for role in gangs[one.gang].roles),
-                gangs[one.gang].created,
-                one.reason,
-            )
-            for one in plan.waiting
-        )
-
+    @guarded
     def _report(self, report: CycleReport, plan: Plan) -> None:
         reading = report.reading
         cache = self._scheduler.cache
@@ -293,6 +299,7 @@ class Reporter:
             self._log.warning("fabric", note=event.note)
         self.recorder.record(events)
 
+    @guarded
     def _report_records(self, use: LedgerUse) -> None:
         self._metrics.ledger(use)
         sealed = {one.name: one for one in use.sealed}
@@ -320,6 +327,21 @@ class Reporter:
             if not scheduler.unsynced:
                 self._metrics.fabric(fabric_usage(scheduler.cache.reading().snapshot))
             await scheduler.clock.sleep(MEASURE_SECONDS)
+
+
+def _queued(snapshot: Snapshot, plan: Plan) -> tuple[Queued, ...]:
+    gangs = {gang.key: gang for gang in snapshot.gangs}
+    return tuple(
+        Queued(
+            one.gang,
+            gangs[one.gang].priority,
+            gangs[one.gang].gpus,
+            sum(len(role.pods) for role in gangs[one.gang].roles),
+            gangs[one.gang].created,
+            one.reason,
+        )
+        for one in plan.waiting
+    )
 
 
 def _version() -> str:

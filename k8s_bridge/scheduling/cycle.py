@@ -185,7 +185,7 @@ class Cycle:
     async def _solved(self, snapshot: Snapshot) -> Plan:
         """Solve, without the gangs of namespaces that have used up their solver time."""
         began = self.clock.monotonic()
-        allowed = hold_back(snapshot, [self.solver_time.rule(began, snapshot.config.spec)])
+        allowed = hold_back(snapshot, [self.solver_time.rule(began, snapshot)])
         plan = await self.solve(allowed)
         ended = self.clock.monotonic()
         self.solver_time.charge(ended, allowed, ended - began)

@@ -7,6 +7,7 @@ only so many come back in one cycle, even where something has changed for all of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
@@ -17,7 +18,7 @@ from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
-from fourleaf.solver.instance.gang_classes import gang_order
+from fourleaf.solver.instance.gang_classes import dealt
 
 _OF_THE_FABRIC = frozenset(
     {ReasonKind.NO_MATCHING_NODES, ReasonKind.TOO_LARGE, ReasonKind.BOUND_ELSEWHERE}
@@ -30,7 +31,14 @@ _OF_ONE_LEAF = frozenset({ReasonKind.NO_FREE_CAPACITY, ReasonKind.NO_ADJACENT_LE
 _OF_THE_ROOM = _OF_ONE_LEAF | {ReasonKind.QUOTA_EXCEEDED, ReasonKind.UPLINK_FULL}
 """Reasons that hold for as long as no pod ends anywhere, either."""
 
-_PASSING = frozenset({ReasonKind.NOT_IN_BATCH, ReasonKind.OUTRANKED, ReasonKind.NOT_PROVEN})
+_PASSING = frozenset(
+    {
+        ReasonKind.NAMESPACE_LIMIT,
+        ReasonKind.NOT_IN_BATCH,
+        ReasonKind.OUTRANKED,
+        ReasonKind.NOT_PROVEN,
+    }
+)
 """Reasons of one cycle: the next one may say otherwise where nothing has changed."""
 
 
@@ -75,9 +83,9 @@ class SetAside:
         kinds = {one.reason.kind for one in plan.waiting}
         done = plan.status is PlanStatus.OPTIMAL and not plan.placements and not plan.note
         self._fruitless = (batch, plan) if done and not kinds & _PASSING else None
-        if ReasonKind.NOT_IN_BATCH not in kinds and not self._owed:
-            return False
         gangs = {gang.key: gang for gang in batch.gangs}
+        if not any(_is_left_out(gangs[one.gang], one) for one in plan.waiting) and not self._owed:
+            return False
         found = {
             one.gang: (gangs[one.gang], one)
             for one in plan.waiting
@@ -101,7 +109,7 @@ class SetAside:
         self._fabric, self._config = snapshot.fabric, snapshot.config
         self._running = snapshot.running
         size = snapshot.config.spec.batch.size
-        if len(snapshot.gangs) <= size:
+        if self._waiting and _all_have_room(snapshot):
             self._waiting = {}
         if not self._waiting:
             self._owed = {}
@@ -135,10 +143,23 @@ class SetAside:
         alone, the most urgent gang waits for a round of all others.
         """
         self._owed = {key: None for key in self._owed if key in self._waiting}
-        ranked = sorted(self._owed, key=lambda key: gang_order(self._waiting[key][0]))
+        ranked = [gang.key for gang in dealt(self._waiting[key][0] for key in self._owed)]
         first = set(ranked[: (number + 1) // 2])
         in_turn = [key for key in self._owed if key not in first]
-        return [*first, *in_turn[: number - len(first)]]
+        return self._halved([*first, *in_turn[: number - len(first)]])
+
+    def _halved(self, keys: Iterable[GangKey]) -> list[GangKey]:
+        """Of each namespace, as many as leave half of its own room for others of it."""
+        if self._config is None:
+            return list(keys)
+        back: Counter[str] = Counter()
+        kept = []
+        for key in keys:
+            most = self._config.spec.namespace(key.namespace).max_gangs
+            if most is None or back[key.namespace] < (most + 1) // 2:
+                back[key.namespace] += 1
+                kept.append(key)
+        return kept
 
     def _ended(self, running: tuple[RunningPod, ...]) -> list[RunningPod]:
         """The pods that ran when gangs were set aside, and do no more."""
@@ -183,6 +204,22 @@ class _FreedRoom:
         if self._quotas and gang.key.namespace in self._namespaces:
             return True
         return any(role.request.gpus <= self._most_gpus for role in gang.roles)
+
+
+def _is_left_out(gang: Gang, waiting: Waiting) -> bool:
+    """Whether the batch, or its namespace's part of it, was full before a gang could be in it."""
+    full = (ReasonKind.NOT_IN_BATCH, ReasonKind.NAMESPACE_LIMIT)
+    return gang.hold is None and waiting.reason.kind in full
+
+
+def _all_have_room(snapshot: Snapshot) -> bool:
+    """Whether one batch holds all gangs."""
+    spec = snapshot.config.spec
+    if len(snapshot.gangs) > spec.batch.size:
+        return False
+    gangs = Counter(gang.key.namespace for gang in snapshot.gangs)
+    limits = {name: spec.namespace(name).max_gangs for name in gangs}
+    return all(most is None or gangs[name] <= most for name, most in limits.items())
 
 
 def _place(pod: RunningPod) -> tuple[str, str, str, Resources]:

@@ -9,7 +9,9 @@ from fourleaf.model.snapshot import Snapshot
 
 
 def batch_of(snapshot: Snapshot) -> frozenset[GangKey]:
-    """List the gangs of the batch: by priority, age and key, within its limits.
+    """List the gangs of the batch: by priority, turn, age and key, within its limits.
+
+    The turn of a gang is how many of its namespace and priority come before it by age and key.
 
     A gang that would break a limit of its namespace is passed over; smaller ones behind it
     may still come in.
@@ -17,6 +19,12 @@ def batch_of(snapshot: Snapshot) -> frozenset[GangKey]:
     spec = snapshot.config.spec
     waiting = [gang for gang in snapshot.gangs if gang.hold is None]
     waiting.sort(key=lambda gang: (-gang.priority, gang.created, gang.key))
+    queues: Counter[tuple[int, str]] = Counter()
+    turn: dict[GangKey, int] = {}
+    for gang in waiting:
+        turn[gang.key] = queues[gang.priority, gang.key.namespace]
+        queues[gang.priority, gang.key.namespace] += 1
+    waiting.sort(key=lambda gang: (-gang.priority, turn[gang.key]))
     gangs: Counter[str] = Counter()
     members: Counter[str] = Counter()
     chosen: list[GangKey] = []

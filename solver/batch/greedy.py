@@ -27,10 +27,16 @@ from fourleaf.solver.instance.candidates import Candidate, Takes
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup, gang_groups_for
 from fourleaf.solver.instance.gang_type import Counts, GangType
+from fourleaf.solver.instance.time_share import (
+    SHARE_OF_ONE_GANG,
+    TimeShareOver,
+    check_time_share,
+    time_share,
+)
 from fourleaf.solver.objective.scorer import Scorer
 
 NOT_REACHED = "not looked at in time"
-"""The detail of a gang that greedy did not come to before its deadline."""
+"""The detail of a gang that greedy did not come to, or not to an end with, before its deadline."""
 
 
 def greedy_plan(
@@ -38,8 +44,9 @@ def greedy_plan(
 ) -> Plan:
     """A legal plan found without search. Gangs that wait do not carry their reasons yet.
 
-    From `until` on (monotonic seconds) no further gang is looked at; those that were not wait
-    with the detail `NOT_REACHED`. What is placed by then stays.
+    From `until` on (monotonic seconds) no further gang is looked at, and one of several that
+    takes more than its share of the time is given up; those wait with the detail `NOT_REACHED`.
+    What is placed stays.
     """
     factory = gang_groups_for(snapshot, extensions)
     state = CycleState(snapshot, factory.fabric)
@@ -54,12 +61,21 @@ def greedy_plan(
 
     placed = []
     reached = set()
+    parts = SHARE_OF_ONE_GANG if len(selection.batch) > 1 else 1
     for gang in sorted(selection.batch, key=rank):
-        if time.monotonic() >= until:
+        now = time.monotonic()
+        if now >= until:
             break
+        if books.outgrown(gang):
+            reached.add(gang.key)
+            continue
+        try:
+            with time_share(now + (until - now) / parts):
+                group = factory.of(gang)
+                nodes = books.find(group)
+        except TimeShareOver:
+            continue
         reached.add(gang.key)
-        group = factory.of(gang)
-        nodes = books.find(group)
         if nodes is not None:
             books.take(group, nodes)
             placed.append(PlacedGang(gang, group, nodes))
@@ -98,6 +114,7 @@ class FreeBooks:
         self._rank = rank
         self.free: list[Resources] = list(state.free)
         self.leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in state.fabric.in_leaf]
+        self._free_gpus = state.free_gpus
         self.quota = quota_left(state)
         self.uplink: dict[int, int] = {}
         running = running_demand(state)
@@ -107,6 +124,12 @@ class FreeBooks:
                 self.uplink[leaf] = uplink - taken
         self._running = running
         self._rooms: dict[GangType, list[list[int]]] = {}
+        self._stale: dict[GangType, set[int]] = {}
+        """The leaves of which the room is not what it was."""
+
+    def outgrown(self, gang: Gang) -> bool:
+        """Whether the gang asks for more GPUs than are free in all."""
+        return new_gpus(gang) > self._free_gpus
 
     def find(self, group: GangGroup) -> list[list[int]] | None:
         """Nodes for the unbound pods of the group's gang by role, or `None`."""
@@ -149,16 +172,16 @@ class FreeBooks:
         gang = group.gang
         leaf_of = self.state.fabric.leaf_of
         counts: dict[int, list[int]] = {i: list(c) for i, c in group.bound.items()}
-        touched = set()
+        touched: set[int] = set()
         for role, members in enumerate(nodes):
             for node in members:
                 self.free[node] = minus(self.free[node], group.kind.requests[role])
                 self.leaf_free[leaf_of[node]] -= group.kind.requests[role].gpus
                 counts.setdefault(leaf_of[node], [0] * len(nodes))[role] += 1
                 touched.add(leaf_of[node])
-        for kind, room in self._rooms.items():
-            for leaf in touched:
-                self._refresh(kind, room, leaf)
+        self._free_gpus -= new_gpus(gang)
+        for stale in self._stale.values():
+            stale.update(touched)
         if gang.key.namespace in self.quota:
             self.quota[gang.key.namespace] -= new_gpus(gang)
         if len(counts) > 1:
@@ -169,17 +192,22 @@ class FreeBooks:
 
     def room(self, kind: GangType) -> list[list[int]]:
         """Role -> leaf -> pods that fit, each role alone."""
-        known = self._rooms.get(kind)
-        if known is None:
-            room = [[0] * len(self.state.fabric.leaves) for _ in kind.sizes]
-            known = self._rooms[kind] = room
-            for leaf in range(len(self.state.fabric.leaves)):
-                self._refresh(kind, room, leaf)
+        leaves = len(self.state.fabric.leaves)
+        known = self._rooms.setdefault(kind, [[0] * leaves for _ in kind.sizes])
+        stale = self._stale.setdefault(kind, set(range(leaves)))
+        while stale:
+            leaf = stale.pop()
+            try:
+                self._refresh(kind, known, leaf)
+            except TimeShareOver:
+                stale.add(leaf)
+                raise
         return known
 
     def _refresh(self, kind: GangType, room: list[list[int]], leaf: int) -> None:
         one = kind.key.one_per_node
         for role, request in enumerate(kind.requests):
+            check_time_share()
             each = [fits(self.free[i], request) for i in kind.eligible[role][leaf]]
             room[role][leaf] = sum(min(1, n) for n in each) if one else sum(each)
 
@@ -227,6 +255,7 @@ class FreeBooks:
         opened: set[int],
         rank: NodeRank | None,
     ) -> int | None:
+        check_time_share()
         request = kind.requests[role]
         may_open = kind.max_nodes is None or len(opened) < kind.max_nodes
         best: tuple[int, int, int] | None = None

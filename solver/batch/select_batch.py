@@ -1,4 +1,4 @@
-"""Which gangs a cycle considers: by priority, then age; the rest wait for the next."""
+"""Which gangs a cycle considers: by priority, each namespace in turn, then age."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.solver.instance.gang_classes import gang_order
+from fourleaf.solver.instance.gang_classes import dealt, gang_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ def select_batch(snapshot: Snapshot) -> BatchSelection:
     left_out: dict[GangKey, ReasonKind] = {}
     gangs: Counter[str] = Counter()
     members: Counter[str] = Counter()
-    for gang in sorted(snapshot.gangs, key=gang_order):
+    for gang in snapshot.gangs:
         if gang.hold is not None:
             left_out[gang.key] = ReasonKind(gang.hold.kind)
-            continue
+    for gang in dealt(snapshot.gangs):
         namespace = gang.key.namespace
         policy = spec.namespace(namespace)
         pods = sum(len(role.pods) for role in gang.roles)
@@ -44,4 +44,4 @@ def select_batch(snapshot: Snapshot) -> BatchSelection:
             batch.append(gang)
             gangs[namespace] += 1
             members[namespace] += pods
-    return BatchSelection(tuple(batch), left_out)
+    return BatchSelection(tuple(sorted(batch, key=gang_order)), left_out)

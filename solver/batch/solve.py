@@ -15,11 +15,15 @@ from fourleaf.solver.batch.place_gangs import ceiling, place_gangs
 from fourleaf.solver.batch.select_batch import select_batch
 from fourleaf.solver.batch.select_gangs import select_gangs
 from fourleaf.solver.batch.to_plan import to_plan
+from fourleaf.solver.cpsat.constraints.quota import new_gpus
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import gang_groups_for
 from fourleaf.solver.instance.phantoms import phantom_units
 from fourleaf.solver.objective.scorer import Scorer
+
+ROLES_TO_MODEL = 16
+"""A gang of more roles is modelled only where it may have room."""
 
 
 def no_observer(_: Stage) -> None:
@@ -42,8 +46,14 @@ def solve(
     state = CycleState(snapshot, factory.fabric)
     scorer = Scorer(state)
     selection = select_batch(snapshot)
+    # A gang of a thousand roles that asks for more than is free in all is not modelled.
+    hopeful = [
+        gang
+        for gang in selection.batch
+        if len(gang.roles) <= ROLES_TO_MODEL or new_gpus(gang) <= state.free_gpus
+    ]
 
-    chosen = select_gangs(state, factory.for_who(selection.batch), scorer, deadline, on_stage)
+    chosen = select_gangs(state, factory.for_who(hopeful), scorer, deadline, on_stage)
     if chosen is None:
         return None
     groups = factory.for_where(chosen.gangs)

@@ -17,7 +17,7 @@ from fourleaf.solver.explain.free_room import FreeRoom
 from fourleaf.solver.explain.holders import Holders, requests_of
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.fabric_index import FabricIndex
-from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for, gang_order
+from fourleaf.solver.instance.gang_classes import GangGroups, dealt, gang_groups_for
 from fourleaf.solver.objective.scorer import Scorer
 
 
@@ -50,13 +50,12 @@ class Context:
     def ahead(self) -> dict[GangKey, int]:
         """Gang in the batch, or left out as it is full -> how many of these come before it."""
         left_out = self.selection.left_out
-        full = (
-            gang
-            for gang in self.snapshot.gangs
-            if left_out.get(gang.key) is ReasonKind.NOT_IN_BATCH
+        order = (
+            gang.key
+            for gang in dealt(self.snapshot.gangs)
+            if left_out.get(gang.key, ReasonKind.NOT_IN_BATCH) is ReasonKind.NOT_IN_BATCH
         )
-        order = sorted([*self.selection.batch, *full], key=gang_order)
-        return {gang.key: number for number, gang in enumerate(order)}
+        return {gang: number for number, gang in enumerate(order)}
 
     @cached_property
     def now(self) -> FreeRoom:

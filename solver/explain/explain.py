@@ -23,10 +23,11 @@ from fourleaf.solver.explain.no_matching_nodes import no_matching_nodes
 from fourleaf.solver.explain.no_room_now import NoRoomNow
 from fourleaf.solver.explain.not_in_batch import not_considered
 from fourleaf.solver.explain.quota_and_uplinks import quota_exceeded
-from fourleaf.solver.explain.too_large import too_large
+from fourleaf.solver.explain.too_large import larger_than_all, too_large
 from fourleaf.solver.instance.candidates import Candidates
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import GangType
+from fourleaf.solver.instance.time_share import SHARE_OF_ONE_GANG, TimeShareOver, time_share
 
 
 def explain(
@@ -35,19 +36,27 @@ def explain(
     """Return the plan with the reason of every waiting gang filled in.
 
     A gang that `plan` calls invalid stays so. From `until` on (monotonic seconds) no further
-    gang is asked about; those keep the reason that `plan` gives.
+    gang is asked about, nor is one of several for longer than its share of the time; those keep
+    the reason that `plan` gives.
     """
     if not plan.waiting:
         return plan
     explainer = _Explainer(Context(snapshot, plan, extensions))
     gangs = explainer.context.gangs
 
+    parts = SHARE_OF_ONE_GANG if len(plan.waiting) > 1 else 1
+
     def told(entry: Waiting) -> Waiting:
         gang = gangs.get(entry.gang)
         final = entry.reason.kind is ReasonKind.INVALID and gang is not None and gang.hold is None
-        if gang is None or final or time.monotonic() >= until:
+        now = time.monotonic()
+        if gang is None or final or now >= until:
             return entry
-        reason = explainer.reason(gang)
+        try:
+            with time_share(now + (until - now) / parts):
+                reason = explainer.reason(gang)
+        except TimeShareOver:
+            return entry
         if reason.kind is ReasonKind.NOT_PROVEN:
             reason = replace(reason, detail=entry.reason.detail)
         return Waiting(entry.gang, reason)
@@ -68,6 +77,9 @@ class _Explainer:
         reason = not_considered(self.context, gang)
         if reason is not None:
             return reason
+        beyond = larger_than_all(self.context, gang)
+        if beyond is not None:
+            return beyond
         group = self.context.factory.of(gang)
         key = (group.kind, group.candidates)
         if key not in self._never:

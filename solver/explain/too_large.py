@@ -9,6 +9,7 @@ from fourleaf.model.config.spec import Spec, TopologyConstraints
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, TopologyPolicy
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from fourleaf.solver.cpsat.constraints.quota import new_gpus
 from fourleaf.solver.explain import matching_advice
 from fourleaf.solver.explain.blockers import shares_nodes
 from fourleaf.solver.explain.context import Context
@@ -17,6 +18,9 @@ from fourleaf.solver.instance.gang_classes import GangGroup, GangGroups
 from fourleaf.solver.instance.gang_type import Counts, GangType
 
 PREFERRED = "set topology-policy Preferred"
+
+ROLES_TO_TRY = 16
+"""A gang of more roles that asks for more than there is in all is not tried with fewer laws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,18 @@ class Relaxed:
     fabric: Fabric
     spec: Spec
     gang: Gang
+
+
+def larger_than_all(context: Context, gang: Gang) -> Reason | None:
+    """The reason of a gang of many roles that asks for more GPUs than all nodes have."""
+    if len(gang.roles) <= ROLES_TO_TRY:
+        return None
+    wanted = new_gpus(gang)
+    there = sum(node.allocatable.gpus for node in context.fabric.nodes)
+    if wanted <= there:
+        return None
+    what = f"it asks for {wanted:,} GPUs, all nodes together have {there:,}"
+    return Reason(ReasonKind.TOO_LARGE, what, unblock=(f"add nodes for {wanted - there:,} GPUs",))
 
 
 def too_large(context: Context, group: GangGroup) -> Reason | None:

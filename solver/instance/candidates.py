@@ -10,9 +10,10 @@ from functools import cached_property
 from itertools import product
 
 from fourleaf.model.fabric import AdjacencyKind
-from fourleaf.model.gang import TopologyPolicy
+from fourleaf.model.gang import MOST_SPLITS, TopologyPolicy, splits
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_type import Counts, GangType
+from fourleaf.solver.instance.time_share import check_time_share
 
 Takes = tuple[tuple[int, Counts], ...]
 """(leaf, pods per role) in rank order."""
@@ -99,6 +100,10 @@ class Candidates:
         rules = self.fabric.spec.topology_constraints.rules
         return bool(rules) and bool(self._windows(sizes, None))
 
+    @property
+    def _many_splits(self) -> bool:
+        return splits(self.kind.sizes) > MOST_SPLITS
+
     @cached_property
     def fewest(self) -> int:
         """F: the least leaves plus spines over the legal places of the empty fabric."""
@@ -108,8 +113,14 @@ class Candidates:
         return 1 + min([leaves for leaves in needed if leaves], default=0)
 
     def loose_takes(self, leaf: int) -> tuple[Counts, ...]:
-        """Every number of pods per role that one leaf could hold when empty, nothing excluded."""
+        """Every number of pods per role that one leaf could hold when empty, nothing excluded.
+
+        Where there are too many (readers hold such a gang), what it takes in rank order alone.
+        """
         kind = self.kind
+        if self._many_splits:
+            taken = kind.fill(leaf, kind.sizes)
+            return (taken,) if any(taken) else ()
         most = [
             kind.fill(leaf, tuple(size if r == role else 0 for r in range(len(kind.sizes))))[role]
             for role, size in enumerate(kind.sizes)
@@ -158,6 +169,7 @@ class Candidates:
         limit: int | None,
         found: dict[Takes, Takes],
     ) -> None:
+        check_time_share()
         taken = self.kind.fill(leaf, remaining)
         if not any(taken):
             return
@@ -227,7 +239,7 @@ class Candidates:
             spine
             for spine, leaves in enumerate(self.fabric.spine_leaves)
             if not any(self._fill_spine(spine, sizes)[1])
-            or (len(sizes) > 1 and self._some_split_holds(leaves))
+            or (len(sizes) > 1 and not self._many_splits and self._some_split_holds(leaves))
         )
 
     def _some_split_holds(self, leaves: tuple[int, ...]) -> bool:

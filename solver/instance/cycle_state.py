@@ -58,6 +58,7 @@ class CycleState:
                 self.free_id[i] = number
         self.free: list[Resources] = [self._amounts[number] for number in self.free_id]
         """Node -> what is left there, the same object for equal amounts."""
+        self.free_gpus = sum(max(0, amount.gpus) for amount in self.free)
         self._rooms: dict[GangType, RoleRoom] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
         self.merged: dict[frozenset[int], JoinedCandidates] = {}

@@ -11,7 +11,8 @@ candidate whatever their gang class, and a few flows say which gang class takes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fourleaf.model.config.spec import Spec
@@ -256,6 +257,22 @@ def _join(gang_classes: list[GangClass]) -> list[GangGroup]:
 def gang_order(gang: Gang) -> tuple[int, float, str, str]:
     """Highest priority first, then oldest, then by name."""
     return (-gang.priority, gang.created, gang.key.namespace, gang.key.name)
+
+
+def dealt(gangs: Iterable[Gang]) -> list[Gang]:
+    """Gangs without a hold in the order in which a batch takes them (docs/model.md, section 7).
+
+    Of one priority, the first of each namespace, then the second of each, and so on: however
+    many one namespace has, the others' come in.
+    """
+    turns: Counter[tuple[int, str]] = Counter()
+    order: list[tuple[int, int, Gang]] = []
+    for gang in sorted((one for one in gangs if one.hold is None), key=gang_order):
+        queue = (gang.priority, gang.key.namespace)
+        order.append((-gang.priority, turns[queue], gang))
+        turns[queue] += 1
+    order.sort(key=lambda one: one[:2])
+    return [gang for _, _, gang in order]
 
 
 Seats = Mapping[int, int]

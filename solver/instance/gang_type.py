@@ -11,6 +11,7 @@ from fourleaf.model.node_constraint import NodeConstraint
 from fourleaf.model.resources import Resources, fits, minus
 from fourleaf.model.topology import leaf_caps
 from fourleaf.solver.instance.fabric_index import FabricIndex
+from fourleaf.solver.instance.time_share import check_time_share
 
 Counts = tuple[int, ...]
 """Pods per role."""
@@ -87,6 +88,7 @@ class GangType:
             return (min(remaining[0], self.capacity[leaf]),)
         known = self._filled.get((leaf, remaining))
         if known is None:
+            check_time_share()
             known, _ = self.fill_nodes(self.fabric.in_leaf[leaf], remaining)
             self._filled[leaf, remaining] = known
         return known
@@ -101,8 +103,12 @@ class GangType:
         gpus = self.max_gpus if capped else None
         max_nodes = self.max_nodes if capped else None
         placed: list[int] = []
+        gpus_left = sum(amount.gpus for amount in left.values())
         for role, want in enumerate(remaining):
             request = self.requests[role]
+            if not want or request.gpus > gpus_left:
+                placed.append(0)
+                continue
             done = 0
             holds = self.holds[role]
             for i in sorted((i for i in members if holds[i]), key=lambda i: (-holds[i], i)):
@@ -122,6 +128,7 @@ class GangType:
                     continue
                 opened.add(i)
                 done += count
+                gpus_left -= count * request.gpus
                 if gpus is not None:
                     gpus -= count * request.gpus
                 for _ in range(count):

@@ -27,9 +27,12 @@ from fourleaf.model.plan import Stage
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.process.framing import READY, read_frame, write_all
 from fourleaf.solver.process.memory_limit import (
+    container_limit_mib,
     limit_memory,
     mapped_beyond_resident,
     peak_memory_mib,
+    resident_mib,
+    within_container,
 )
 from fourleaf.solver.process.messages import (
     BatchTask,
@@ -92,6 +95,7 @@ class WorkerServer:
         self._fabric: Fabric | None = None
         self._fabric_id = 0
         self._reserved = mapped_beyond_resident()
+        self._container = container_limit_mib()
 
     def reply(self, reply: Reply) -> None:
         """Send `reply` to the parent."""
@@ -112,7 +116,9 @@ class WorkerServer:
     def answer(self, request: Request) -> None:
         """Solve `request`, sending each stage as it ends, then the plan."""
         snapshot = self.snapshot(request)
-        limit_memory(snapshot.config.spec.solver.memory_limit_mib, self._reserved)
+        wanted = snapshot.config.spec.solver.memory_limit_mib
+        others = resident_mib(os.getppid())
+        limit_memory(within_container(wanted, self._container, others), self._reserved)
         outcome = self._solve(
             request.task,
             snapshot,

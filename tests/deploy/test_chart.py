@@ -135,9 +135,12 @@ def test_the_rights_that_ship_cover_every_built_in_owner_kind() -> None:
 
 
 def test_the_config_of_the_values_is_the_one_in_force() -> None:
-    """It passes the model, and an empty one is the defaults."""
+    """It passes the model; what ships is the defaults, and bounds for every namespace."""
     (one,) = of(made(), "ConfigMap")
-    assert Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"]) == Spec()
+    ours = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
+    bounds = ours.namespaces["*"]
+    assert (bounds.max_gangs, bounds.max_solve_seconds) == (100, 5.0)
+    assert ours.model_copy(update={"namespaces": {}}) == Spec()
     (one,) = of(made("--set=config.batch.size=7,config.topology.preset=gke"), "ConfigMap")
     spec = Spec.model_validate(yaml.safe_load(one["data"]["config.yaml"])["spec"])
     assert (spec.batch.size, spec.topology.preset) == (7, "gke")

@@ -414,3 +414,20 @@ async def test_a_node_that_does_not_say_whether_it_is_ready() -> None:
         assert await bench.places() == {"g-0": "n-0-0-0"}
     finally:
         await bench.stop()
+
+
+async def test_what_cannot_be_told_ends_no_term(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Telling fails after each cycle: gangs are bound all the same, in the first term."""
+
+    def broken(*_: object) -> None:
+        raise TypeError("what a tenant wrote makes no sense")
+
+    monkeypatch.setattr("fourleaf.k8s_bridge.reporting.reporter.after_cycle", broken)
+    scheduler = await bench.start()
+    for name in ("one", "two"):
+        await submit(bench.cluster, TEAM, gang(name, 2))
+        await bench.clock.advance(3)
+    assert len(await bench.places()) == 4
+    assert scheduler.epoch == 1

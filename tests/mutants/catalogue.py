@@ -8,6 +8,7 @@ from tests.mutants.device_classes import DEVICE_CLASSES
 from tests.mutants.devices import DEVICES
 from tests.mutants.evictions import EVICTIONS
 from tests.mutants.fabric import FABRIC
+from tests.mutants.fairness import FAIRNESS
 from tests.mutants.formats import FORMATS
 from tests.mutants.grants import GRANTS
 from tests.mutants.harm import HARM
@@ -297,4 +298,5 @@ MUTANTS = (
     *REFUSED_EVICTIONS,
     *SERVED,
     *STORAGE,
+    *FAIRNESS,
 )

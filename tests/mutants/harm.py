@@ -428,9 +428,9 @@ HARM = (
     Mutant(
         "anti-affinity beyond the node",
         "a pod is placed into the zone of one that runs and repels it",
-        "model/readers/gangs/mind_others.py",
-        "                taken[key].add(value)\n",
-        "                continue\n",
+        "model/readers/gangs/kept_apart.py",
+        "        return frozenset(value for value in values if value is not None)\n",
+        "        return frozenset(value for value in () if value is not None)\n",
         "tests/model/readers/gangs/test_wishes.py"
         "::test_a_zone_is_kept_free_of_pods_that_repel[running]",
     ),

@@ -34,8 +34,13 @@ class Brute:
             (gang for gang in self.snapshot.gangs if gang.hold is None),
             key=lambda gang: (-gang.priority, gang.created, gang.key),
         )
+        alike = [(gang.priority, gang.key.namespace) for gang in order]
+        turns = [alike[:place].count(one) for place, one in enumerate(alike)]
+        dealt = sorted(
+            zip(order, turns, strict=True), key=lambda both: (-both[0].priority, both[1])
+        )
         taken: list[Gang] = []
-        for gang in order:
+        for gang, _ in dealt:
             policy = spec.namespace(gang.key.namespace)
             kin = [other for other in taken if other.key.namespace == gang.key.namespace]
             members = sum(len(role.pods) for other in (*kin, gang) for role in other.roles)

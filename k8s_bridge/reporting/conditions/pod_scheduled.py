@@ -37,12 +37,17 @@ def what_waits(
     gangs = {gang.key: gang for gang in facts.snapshot.gangs}
     outgoing: list[Outgoing] = []
     said: dict[GangKey, ReportedReason] = {}
+    texts: dict[int, str] = {}
     for entry in facts.plan.waiting:
         gang = gangs.get(entry.gang)
         if gang is None:
             continue
         earlier = before.gangs.get(gang.key)
-        now = _steady(earlier, entry.reason.kind, reason_text(entry.reason), facts.now)
+        # Gangs that are alike share one reason, of which the plan keeps hold.
+        text = texts.get(id(entry.reason))
+        if text is None:
+            text = texts[id(entry.reason)] = reason_text(entry.reason)
+        now = _steady(earlier, entry.reason.kind, text, facts.now)
         said[gang.key] = now
         pods = list(_free_pods(gang, facts.pods))
         for pod in pods:

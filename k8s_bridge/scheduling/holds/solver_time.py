@@ -1,13 +1,15 @@
 """Solver time by namespace, so that no tenant burns it for the others.
 
-The seconds of a solve are charged to the namespaces of its gangs, by their pods. A namespace
-that has used more than it may within the last minute waits until that has passed.
+What a solve takes beyond `FREE_SECONDS` is charged to the namespaces of its gangs, by how many
+different things they ask for: a thousand equal pods cost a solver little more than one. A
+namespace that has used more than it may within the last minute waits until that has passed, where
+others have pods there; a cluster of one tenant has no one to protect.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.model.config.spec import Spec
@@ -18,24 +20,31 @@ from fourleaf.model.snapshot import Snapshot
 WINDOW_SECONDS = 60.0
 """How far back solves are charged."""
 
+FREE_SECONDS = 0.5
+"""What each solve may take at no charge: no one waits long for it."""
+
 
 class SolveTime:
     """Who has used how many seconds of the solver. Times are of a monotonic clock."""
 
     def __init__(self) -> None:
         self._spent: deque[tuple[float, dict[str, float]]] = deque()
+        self._held: dict[str, float] = {}
+        """Namespaces that were held when last asked, and the seconds that they may use."""
 
     def charge(self, now: float, snapshot: Snapshot, seconds: float) -> None:
-        """Charge `seconds` of a solve to the namespaces of the gangs that it was about."""
-        pods: dict[str, int] = {}
+        """Charge a solve of so many `seconds` to the namespaces of the gangs it was about."""
+        over = seconds - FREE_SECONDS
+        if over <= 0:
+            return
+        kinds: dict[str, dict[Hashable, int]] = {}
         for gang in snapshot.gangs:
             if gang.hold is None:
-                members = sum(len(role.pods) for role in gang.roles)
-                pods[gang.key.namespace] = pods.get(gang.key.namespace, 0) + members
-        total = sum(pods.values())
+                kinds.setdefault(gang.key.namespace, {})[_kind(gang)] = len(gang.roles)
+        costs = {name: sum(found.values()) for name, found in kinds.items()}
+        total = sum(costs.values())
         if total:
-            shares = {name: seconds * count / total for name, count in pods.items()}
-            self._spent.append((now, shares))
+            self._spent.append((now, {name: over * one / total for name, one in costs.items()}))
 
     def spent(self, now: float) -> Mapping[str, float]:
         """Namespace -> seconds of the last minute."""
@@ -47,24 +56,50 @@ class SolveTime:
                 total[name] = total.get(name, 0.0) + seconds
         return total
 
-    def rule(self, now: float, spec: Spec) -> HoldRule | None:
-        """Hold the gangs whose namespace has used up its time."""
-        over: dict[str, tuple[float, float]] = {}
-        for name, seconds in self.spent(now).items():
-            most = spec.namespace(name).max_solve_seconds
-            if most is not None and seconds > most:
-                over[name] = (seconds, most)
+    def rule(self, now: float, snapshot: Snapshot) -> HoldRule | None:
+        """Hold the gangs whose namespace has used up its time, where there are others."""
+        spec = snapshot.config.spec
+        shared = _shared(snapshot)
+        over = {
+            name: _held(name, seconds, most)
+            for name, seconds in self.spent(now).items()
+            if shared and (most := _most(spec, name)) is not None and seconds > most
+        }
+        self._held = {name: _most(spec, name) or 0.0 for name in over}
+        return (lambda gang: over.get(gang.key.namespace)) if over else None
 
-        def hold(gang: Gang) -> Hold | None:
-            if gang.key.namespace not in over:
-                return None
-            seconds, most = over[gang.key.namespace]
-            return Hold(
-                ReasonKind.NAMESPACE_LIMIT,
-                f"namespace {gang.key.namespace} has used {seconds:.1f} s of the solver within a "
-                f"minute, {most:g} s are allowed",
-                (),
-                ("It is planned again within a minute; fewer waiting gangs take less.",),
-            )
+    def came_due(self, now: float) -> bool:
+        """Whether the time of a namespace that was held has come since this was last asked."""
+        spent = self.spent(now)
+        due = [name for name, most in self._held.items() if spent.get(name, 0.0) <= most]
+        for name in due:
+            del self._held[name]
+        return bool(due)
 
-        return hold if over else None
+
+def _most(spec: Spec, namespace: str) -> float | None:
+    return spec.namespace(namespace).max_solve_seconds
+
+
+def _held(namespace: str, seconds: float, most: float) -> Hold:
+    return Hold(
+        ReasonKind.NAMESPACE_LIMIT,
+        f"namespace {namespace} has used {seconds:.1f} s of the solver within a minute, "
+        f"{most:g} s are allowed",
+        (),
+        ("It is planned again within a minute; members that ask for the same take less.",),
+    )
+
+
+def _kind(gang: Gang) -> Hashable:
+    """What decides how a gang is modelled; gangs of one kind are counted together."""
+    roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
+    wishes = (gang.strategy, gang.policy, gang.preferred_domain, gang.latency_sensitive)
+    return roles, wishes, gang.bandwidth, gang.one_per_node, gang.priority
+
+
+def _shared(snapshot: Snapshot) -> bool:
+    """Whether gangs of more than one namespace wait or run."""
+    found = {gang.key.namespace for gang in snapshot.gangs}
+    found.update(pod.namespace for pod in snapshot.running if pod.ours)
+    return len(found) > 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 
 from fourleaf.model.config.spec import Spec
@@ -19,6 +18,7 @@ from fourleaf.model.readers.gangs.holds import (
     refuse_strangers,
     refuse_surplus,
     share_gpus,
+    too_many_splits,
 )
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
@@ -56,7 +56,11 @@ class Draft:
 
     def copied(self) -> Draft:
         """The same draft, to be changed without this one."""
-        return copy(self)
+        # Ten times as fast as `copy`, and there are as many as gangs wait.
+        new = object.__new__(Draft)
+        for name in self.__slots__:
+            setattr(new, name, getattr(self, name))
+        return new
 
     @property
     def undated(self) -> bool:
@@ -213,7 +217,10 @@ class Gangs:
             latency_sensitive=wishes.latency_sensitive,
             bandwidth=first.bandwidth,
             one_per_node=wishes.strategy is Strategy.DISTRIBUTED or spread,
-            hold=invalid([*waiting, *bound], need) or hold or members_apart(waiting, bound),
+            hold=invalid([*waiting, *bound], need)
+            or hold
+            or members_apart(waiting, bound)
+            or too_many_splits(wishes, roles),
             preempts=first.preempts,
             duration=duration_of(first),
         )

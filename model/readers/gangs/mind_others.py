@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fourleaf.model.gang import GangKey, Hold
-from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import (
-    HOSTNAME,
-    NODE_NAME_FIELD,
     Operator,
     Requirement,
 )
 from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.kept_apart import KeptApart, Nodes, label_of
 from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.pods.label_selector import LabelSelector
 from fourleaf.model.readers.pods.neighbours import Neighbours
@@ -27,8 +25,9 @@ from fourleaf.model.readers.pods.node_constraints import (
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 
-Nodes = Mapping[str, Node]
-"""All nodes by name, in the fabric or not."""
+MOST_COMPARISONS = 200_000
+"""Comparisons of selectors with pods that the waiting pods of one namespace may cause at once."""
+
 Kind = Sequence[Pod]
 """Waiting members of a gang that are alike in labels and wants."""
 
@@ -44,12 +43,16 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
     if not minding and not running.any_repels:
         return
     kinds = {draft.gang.key: kinds_of(draft.waiting) for draft in drafts}
-    values = SpreadValues(running, nodes)
+    apart, values = KeptApart(running, nodes), SpreadValues(running, nodes)
+    near = _NearValues(running, nodes)
+    budget = _Budget(running)
     firsts: set[int] = set()
     for draft in drafts:
-        _keep_apart(draft, kinds[draft.gang.key], running, nodes)
+        if budget.is_over(draft):
+            continue
+        _keep_apart(draft, kinds[draft.gang.key], apart)
         for alike in kinds[draft.gang.key] if minding else ():
-            if alike[0].wants.near and _stay_near(draft, alike, running, nodes):
+            if alike[0].wants.near and _stay_near(draft, alike, near):
                 firsts.add(id(alike[0]))
             for spread in alike[0].wants.spread:
                 allowed = values.allowed(alike[0], spread)
@@ -67,8 +70,11 @@ def _take_turns(
     turns: Turns,
 ) -> None:
     ahead = Neighbours()
+    budget = _Budget(ahead)
     places: dict[int, Draft] = {}
     for draft in sorted((one for one in drafts if one.gang.hold is None), key=turns.order):
+        if budget.is_over(draft):
+            continue
         some = [alike[0] for alike in kinds[draft.gang.key]]
         clashes = {id(other) for pod in some for other in _in_the_way(pod, ahead, firsts)}
         if clashes:
@@ -99,28 +105,43 @@ def _in_the_way(pod: Pod, ahead: Neighbours, firsts: Container[int]) -> Iterator
         yield from picked_by_all(pod.wants.near, ahead)
 
 
-def _keep_apart(draft: Draft, kinds: Iterable[Kind], running: Neighbours, nodes: Nodes) -> None:
+class _Budget:
+    """How many comparisons a namespace may cause in one reading, all of them on the event loop."""
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        self._neighbours = neighbours
+        self._before = neighbours.compared
+        self._namespace = ""
+        self._spent: Counter[str] = Counter()
+
+    def is_over(self, draft: Draft) -> bool:
+        """Hold `draft` where its namespace has caused too many; else what follows is for it."""
+        now = self._neighbours.compared
+        self._spent[self._namespace] += now - self._before
+        self._before, self._namespace = now, draft.gang.key.namespace
+        if self._spent[self._namespace] <= MOST_COMPARISONS or not draft.waiting:
+            return False
+        _hold(
+            draft,
+            ReasonKind.NAMESPACE_LIMIT,
+            f"the waiting pods of namespace {self._namespace} have too many different terms of "
+            f"affinity and labels: {MOST_COMPARISONS:,} comparisons with other pods are allowed",
+            "Let pods share terms and labels, or have fewer of them wait.",
+        )
+        return True
+
+
+def _keep_apart(draft: Draft, kinds: Iterable[Kind], apart: KeptApart) -> None:
     """Take the nodes of repelled and repelling running pods from the gang's nodes.
 
     So are all that share their value of another label.
     """
-    members = {id(pod) for pod in draft.bound}
     for alike in kinds:
-        taken: dict[str, set[str]] = defaultdict(set)
-        for pod, key in running.minding(alike[0]):
-            if id(pod) in members:
-                continue
-            if key == HOSTNAME:
-                taken[NODE_NAME_FIELD].add(pod.node)
-            elif (value := label_of(nodes, pod.node, key)) is not None:
-                taken[key].add(value)
-        for key, values in sorted(taken.items()):
-            is_field = key == NODE_NAME_FIELD
-            away = Requirement(key, Operator.NOT_IN, tuple(sorted(values)), is_field)
-            _narrow(draft, away, alike)
+        for requirement in apart.away_from(alike[0], draft.bound):
+            _narrow(draft, requirement, alike)
 
 
-def _stay_near(draft: Draft, alike: Kind, running: Neighbours, nodes: Nodes) -> bool:
+def _stay_near(draft: Draft, alike: Kind, near: _NearValues) -> bool:
     """Leave members the nodes near the pods that they want near: those that run.
 
     A pod counts where all terms of a member pick it. A single pod that its own terms pick may be
@@ -128,18 +149,13 @@ def _stay_near(draft: Draft, alike: Kind, running: Neighbours, nodes: Nodes) -> 
     """
     pod = alike[0]
     terms = pod.wants.near
-    pairs = {
-        (term.key, value)
-        for other in picked_by_all(terms, running)
-        for term in terms
-        if (value := label_of(nodes, other.node, term.key)) is not None
-    }
+    pairs = near.pairs(terms)
     if not pairs and all(term.picks(pod.namespace, pod.labels) for term in terms):
         if len(draft.waiting) > 1:
             _refuse_first_of_many(draft, pod, terms[0])
             return False
         for term in terms:
-            if not any(term.key in node.labels for node in nodes.values()):
+            if not near.any_has(term.key):
                 what = f"{pod.manifest.title}: no node has the label {term.key} of {term.field}"
                 _hold(draft, ReasonKind.GATED, what, f"Label the nodes with {term.key}.")
             _narrow(draft, Requirement(term.key, Operator.EXISTS), alike)
@@ -161,6 +177,33 @@ def picked_by_all(terms: Sequence[PodTerm], among: Neighbours) -> Iterator[Pod]:
     for pod in among.picked(terms[0]):
         if all(term.picks(pod.namespace, pod.labels) for term in terms):
             yield pod
+
+
+class _NearValues:
+    """Where pods stand that others want near, worked out once for terms alike."""
+
+    def __init__(self, running: Neighbours, nodes: Nodes) -> None:
+        self._running = running
+        self._nodes = nodes
+        self._known: dict[tuple[PodTerm, ...], frozenset[tuple[str, str]]] = {}
+        self._keys: dict[str, bool] = {}
+
+    def pairs(self, terms: tuple[PodTerm, ...]) -> frozenset[tuple[str, str]]:
+        """Labels of nodes of running pods that all `terms` pick, by the keys of the terms."""
+        if terms not in self._known:
+            self._known[terms] = frozenset(
+                (term.key, value)
+                for other in picked_by_all(terms, self._running)
+                for term in terms
+                if (value := label_of(self._nodes, other.node, term.key)) is not None
+            )
+        return self._known[terms]
+
+    def any_has(self, key: str) -> bool:
+        """Whether any node has the label."""
+        if key not in self._keys:
+            self._keys[key] = any(key in node.labels for node in self._nodes.values())
+        return self._keys[key]
 
 
 class SpreadValues:
@@ -212,14 +255,10 @@ def emptiest(there: Mapping[str, Sequence[Pod]], spread: SpreadConstraint) -> in
     return 0 if len(there) < spread.min_domains else min(map(len, there.values()), default=0)
 
 
-def label_of(nodes: Nodes, node: str, key: str) -> str | None:
-    """The value of a label of a node, None where it has none."""
-    found = nodes.get(node)
-    return None if found is None else found.labels.get(key)
-
-
 def _narrow(draft: Draft, requirement: Requirement, alike: Kind) -> None:
     """Let no member of the roles of `alike` that still waits use other nodes."""
+    if draft.gang.hold is not None:
+        return
     names = {pod.name for pod in alike}
     draft.gang = replace(
         draft.gang,
@@ -232,8 +271,10 @@ def _narrow(draft: Draft, requirement: Requirement, alike: Kind) -> None:
     )
 
 
-def kinds_of(pods: Sequence[Pod]) -> list[Kind]:
+def kinds_of(pods: Sequence[Pod]) -> Sequence[Kind]:
     """Pods of the same labels and wants together: they mind and are minded alike."""
+    if len(pods) == 1:
+        return [pods]
     found: dict[tuple[object, ...], list[Pod]] = {}
     for pod in pods:
         found.setdefault((pod.wants, tuple(sorted(pod.labels.items()))), []).append(pod)

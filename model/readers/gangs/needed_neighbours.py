@@ -10,12 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from fourleaf.model.readers.gangs.drafts import Draft
+from fourleaf.model.readers.gangs.kept_apart import Nodes, label_of
 from fourleaf.model.readers.gangs.mind_others import (
-    Nodes,
     SpreadValues,
     emptiest,
     kinds_of,
-    label_of,
     picked_by_all,
 )
 from fourleaf.model.readers.pods.neighbours import Neighbours

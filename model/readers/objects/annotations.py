@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 
 from fourleaf.model.gang import Strategy, TopologyPolicy
 from fourleaf.model.quantity import BadQuantity, mbits, seconds
@@ -26,6 +27,11 @@ REPAIR_POLICY = PREFIX + "repair-policy"
 DURATION = PREFIX + "expected-duration"
 MOST_UNKNOWN = 16
 """After so many unknown annotations, the rest of a pod's is not looked at."""
+
+MOST_COMPARED = 2
+"""Unknown annotations of one pod for which a similar one is looked for."""
+
+MOST_COMPARED_CHARACTERS = 100
 KNOWN = frozenset(
     {
         GPU_COUNT,
@@ -95,7 +101,7 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
             if key.startswith(PREFIX):
                 present = True
                 if key not in KNOWN:
-                    _refuse_unknown(manifest, key, of_it[key])
+                    _refuse_unknown(manifest, key, of_it[key], unknown < MOST_COMPARED)
                     unknown += 1
                     if unknown == MOST_UNKNOWN:
                         return NO_WISHES
@@ -124,10 +130,21 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
     )
 
 
-def _refuse_unknown(manifest: Manifest, key: str, value: str) -> None:
-    close = get_close_matches(key[:100], sorted(KNOWN), 1, 0.75)
-    advice = f"Did you mean {close[0]}?" if close else f"Known are: {', '.join(sorted(KNOWN))}."
+def _refuse_unknown(manifest: Manifest, key: str, value: str, compare: bool) -> None:
+    meant = _meant(key[:MOST_COMPARED_CHARACTERS]) if compare else ""
+    advice = f"Did you mean {meant}?" if meant else f"Known are: {', '.join(sorted(KNOWN))}."
     manifest.error(field_of(key), value, "is no known annotation", advice)
+
+
+@lru_cache(1024)
+def _meant(key: str) -> str:
+    """The known annotation that a name is closest to, "" where it is close to none.
+
+    Compared without the prefix, which all share and which costs most of the time.
+    """
+    known = {one.removeprefix(PREFIX): one for one in sorted(KNOWN)}
+    close = get_close_matches(key.removeprefix(PREFIX), known, 1, 0.6)
+    return known[close[0]] if close else ""
 
 
 def _choice(layers: Sequence[Layer], key: str, allowed: Sequence[str]) -> str | None:

@@ -27,6 +27,8 @@ class Neighbours:
         self._repelling: dict[tuple[str, _Pair], dict[PodTerm, _Some]] = {}
         self._labelled: dict[str, dict[str, dict[str, _Some]]] = {}
         self._claiming: dict[tuple[str, str], _Some] = {}
+        self.compared = 0
+        """How often a selector was compared with a pod."""
         for pod in pods:
             self.add(pod)
 
@@ -77,19 +79,27 @@ class Neighbours:
         for term in pod.wants.apart:
             for other in self.picked(term):
                 yield other, term.key
-        if self._repelling:
-            for namespace in (pod.namespace, EVERY_NAMESPACE):
-                for pair in (None, *pod.labels.items()):
-                    for term, others in self._repelling.get((namespace, pair), {}).items():
-                        if term.selector.picks(pod.labels):
-                            for other in others.values():
-                                yield other, term.key
+        for term, others in self.repelling(pod):
+            for other in others:
+                yield other, term.key
+
+    def repelling(self, pod: Pod) -> Iterator[tuple[PodTerm, Iterable[Pod]]]:
+        """The terms that repel `pod`, each with those that have it; some of them twice."""
+        if not self._repelling:
+            return
+        for namespace in (pod.namespace, EVERY_NAMESPACE):
+            for pair in (None, *pod.labels.items()):
+                for term, others in self._repelling.get((namespace, pair), {}).items():
+                    self.compared += 1
+                    if term.selector.picks(pod.labels):
+                        yield term, others.values()
 
     def picked(self, term: PodTerm) -> Iterator[Pod]:
         """Those that a term picks, where they may be."""
         every = EVERY_NAMESPACE in term.namespaces
         for namespace in list(self._spaces) if every else term.namespaces:
             for pod in self._near(namespace, term.selector):
+                self.compared += 1
                 if term.selector.picks(pod.labels):
                     yield pod
 

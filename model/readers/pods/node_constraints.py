@@ -13,6 +13,7 @@ from fourleaf.model.node_constraint import (
     Toleration,
 )
 from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.pods.constraint_text import MOST_CONSTRAINT_BYTES, is_too_long
 from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selector
 
 _OPERATORS = tuple(str(operator) for operator in Operator)
@@ -88,6 +89,10 @@ class NodeWants:
 
 def read_wants(manifest: Manifest, spec: Body) -> NodeWants:
     """Decode everything in `spec` that restricts placement."""
+    if is_too_long(spec):
+        what = f"{manifest.prefix}spec, with more than {MOST_CONSTRAINT_BYTES // 1024} KiB of "
+        what += "affinity, tolerations, selector and spread,"
+        return NodeWants(NodeConstraint(), unsupported=what)
     affinity = spec.get("affinity")
     terms: Terms = ()
     near: tuple[PodTerm, ...] = ()

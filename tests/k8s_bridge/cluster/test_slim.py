@@ -161,6 +161,24 @@ def test_what_nobody_reads_goes() -> None:
     assert {c["type"] for c in slim["status"]["conditions"]} >= {"Ready", "PodScheduled"}
 
 
+def test_constraints_that_are_too_long_are_not_kept() -> None:
+    """Of a pod with 750 KB of node affinity a few hundred bytes stay, which say what is missing."""
+    values = [f"node-{i}" for i in range(70_000)]
+    terms = [{"matchExpressions": [{"key": "host", "operator": "In", "values": values}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    body = objects.pod(affinity={"nodeAffinity": required}, tolerations=[{"key": "a"}])
+    kept = _slim(PODS, copy.deepcopy(body))
+    assert len(orjson.dumps(body)) > 750_000
+    assert len(orjson.dumps(kept)) < 1_000
+    nodes = [objects.node()]
+    held = [one.snapshot.gangs[0].hold for one in (_reading([*nodes, body]), _reading_of(kept))]
+    assert held[0] == held[1] is not None
+
+
+def _reading_of(kept: Body) -> InputReading:
+    return _reading([objects.node(), {"apiVersion": "v1", "kind": "Pod", **kept}])
+
+
 def test_nodes() -> None:
     """A node keeps labels, amounts, addresses, boot, conditions without heartbeats; no images."""
     body = node(0)

@@ -51,6 +51,24 @@ def test_each_decision_has_a_line() -> None:
     assert [placed[name] for name in HASHES] == [waits[name] for name in HASHES]
 
 
+def test_a_gang_that_waits_as_before_has_no_line_again() -> None:
+    """A second cycle of the same decisions writes nothing; where one changes, others are counted.
+
+    A new leader writes all of them once.
+    """
+    snapshot = world()
+    lines: list[str] = []
+    audit = Audit(lines.append, VirtualClock())
+    nothing = small.plan(snapshot, {})
+    assert audit.decided("1-1", 1, snapshot, nothing) == 2
+    assert audit.decided("1-2", 1, snapshot, nothing) == 0
+    assert audit.decided("1-3", 1, snapshot, small.plan(snapshot, {"a": ["a0"]})) == 2
+    last = [json.loads(line) for line in lines[-1].splitlines()]
+    assert [one["decision"] for one in last] == ["placed", "unchanged"]
+    assert last[1]["gangs"] == 1
+    assert audit.decided("2-1", 2, snapshot, nothing) == 2
+
+
 def test_a_commit_that_did_not_take_is_no_placement() -> None:
     """The gang waits, and the line says for which nodes and why not."""
     snapshot = world()

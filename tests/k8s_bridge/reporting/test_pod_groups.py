@@ -192,3 +192,17 @@ def test_volcano_conditions_follow_the_gang() -> None:
         ("Unschedulable", "False"),
         ("Scheduled", "True"),
     ]
+
+
+@pytest.mark.parametrize("least", ["x", [2], {"a": 1}])
+def test_a_group_that_makes_no_sense_keeps_no_other_from_being_told(least: Any) -> None:
+    """A group without a schema may say anything; the one beside it has its status."""
+    broken = group(VOLCANO_POD_GROUPS)[1]
+    broken = {**broken, "spec": {"minMember": least}}
+    broken["metadata"] = {**broken["metadata"], "name": "a"}
+    odd = member(VOLCANO_POD_GROUPS, 7)
+    odd["metadata"]["annotations"] = {"scheduling.k8s.io/group-name": "a"}
+    bodies = [member(VOLCANO_POD_GROUPS, 0), member(VOLCANO_POD_GROUPS, 1), odd]
+    now = facts([PAIR], bodies, groups=[(VOLCANO_POD_GROUPS, broken), group(VOLCANO_POD_GROUPS)])
+    told = told_of_group(VOLCANO_POD_GROUPS, now)
+    assert [one.target.name for one in told] == ["g"]

@@ -61,6 +61,18 @@ async def test_pods_that_fit_no_node_keep_nobody_from_starting(bench: Bench) -> 
     assert set(await placed(bench)) == {"good"}
 
 
+async def test_nor_where_the_part_of_a_namespace_is_full(bench: Bench) -> None:
+    """The same where the batch has room, but each namespace may have two gangs in it."""
+    spec = f"apiVersion: {API_VERSION}\nkind: SchedulerConfig\n"
+    spec += "spec: {namespaces: {'*': {maxGangs: 2}}}\n"
+    patch = {"data": {"config.yaml": spec}}
+    await bench.cluster.patch(CONFIG_MAPS, Target("kube-system", CONFIG_MAP), patch)
+    await bench.start()
+    await submitted(bench, *[picky(f"wrong-{i:02}", "none") for i in range(12)])
+    await submitted(bench, pod("good", 1))
+    assert set(await placed(bench)) == {"good"}
+
+
 async def test_a_full_pool_does_not_idle_another(bench: Bench) -> None:
     """Twelve older pods wait for a full pool; the pods behind them start in the other one.
 

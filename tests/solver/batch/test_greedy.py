@@ -1,5 +1,9 @@
 """Greedy: legal on everything, never better than the proven optimum, and tight by hand."""
 
+import time
+from itertools import count
+from types import SimpleNamespace
+
 import pytest
 
 from fourleaf.model.fabric import Fabric, Leaf
@@ -36,9 +40,11 @@ def test_what_is_placed_at_the_deadline_stays(monkeypatch: pytest.MonkeyPatch) -
     leaf = Leaf("a", "s", tuple(Node(f"a{i}", "a", "s", NODE) for i in range(4)))
     gangs = tuple(Gang(GangKey("ml", f"g{i}"), (Role((f"g{i}-0",), NODE),)) for i in range(4))
     world = Snapshot(Fabric((leaf,)), gangs=gangs)
-    ticks = iter(range(4))
-    monkeypatch.setattr("fourleaf.solver.batch.greedy.time.monotonic", lambda: next(ticks))
-    plan = greedy_plan(world, until=2)
+    # Far ahead, so that no gang's share of the time is over.
+    ticks = count(time.monotonic() + 1e6)
+    clock = SimpleNamespace(monotonic=lambda: next(ticks))
+    monkeypatch.setattr("fourleaf.solver.batch.greedy.time", clock)
+    plan = greedy_plan(world, until=next(ticks) + 3)
     monkeypatch.undo()
     assert [one.gang.name for one in plan.placements] == ["g0", "g1"]
     assert validate(world, plan) == ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import structlog
+
 from fourleaf.k8s_bridge.cluster.kinds import (
     COSCHEDULING_POD_GROUPS,
     NATIVE_POD_GROUPS,
@@ -34,6 +36,8 @@ DIALECTS: Mapping[Kind, Dialect] = {
     VOLCANO_POD_GROUPS: Dialect.VOLCANO,
 }
 
+_log = structlog.get_logger(__name__)
+
 REWRITE_SECONDS = 60.0
 """When a status is written again that the server took without showing it."""
 
@@ -54,13 +58,19 @@ def what_of_groups(
     counted = tallies(facts.pods.values(), dialects, schedulers)
     find = _finder(facts, said) if groups else None
     outgoing: list[Outgoing] = []
+    broken: list[str] = []
     reported: dict[GroupKey, ReportedGroup] = {}
     for kind, (namespace, name), body in groups:
         dialect = DIALECTS[kind]
         tally = counted.get((dialect, namespace, name))
         if find is None or tally is None or not tally.ours:
             continue
-        status = _status(dialect, body, tally, find(dialect, namespace, name), facts.now)
+        try:
+            status = _status(dialect, body, tally, find(dialect, namespace, name), facts.now)
+        except (TypeError, ValueError, AttributeError, KeyError) as error:
+            # Its kind may have no schema. What is wrong with it is told of its pods.
+            broken.append(f"{kind.plural} {namespace}/{name}: {error!r}")
+            continue
         seen = body.get("status") or {}
         if all((seen.get(key) or None) == (value or None) for key, value in status.items()):
             continue
@@ -72,6 +82,8 @@ def what_of_groups(
             continue
         reported[key] = ReportedGroup(target.version, status, facts.now)
         outgoing.append(StatusPatch(kind, target, status))
+    if broken:
+        _log.warning("status_not_told", groups=len(broken), first=broken[0])
     return outgoing, reported
 
 

@@ -1,0 +1,1 @@
+"""Gangs of an honest tenant beside what another one may submit."""

@@ -1,0 +1,81 @@
+"""What another tenant submits, and what its API server does meanwhile: a load by name."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from benchmarks.tenants import pods
+from fourleaf.k8s_bridge.cluster.memory.actors import gang
+from fourleaf.k8s_bridge.cluster.protocol import Body
+
+NEAR = 1.2
+"""At most so many times the median without a load, where gangs are hopeless or writes refused."""
+
+TWICE = 2.0
+"""The same beside every other load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`bodies` come first, in turn into so many `namespaces`; `standing` run before.
+
+    `refused`: a policy forbids all its bindings. `throttled`: of so many writes one is answered
+    429. `busy`: so many of its pods change each second.
+    """
+
+    bodies: Sequence[Body] = ()
+    standing: Sequence[Body] = ()
+    namespaces: int = 1
+    refused: bool = False
+    throttled: int = 0
+    busy: int = 0
+    goal: float = TWICE
+
+
+def _rnd() -> random.Random:
+    return random.Random(1)  # noqa: S311 - a load that can be repeated
+
+
+def _small(count: int, size: int = 2) -> list[Body]:
+    return [body for i in range(count) for body in gang(f"g-{i}", size, 1)]
+
+
+LOADS: dict[str, Callable[[], Load]] = {
+    "none": Load,
+    "500 hopeless gangs": lambda: Load(pods.hopeless(500, 2), goal=NEAR),
+    "10,000 hopeless gangs": lambda: Load(pods.hopeless(10_000), goal=NEAR),
+    "a pod of 10^9 GPUs": lambda: Load([pods.one("e", 10**9)], goal=NEAR),
+    "105 commits that a policy refuses": lambda: Load(_small(105), refused=True, goal=NEAR),
+    "one write of ten is throttled": lambda: Load(throttled=10, goal=NEAR),
+    "450 pods that fit, each elsewhere": lambda: Load(pods.picky(_rnd())),
+    "120 odd gangs": lambda: Load(pods.odd_gangs(_rnd())),
+    "499 impossible pods": lambda: Load(pods.hopeless(499)),
+    "500 impossible pods": lambda: Load(pods.hopeless(500)),
+    "3,000 pods of 12 wrong annotations": lambda: Load(pods.mistaken()),
+    "100 pods of 100 anti-affinity terms": lambda: Load(pods.terms_apart(100)),
+    "200 pods of 100 anti-affinity terms": lambda: Load(pods.terms_apart(200)),
+    "500 pods of 100 anti-affinity terms": lambda: Load(pods.terms_apart(500)),
+    "100 pods of 300 terms of node affinity": lambda: Load(
+        [pods.one(f"t-{i}", affinity=pods.many_terms(i)) for i in range(100)]
+    ),
+    "6,000 pods of 9 GPUs": lambda: Load([pods.one(f"f-{i}", 9) for i in range(6000)]),
+    "a gang of 150 pods that differ": lambda: Load(pods.differing(150)),
+    "a gang of 1,200 pods that differ": lambda: Load(pods.differing(1200)),
+    "2,000 replicas that repel each other, 2,000 run": lambda: Load(
+        pods.repelling(2000, "w"), pods.repelling(2000, "r")
+    ),
+    "4,000 replicas that spread": lambda: Load(pods.spreading(4000)),
+    "1,000 pods that repel any with a label": lambda: Load(pods.all_repel()),
+    "500 pods, each for 40 hosts of its own": lambda: Load(pods.own_hosts(_rnd())),
+    "2,000 hopeless pods of 20 namespaces": lambda: Load(pods.hopeless(2000), namespaces=20),
+    "a gang of 4,000 pods": lambda: Load(gang("big", 4000, 1)),
+    "100 gangs of 65 whole nodes": lambda: Load(pods.wide(65, 100)),
+    "1,000 gangs without their last pod": lambda: Load(_small(1000)[::2]),
+    "400 pods of 51 containers": lambda: Load(pods.many_containers()),
+    "500 pods of 100 tolerations": lambda: Load(pods.tolerant()),
+    "500 pods near pods that are not there": lambda: Load(pods.followers()),
+    "300 hopeless pods, 100 changes a second": lambda: Load(pods.hopeless(300), busy=100),
+}
+"""Each load, made when it is wanted."""

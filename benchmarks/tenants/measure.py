@@ -1,0 +1,192 @@
+"""One row: a whole scheduler on the twin, a load, and how long honest gangs take to be bound."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import yaml
+
+from benchmarks.tenants.loads import Load
+from benchmarks.tenants.pods import NODES
+from fourleaf.k8s_bridge.cluster.errors import Refused, Throttled
+from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, LEASES, PODS
+from fourleaf.k8s_bridge.cluster.memory.actors import (
+    Kubelets,
+    add_namespace,
+    add_nodes,
+    gang,
+    nodes,
+)
+from fourleaf.k8s_bridge.cluster.memory.client import MemoryCluster
+from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
+from fourleaf.k8s_bridge.ledger.names import LEADER
+from fourleaf.k8s_bridge.reporting.audit import Audit
+from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.reporter import Reporter
+from fourleaf.k8s_bridge.runtime.clock import SystemClock
+from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
+from fourleaf.k8s_bridge.scheduling.async_solver import AsyncSolver
+from fourleaf.model.config.spec import CONFIG_MAP
+
+HONEST = 20
+"""Gangs of two pods of a whole node each, one after the other."""
+
+GAP_SECONDS = 0.3
+"""From one honest gang to the next."""
+
+LOOK_SECONDS = 0.01
+CALM_SECONDS = 2.0
+"""Between the load and the first honest gang."""
+
+TEAM, OTHER = "ml", "other"
+VALUES = Path(__file__).parents[2] / "deploy/charts/fourleaf/values.yaml"
+API_VERSION = "topology.scheduler/v1alpha1"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Seconds until honest gangs were bound; one that was not counts with the whole patience.
+
+    `posted` are bytes of the load, `audited` those of the audit log.
+    """
+
+    pods: int
+    posted: int
+    median: float
+    longest: float
+    bound: int
+    leads_lost: int
+    audited: int
+
+
+class Trouble:
+    """What a policy forbids to the load, and what the API server does not take at once."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._writes = 0
+
+    async def before(self, request: ApiRequest) -> None:
+        """Refuse bindings of the load; throttle one write of so many."""
+        bound = request.verb == "create" and request.subresource == "binding"
+        if self._load.refused and bound and request.target.namespace.startswith(OTHER):
+            raise Refused("a policy forbids it", 403, "Forbidden")
+        if self._load.throttled and request.writes:
+            self._writes += 1
+            if self._writes % self._load.throttled == 0:
+                raise Throttled("too many requests", 429, "TooManyRequests", 1.0)
+
+    async def after(self, request: ApiRequest, answer: object) -> None:
+        """Nothing is lost."""
+
+
+async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
+    """Let a scheduler meet the load, then honest gangs, for at most `patience` seconds."""
+    clock = SystemClock()
+    cluster = MemoryCluster(clock=clock)
+    kubelets = Kubelets(cluster.store)
+    written: list[int] = []
+    audit = Audit(lambda lines: written.append(len(lines)), clock)
+    await add_nodes(cluster, nodes(4, 4, 4))
+    await cluster.create(CONFIG_MAPS, "kube-system", shipped_config())
+    async with AsyncSolver() as solver:
+        await solver.ready()
+        scheduler = Scheduler(
+            cluster.client("scheduler", Trouble(load)),
+            clock,
+            solver.plan,
+            SchedulerOptions(identity="measured", dry_run="never"),
+            lambda one: Reporter(one, SchedulerMetrics(), audit),
+        )
+        tasks = [asyncio.create_task(kubelets.run()), asyncio.create_task(scheduler.run())]
+        try:
+            while not scheduler.leading:
+                await asyncio.sleep(LOOK_SECONDS)
+            posted = await _submit(cluster, load)
+            tasks.append(asyncio.create_task(_change(cluster, load)))
+            await asyncio.sleep(CALM_SECONDS)
+            terms = await _terms(cluster)
+            waits = await _waits(cluster, honest, patience)
+            lost = await _terms(cluster) - terms
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+    return Row(
+        len(load.bodies) + len(load.standing),
+        posted,
+        statistics.median(waits),
+        max(waits),
+        sum(one < patience for one in waits),
+        lost,
+        sum(written),
+    )
+
+
+def shipped_config() -> Body:
+    """The ConfigMap of the chart, with its values as they are."""
+    spec = yaml.safe_load(VALUES.read_text())["config"]
+    config = {"apiVersion": API_VERSION, "kind": "SchedulerConfig", "spec": spec}
+    return {"metadata": {"name": CONFIG_MAP}, "data": {"config.yaml": yaml.safe_dump(config)}}
+
+
+async def _submit(cluster: MemoryCluster, load: Load) -> int:
+    """Create all that the load has; its bytes."""
+    for number in range(load.namespaces):
+        await add_namespace(cluster, f"{OTHER}-{number}")
+    for number, body in enumerate(load.standing):
+        body["spec"]["nodeName"] = NODES[number % len(NODES)]
+        cluster.store.create(PODS, f"{OTHER}-0", body)
+    for number, body in enumerate(load.bodies):
+        # Tenants are many: none of them waits for the scheduler, which shares this event loop.
+        cluster.store.create(PODS, f"{OTHER}-{number % load.namespaces}", body)
+        if number % 100 == 0:
+            await asyncio.sleep(0)
+    return sum(len(orjson.dumps(body)) for body in (*load.standing, *load.bodies))
+
+
+async def _change(cluster: MemoryCluster, load: Load) -> None:
+    number = 0
+    while load.busy:
+        for _ in range(load.busy // 10):
+            number += 1
+            name = load.bodies[number % len(load.bodies)]["metadata"]["name"]
+            patch = {"metadata": {"labels": {"number": str(number)}}}
+            with suppress(Refused):
+                await cluster.patch(PODS, Target(f"{OTHER}-0", name), patch)
+        await asyncio.sleep(0.1)
+
+
+async def _terms(cluster: MemoryCluster) -> int:
+    lease = await cluster.get(LEASES, Target("kube-system", LEADER))
+    return int(lease["spec"]["leaseTransitions"])
+
+
+async def _waits(cluster: MemoryCluster, honest: int, patience: float) -> list[float]:
+    """Submit honest gangs, one after the other; the seconds until each was bound."""
+    loop = asyncio.get_running_loop()
+    await add_namespace(cluster, TEAM)
+    born: dict[str, float] = {}
+    done: dict[str, float] = {}
+    began = loop.time()
+    while len(done) < honest and loop.time() - began < honest * GAP_SECONDS + patience:
+        if len(born) < honest and loop.time() - began >= len(born) * GAP_SECONDS:
+            name = f"honest-{len(born)}"
+            # When it was meant to come: what keeps this loop from it keeps others as well.
+            born[name] = began + len(born) * GAP_SECONDS
+            for body in gang(name, 2):
+                cluster.store.create(PODS, TEAM, body)
+        await asyncio.sleep(LOOK_SECONDS)
+        now = loop.time()
+        for name in born.keys() - done.keys():
+            pods = [cluster.store.find(PODS, Target(TEAM, f"{name}-{i}")) for i in range(2)]
+            if all(pod.body["spec"].get("nodeName") for pod in pods):
+                done[name] = now
+    waits = [done[name] - at if name in done else patience for name, at in born.items()]
+    return [*waits, *[patience] * (honest - len(waits))]

@@ -1,0 +1,195 @@
+"""The pods that another tenant submits, made on purpose to cost much."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from fourleaf.k8s_bridge.cluster.memory.actors import GANG, GANG_SIZE, gang, pod
+from fourleaf.k8s_bridge.cluster.protocol import Body
+
+NODES = [f"n-{s}-{leaf}-{n}" for s in range(4) for leaf in range(4) for n in range(4)]
+"""The nodes of the fabric, by the names that `actors.nodes` gives them."""
+
+HOST = "kubernetes.io/hostname"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_NOWHERE = {"no": "such"}
+
+
+def one(name: str, gpus: int = 1, labels: Body | None = None, **spec: Any) -> Body:
+    """A pod of one container."""
+    body = pod(name, gpus, labels=labels or {})
+    body["spec"].update(spec)
+    return body
+
+
+def hopeless(count: int, size: int = 1) -> list[Body]:
+    """Gangs that no node suits."""
+    bodies = [body for i in range(count) for body in gang(f"e-{i}", size, 1)]
+    for body in bodies:
+        body["spec"]["nodeSelector"] = _NOWHERE
+    return bodies
+
+
+def _apart(selector: Body, terms: int = 1) -> Body:
+    term = {"topologyKey": HOST, "labelSelector": selector}
+    return {"podAntiAffinity": {_REQUIRED: [term] * terms}}
+
+
+def _hosts(names: Sequence[str]) -> Body:
+    wanted = {"key": HOST, "operator": "In", "values": list(names)}
+    return {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}}}
+
+
+def many_terms(number: int) -> Body:
+    """A node affinity of 300 terms of 48 values."""
+    terms = [
+        {
+            "matchExpressions": [
+                _values(f"k{t}", "NotIn", f"v{number}-{t}", 8),
+                _values(HOST, "In", f"x{number}-{t}", 40),
+            ]
+        }
+        for t in range(300)
+    ]
+    return {"nodeAffinity": {_REQUIRED: {"nodeSelectorTerms": terms}}}
+
+
+def _values(key: str, operator: str, stem: str, count: int) -> Body:
+    return {"key": key, "operator": operator, "values": [f"{stem}-{v}" for v in range(count)]}
+
+
+def picky(rnd: random.Random) -> list[Body]:
+    """Pods that fit, each with a place of its own that it wants."""
+    said = "topology.scheduler/"
+    bodies = []
+    for k in range(450):
+        body = one(f"p-{k}", rnd.choice(range(1, 9)))
+        body["metadata"]["annotations"] = {
+            f"{said}network-bandwidth": f"{rnd.choice([10, 50, 100])}Gb",
+            f"{said}preferred-domain": f"leaf-{k % 4}-{k // 4 % 4}",
+            f"{said}latency-sensitive": rnd.choice(["true", "false"]),
+        }
+        if k % 2:
+            body["spec"]["nodeSelector"] = {HOST: NODES[k % 64]}
+        bodies.append(body)
+    return bodies
+
+
+def odd_gangs(rnd: random.Random) -> list[Body]:
+    """120 gangs of odd sizes, each pod for 40 hosts of its own."""
+    bodies = []
+    for number in range(120):
+        size = rnd.choice([3, 5, 7, 9, 11])
+        for k in range(size):
+            body = one(f"o{number}-{k}", rnd.choice([1, 2, 3, 5, 6, 7]))
+            body["metadata"]["annotations"] = {
+                GANG: f"o{number}",
+                GANG_SIZE: str(size),
+                "topology.scheduler/topology-policy": rnd.choice(["Required", "Preferred"]),
+            }
+            body["spec"]["affinity"] = _hosts(rnd.sample(NODES, 40))
+            bodies.append(body)
+    return bodies
+
+
+def differing(size: int) -> list[Body]:
+    """A gang of pods of which no two ask for the same."""
+    policy = {"topology.scheduler/topology-policy": "Preferred"}
+    bodies = []
+    for k, body in enumerate(gang("b", size, 1, **policy)):
+        limits = {"nvidia.com/gpu": str(1 + k % 3)}
+        resources = {"limits": limits, "requests": {"cpu": f"{k + 1}m"}}
+        body["spec"]["containers"][0]["resources"] = resources
+        bodies.append(body)
+    return bodies
+
+
+def mistaken() -> list[Body]:
+    """3000 pods of 12 annotations that are misspelt."""
+    bodies = [one(f"i-{k}") for k in range(3000)]
+    for k, body in enumerate(bodies):
+        wrong = {f"topology.scheduler/gang-sise{k}-{j}": "x" for j in range(12)}
+        body["metadata"]["annotations"] = wrong | {GANG: f"i{k}"}
+    return bodies
+
+
+def repelling(count: int, stem: str) -> list[Body]:
+    """Replicas of which no two share a node."""
+    alike = {"matchLabels": {"app": "web"}}
+    return [one(f"{stem}-{i}", 0, {"app": "web"}, affinity=_apart(alike)) for i in range(count)]
+
+
+def spreading(count: int) -> list[Body]:
+    """Replicas that spread over the nodes."""
+    rule = {
+        "maxSkew": 1,
+        "topologyKey": HOST,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    labels = {"app": "web"}
+    return [
+        one(f"s-{i}", 0, labels, topologySpreadConstraints=[rule], nodeSelector=_NOWHERE)
+        for i in range(count)
+    ]
+
+
+def all_repel() -> list[Body]:
+    """1000 pods that repel every pod with a label that all of them have."""
+    every = {"matchExpressions": [{"key": "n", "operator": "Exists"}]}
+    return [
+        one(f"a-{i}", 8, {"n": str(i)}, affinity=_apart(every), nodeSelector=_NOWHERE)
+        for i in range(1000)
+    ]
+
+
+def many_containers() -> list[Body]:
+    """400 pods of 51 containers."""
+    bodies = []
+    for i in range(400):
+        requests = {"requests": {"cpu": f"{i + 1}m", "memory": f"{i + 1}Mi"}}
+        more = [{"name": f"c{j}", "image": "x", "resources": requests} for j in range(50)]
+        body = one(f"h-{i}", nodeSelector=_NOWHERE)
+        body["spec"]["containers"] += more
+        bodies.append(body)
+    return bodies
+
+
+def tolerant() -> list[Body]:
+    """500 pods of 100 tolerations of their own."""
+    bodies = []
+    for i in range(500):
+        tolerated = [{"key": f"k{i}-{j}", "operator": "Exists"} for j in range(100)]
+        bodies.append(one(f"t-{i}", tolerations=tolerated, nodeSelector=_NOWHERE))
+    return bodies
+
+
+def followers() -> list[Body]:
+    """500 pods that want to be near a pod that is not there."""
+    bodies = []
+    for i in range(500):
+        term = {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": f"gone-{i}"}}}
+        bodies.append(one(f"f-{i}", affinity={"podAffinity": {_REQUIRED: [term]}}))
+    return bodies
+
+
+def wide(size: int, count: int) -> list[Body]:
+    """Gangs of whole nodes."""
+    return [body for i in range(count) for body in gang(f"w-{i}", size, 8)]
+
+
+def terms_apart(count: int) -> list[Body]:
+    """Pods of 100 anti-affinity terms."""
+    exists = {"matchExpressions": [{"key": "zz", "operator": "Exists"}]}
+    affinity = _apart(exists, 100)
+    return [
+        one(f"e-{i}", 8, {"n": str(i)}, nodeSelector=_NOWHERE, affinity=affinity)
+        for i in range(count)
+    ]
+
+
+def own_hosts(rnd: random.Random) -> list[Body]:
+    """500 pods too large for any node, each for 40 hosts of its own."""
+    return [one(f"n-{i}", 9, affinity=_hosts(rnd.sample(NODES, 40))) for i in range(500)]

@@ -1,0 +1,34 @@
+"""How much text a pod may spend on where it may go; what is beyond is neither kept nor read.
+
+An API server takes pods of more than a megabyte, which cost each replica ten times as much memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+CONSTRAINT_FIELDS = ("affinity", "nodeSelector", "tolerations", "topologySpreadConstraints")
+
+MOST_CONSTRAINT_BYTES = 64 * 1024
+"""JSON of `CONSTRAINT_FIELDS` together: some hundred terms."""
+
+NOT_KEPT = "constraintsNotKept"
+"""Stands in the spec of a pod in place of constraints that are too long to be kept."""
+
+
+def is_too_long(spec: Mapping[str, Any]) -> bool:
+    """Whether the constraints of a pod are longer than may be, or were."""
+    if NOT_KEPT in spec:
+        return True
+    there = [spec[field] for field in CONSTRAINT_FIELDS if spec.get(field)]
+    return bool(there) and len(orjson.dumps(there, default=str)) > MOST_CONSTRAINT_BYTES
+
+
+def without_constraints(spec: dict[str, Any]) -> None:
+    """Take the constraints out of `spec`, which says so from then on."""
+    for field in CONSTRAINT_FIELDS:
+        spec.pop(field, None)
+    spec[NOT_KEPT] = True

@@ -1,0 +1,87 @@
+"""The safeguards of tenants from each other, how to take each out, and who notices."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+BATCH = "tests/solver/batch/test_select_batch.py"
+ALIKE = "tests/model/readers/gangs/test_many_alike.py"
+TIME = "tests/k8s_bridge/scheduling/test_solver_time.py"
+MEMORY = "tests/solver/process/test_memory_limit.py"
+
+FAIRNESS = (
+    Mutant(
+        "batch: turns of namespaces",
+        "the backlog of one namespace fills every batch, and no other is looked at",
+        "solver/instance/gang_classes.py",
+        "order.append((-gang.priority, turns[queue], gang))",
+        "order.append((-gang.priority, 0, gang))",
+        f"{BATCH}::test_namespaces_take_turns_in_a_full_batch",
+    ),
+    Mutant(
+        "own plan: share of one gang",
+        "one gang of many different members takes all the time, and nothing is placed",
+        "solver/batch/greedy.py",
+        "with time_share(now + (until - now) / parts):",
+        "with time_share(until):",
+        f"{BATCH}::test_a_gang_that_takes_more_than_its_share_is_given_up",
+    ),
+    Mutant(
+        "comparisons of a namespace",
+        "pods with terms of their own block the event loop until the lead is lost",
+        "model/readers/gangs/mind_others.py",
+        "if self._spent[self._namespace] <= MOST_COMPARISONS or not draft.waiting:",
+        "if not draft.waiting or self._spent:",
+        f"{ALIKE}::test_who_causes_too_many_comparisons_is_held_and_no_one_else",
+    ),
+    Mutant(
+        "splits under Preferred",
+        "a gang of many different members keeps the solver busy for ever",
+        "model/readers/gangs/holds.py",
+        "if splits(sizes) <= MOST_SPLITS:",
+        "if splits(sizes):",
+        f"{ALIKE}::test_members_that_differ_too_much_are_held_under_preferred",
+    ),
+    Mutant(
+        "constraints of a pod: kept text",
+        "a few hundred pods of a megabyte each fill the memory of every replica",
+        "k8s_bridge/cluster/slim.py",
+        "    if is_too_long(spec):\n",
+        "    if False:\n",
+        "tests/k8s_bridge/cluster/test_slim.py::test_constraints_that_are_too_long_are_not_kept",
+    ),
+    Mutant(
+        "solver time: by what is asked for",
+        "a gang of equal pods pays for what another namespace's odd ones cost",
+        "k8s_bridge/scheduling/holds/solver_time.py",
+        "kinds.setdefault(gang.key.namespace, {})[_kind(gang)] = len(gang.roles)",
+        "kinds.setdefault(gang.key.namespace, {})[_kind(gang)] = "
+        "sum(role.size for role in gang.roles)",
+        f"{TIME}::test_seconds_are_shared_by_what_is_asked_for",
+    ),
+    Mutant(
+        "telling: guard",
+        "an object of a tenant that makes no sense ends the term of every leader",
+        "k8s_bridge/reporting/guard.py",
+        "        except Exception as error:\n",
+        "        except ZeroDivisionError as error:\n",
+        "tests/k8s_bridge/test_scheduler.py::test_what_cannot_be_told_ends_no_term",
+    ),
+    Mutant(
+        "memory of the solver: container",
+        "the kernel ends the whole replica where only the solver took too much",
+        "solver/process/memory_limit.py",
+        "return min(mib, max(LEAST_MIB, limit - others - SPARE_MIB))",
+        "return mib",
+        f"{MEMORY}::test_what_others_hold_and_may_come_to_hold_is_left_to_them",
+    ),
+    Mutant(
+        "set aside: the part of a namespace",
+        "gangs that cannot start keep the others of their namespace out of every batch",
+        "k8s_bridge/scheduling/set_aside.py",
+        "full = (ReasonKind.NOT_IN_BATCH, ReasonKind.NAMESPACE_LIMIT)",
+        "full = (ReasonKind.NOT_IN_BATCH,)",
+        "tests/k8s_bridge/scheduling/test_set_aside.py"
+        "::test_nor_where_the_part_of_a_namespace_is_full",
+    ),
+)
