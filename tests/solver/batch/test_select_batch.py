@@ -66,6 +66,20 @@ def test_a_gang_that_takes_more_than_its_share_is_given_up(
     assert [one.reason.detail for one in plan.waiting] == [NOT_REACHED]
 
 
+def test_a_gang_alone_has_all_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes half of it, which is more than its share would be beside others."""
+    made, began = GangGroups.of, time.monotonic()
+
+    def of_gang(self: GangGroups, one: Gang, loose_alone: bool = True) -> GangGroup:
+        while time.monotonic() < began + 0.5:
+            check_time_share()
+        return made(self, one, loose_alone)
+
+    monkeypatch.setattr(GangGroups, "of", of_gang)
+    plan = greedy_plan(snapshot(fabric([[4]]), of("a", "slow", 0.0)), until=began + 1.0)
+    assert [one.gang.name for one in plan.placements] == ["slow"]
+
+
 def test_outside_of_a_share_nothing_is_cut_short() -> None:
     """A share ends with its block, however long ago it was over."""
     with pytest.raises(TimeShareOver), time_share(time.monotonic() - 1.0):
