@@ -41,6 +41,8 @@ GAP_SECONDS = 0.3
 """From one honest gang to the next."""
 
 LOOK_SECONDS = 0.01
+REST_SECONDS = 3.0
+"""Without a line of the audit log, after which the scheduler counts as at rest."""
 CALM_SECONDS = 2.0
 """Between the load and the first honest gang."""
 
@@ -53,6 +55,7 @@ API_VERSION = "topology.scheduler/v1alpha1"
 class Row:
     """Seconds until honest gangs were bound; one that was not counts with the whole patience.
 
+    `at_rest` is the median of as many that come once the scheduler has nothing more to say.
     `posted` are bytes of the load, `audited` those of the audit log.
     """
 
@@ -60,6 +63,7 @@ class Row:
     posted: int
     median: float
     longest: float
+    at_rest: float
     bound: int
     leads_lost: int
     audited: int
@@ -113,6 +117,9 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
             await asyncio.sleep(CALM_SECONDS)
             terms = await _terms(cluster)
             waits = await _waits(cluster, honest, patience)
+            await _leave(cluster)
+            await _rest(written, patience)
+            rested = await _waits(cluster, honest, patience)
             lost = await _terms(cluster) - terms
         finally:
             for task in tasks:
@@ -123,10 +130,28 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
         posted,
         statistics.median(waits),
         max(waits),
+        statistics.median(rested),
         sum(one < patience for one in waits),
         lost,
         sum(written),
     )
+
+
+async def _leave(cluster: MemoryCluster) -> None:
+    """Honest gangs end and go."""
+    for pod in (await cluster.list(PODS, TEAM)).items:
+        target = Target(TEAM, pod["metadata"]["name"])
+        cluster.store.remove(cluster.store.find(PODS, target))
+
+
+async def _rest(written: list[int], patience: float) -> None:
+    """Wait until the audit log has had no new line for a while, for at most `patience` seconds."""
+    loop = asyncio.get_running_loop()
+    until, before, since = loop.time() + patience, -1, loop.time()
+    while loop.time() < min(until, since + REST_SECONDS):
+        if len(written) != before:
+            before, since = len(written), loop.time()
+        await asyncio.sleep(0.1)
 
 
 def shipped_config() -> Body:
