@@ -31,8 +31,8 @@ process on the twin of the API server, in real time, with the config that ships.
 bound; one that was not counts with the patience of {patience:g} s. *Posted* is the JSON of the \
 load. Once these have gone and the scheduler has nothing more to say, as many come again: \
 *at rest* is their median. The median without a load is the middle one of {bases} runs. Goals: \
-{near:g} times that at rest beside what is hopeless or refused, whose arrival costs once; {twice:g} \
-times on arrival of all else; none unbound, no lead lost."""
+{near:g} times that at rest beside what is hopeless or refused, whose arrival costs once; \
+{twice:g} times on arrival of all else; none unbound, no lead lost."""
 
 HEADER = [
     "load", "pods", "posted", "median", "longest", "at rest", "beside none", "goal", "bound",
