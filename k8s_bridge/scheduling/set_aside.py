@@ -8,14 +8,15 @@ only so many come back in one cycle, even where something has changed for all of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
 
+from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
-from fourleaf.model.reasons.kinds import ReasonKind
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from fourleaf.solver.instance.gang_classes import dealt
@@ -24,6 +25,12 @@ _OF_THE_FABRIC = frozenset(
     {ReasonKind.NO_MATCHING_NODES, ReasonKind.TOO_LARGE, ReasonKind.BOUND_ELSEWHERE}
 )
 """Reasons that hold as long as the gang, the nodes and the config are what they are."""
+
+_OF_THE_KIND = _OF_THE_FABRIC - {ReasonKind.BOUND_ELSEWHERE}
+"""Those that hold for every gang of its kind and namespace as well."""
+
+MOST_KINDS = 10_000
+"""Kinds of gangs, at most, of which it is remembered that they are hopeless."""
 
 _OF_ONE_LEAF = frozenset({ReasonKind.NO_FREE_CAPACITY, ReasonKind.NO_ADJACENT_LEAVES})
 """Reasons that hold for as long as no pod ends in a leaf that a member could go to, either."""
@@ -52,6 +59,8 @@ class SetAside:
         self._config: SchedulerConfig | None = None
         self._running: tuple[RunningPod, ...] = ()
         self._fruitless: tuple[Snapshot, Plan] | None = None
+        self._hopeless: dict[Hashable, Reason] = {}
+        """Namespace and kind of gangs -> why none of them can start on this fabric."""
 
     def without(self, snapshot: Snapshot) -> tuple[Snapshot, tuple[Waiting, ...]]:
         """`snapshot` without the gangs that stand aside, and what these wait for.
@@ -59,6 +68,7 @@ class SetAside:
         None does where all gangs have room in one batch.
         """
         self._take_back(snapshot)
+        self._join(snapshot)
         if not self._waiting:
             return snapshot, ()
         aside = tuple(waiting for _, waiting in self._waiting.values())
@@ -92,7 +102,22 @@ class SetAside:
             if one.reason.kind in _OF_THE_FABRIC | _OF_THE_ROOM and gangs[one.gang].hold is None
         }
         self._waiting |= found
+        for gang, one in found.values():
+            if one.reason.kind in _OF_THE_KIND and not _is_of_custom_rules(one.reason):
+                self._hopeless[gang.key.namespace, gang_kind(gang)] = one.reason
         return bool(found or self._owed)
+
+    def _join(self, snapshot: Snapshot) -> None:
+        """Set gangs aside unlooked at where one of the same namespace and kind is hopeless.
+
+        Those that were to be looked at again need not be, either.
+        """
+        for gang in snapshot.gangs if self._hopeless and self._waiting else ():
+            if gang.hold is None and (gang.key not in self._waiting or gang.key in self._owed):
+                reason = self._hopeless.get((gang.key.namespace, gang_kind(gang)))
+                if reason is not None:
+                    self._waiting[gang.key] = (gang, Waiting(gang.key, reason))
+                    self._owed.pop(gang.key, None)
 
     def refused(self) -> None:
         """Look again at what waits for a quota: a plan that did not take has not used it up."""
@@ -107,6 +132,8 @@ class SetAside:
         ended = self._ended(snapshot.running) if self._waiting else []
         changed = snapshot.fabric is not self._fabric or snapshot.config is not self._config
         self._fabric, self._config = snapshot.fabric, snapshot.config
+        if changed or len(self._hopeless) > MOST_KINDS:
+            self._hopeless = {}
         self._running = snapshot.running
         size = snapshot.config.spec.batch.size
         if self._waiting and _all_have_room(snapshot):
@@ -204,6 +231,11 @@ class _FreedRoom:
         if self._quotas and gang.key.namespace in self._namespaces:
             return True
         return any(role.request.gpus <= self._most_gpus for role in gang.roles)
+
+
+def _is_of_custom_rules(reason: Reason) -> bool:
+    """Whether a rule of the operator's own had a say, which may look at the gang itself."""
+    return any(name.startswith("rule ") for name, _ in reason.counts)
 
 
 def _is_left_out(gang: Gang, waiting: Waiting) -> bool:

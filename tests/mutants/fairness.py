@@ -84,4 +84,22 @@ FAIRNESS = (
         "tests/k8s_bridge/scheduling/test_set_aside.py"
         "::test_nor_where_the_part_of_a_namespace_is_full",
     ),
+    Mutant(
+        "one answer for gangs alike",
+        "thousands of hopeless gangs that ask for the same are looked at one by one",
+        "k8s_bridge/scheduling/set_aside.py",
+        "        self._join(snapshot)\n",
+        "",
+        "tests/k8s_bridge/scheduling/test_set_aside.py"
+        "::test_what_holds_of_one_gang_holds_of_all_alike",
+    ),
+    Mutant(
+        "an answer is of one namespace and kind",
+        "a gang is told what holds of another namespace's, whose domains are others",
+        "k8s_bridge/scheduling/set_aside.py",
+        "reason = self._hopeless.get((gang.key.namespace, gang_kind(gang)))",
+        "reason = next(iter(self._hopeless.values()), None)",
+        "tests/k8s_bridge/scheduling/test_set_aside.py"
+        "::test_another_kind_namespace_or_rule_is_another_answer",
+    ),
 )

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Mapping
 
+from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule
 from fourleaf.model.config.spec import Spec
-from fourleaf.model.gang import Gang, Hold
+from fourleaf.model.gang import Hold
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
 
@@ -40,7 +41,7 @@ class SolveTime:
         kinds: dict[str, dict[Hashable, int]] = {}
         for gang in snapshot.gangs:
             if gang.hold is None:
-                kinds.setdefault(gang.key.namespace, {})[_kind(gang)] = len(gang.roles)
+                kinds.setdefault(gang.key.namespace, {})[gang_kind(gang)] = len(gang.roles)
         costs = {name: sum(found.values()) for name, found in kinds.items()}
         total = sum(costs.values())
         if total:
@@ -89,13 +90,6 @@ def _held(namespace: str, seconds: float, most: float) -> Hold:
         (),
         ("It is planned again within a minute; members that ask for the same take less.",),
     )
-
-
-def _kind(gang: Gang) -> Hashable:
-    """What decides how a gang is modelled; gangs of one kind are counted together."""
-    roles = tuple((role.request, role.constraint, role.size) for role in gang.roles)
-    wishes = (gang.strategy, gang.policy, gang.preferred_domain, gang.latency_sensitive)
-    return roles, wishes, gang.bandwidth, gang.one_per_node, gang.priority
 
 
 def _shared(snapshot: Snapshot) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,9 +14,13 @@ from fourleaf.k8s_bridge.cluster.memory.actors import gang, node, pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
+from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
 from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP
-from fourleaf.model.plan import Plan
+from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Plan, PlanStatus, Waiting
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.snapshot import Snapshot
+from tests import small
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 
@@ -59,6 +64,54 @@ async def test_pods_that_fit_no_node_keep_nobody_from_starting(bench: Bench) -> 
     await submitted(bench, *[picky(f"wrong-{i:02}", "none") for i in range(12)])
     await submitted(bench, pod("good", 1))
     assert set(await placed(bench)) == {"good"}
+
+
+def answered(world: Snapshot, *names: str, law: str = "selector") -> Plan:
+    """A plan in which no node matches these gangs, and the others had no room in the batch."""
+    hopeless = Reason(ReasonKind.NO_MATCHING_NODES, counts=(("nodes", 4), (law, 4)))
+    full = Reason(ReasonKind.NOT_IN_BATCH)
+    waiting = (Waiting(one.key, hopeless if one.key.name in names else full) for one in world.gangs)
+    return Plan(PlanStatus.OPTIMAL, (), tuple(waiting))
+
+
+def alike(**fields: Any) -> tuple[Gang, ...]:
+    """Six gangs that ask for the same, `g0` to `g5`, in a batch of two."""
+    return tuple(replace(small.gang(f"g{i}", 1), **fields) for i in range(6))
+
+
+def left(aside: SetAside, world: Snapshot) -> str:
+    """The gangs that are to be looked at."""
+    return " ".join(one.key.name for one in aside.without(world)[0].gangs)
+
+
+def test_what_holds_of_one_gang_holds_of_all_alike() -> None:
+    """Of six alike one answers for all; a node more, and they are looked at again."""
+    world = small.snapshot(small.fabric([[4]]), *alike(), batch={"size": 2})
+    aside = SetAside()
+    assert left(aside, world) == "g0 g1 g2 g3 g4 g5"
+    aside.note(world, answered(world, "g0"))
+    assert left(aside, world) == ""
+    more = replace(world, fabric=small.fabric([[5]]))
+    assert len(left(aside, more).split()) == 2
+    two = replace(more, gangs=more.gangs[:2])
+    aside.note(two, answered(two, "g0", "g1"))
+    assert left(aside, more) == "", "the other four need not be looked at"
+
+
+def test_another_kind_namespace_or_rule_is_another_answer() -> None:
+    """A larger gang, one elsewhere, and gangs of which a rule of the operator's own had a say."""
+    one, other, elsewhere = alike()[0], small.gang("g1", 2), alike()[2]
+    elsewhere = replace(elsewhere, key=GangKey("ops", "g2"))
+    world = small.snapshot(small.fabric([[4]]), one, other, elsewhere, batch={"size": 1})
+    aside = SetAside()
+    assert left(aside, world) == "g0 g1 g2"
+    aside.note(world, answered(world, "g0"))
+    assert left(aside, world) == "g1 g2"
+    ruled = small.snapshot(small.fabric([[4]]), *alike(), batch={"size": 2})
+    aside = SetAside()
+    assert left(aside, ruled)
+    aside.note(ruled, answered(ruled, "g0", law="rule slow"))
+    assert left(aside, ruled) == "g1 g2 g3 g4 g5"
 
 
 async def test_nor_where_the_part_of_a_namespace_is_full(bench: Bench) -> None:
