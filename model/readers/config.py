@@ -7,7 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS, SchedulerConfig
+from fourleaf.model.config.spec import (
+    API_VERSION,
+    BUILT_IN_TERMS,
+    CONFIG_MAP,
+    KINDS,
+    SchedulerConfig,
+)
 from fourleaf.model.config.values import ADVICE
 from fourleaf.model.readers.objects.annotations import MOVE_COST
 from fourleaf.model.readers.objects.inventory import Inventory
@@ -120,7 +126,16 @@ def _validated(manifest: Manifest, body: Body) -> SchedulerConfig:
 
 
 def _warn_of_idle(manifest: Manifest, config: SchedulerConfig) -> None:
-    """Say which field of the config changes nothing."""
+    """Say which field of the config changes nothing, and which weights are none."""
+    named = config.spec.scoring_weights
+    left_out = [term for term in BUILT_IN_TERMS if term not in named]
+    if left_out:
+        manifest.warn(
+            "spec.scoringWeights",
+            ", ".join(named),
+            f"leaves out {' and '.join(left_out)}, which then weigh nothing",
+            "Name each with its weight, 0 where that is meant.",
+        )
     idle = config.spec.penalties.migration
     if idle is not None:
         manifest.warn(

@@ -172,9 +172,21 @@ def test_a_field_without_effect_is_told_of(run: Run, write: Write) -> None:
     assert result.exit_code == 0, result.output
     assert f"warning: {path}: SchedulerConfig" in result.stderr
     assert "spec.penalties.migration = 5: has no effect" in result.stderr
-    assert run("config", "validate", "-f", write("good.yaml", CONFIG)).stderr == ""
+    good = run("config", "validate", "-f", write("good.yaml", CONFIG)).stderr
+    assert "has no effect" not in good
     assert "migration" not in run("config", "explain", "--defaults").stdout
     assert "migration" not in run("config", "show", "--defaults").stdout
+
+
+def test_weights_that_are_left_out_are_told_of(run: Run, write: Write) -> None:
+    """One weight alone makes the three others nothing, which who edits it may not mean."""
+    one = CONFIG.partition("spec:")[0] + "spec: {scoringWeights: {topologyAlignment: 1}}\n"
+    result = run("config", "validate", "-f", write("c.yaml", one))
+    assert result.exit_code == 0, result.output
+    assert (
+        "leaves out resourceAvailability and domainUtilization and historicalPerformance, "
+        "which then weigh nothing"
+    ) in result.stderr
 
 
 def test_config_is_found_in_a_dump_with_other_errors(run: Run, write: Write) -> None:
