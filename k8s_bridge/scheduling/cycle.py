@@ -12,7 +12,7 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.scheduling.holds import rollbacks, unanswered, unreadable
+from fourleaf.k8s_bridge.scheduling.holds import claims_on_their_way, rollbacks, unanswered, unreadable
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
@@ -121,7 +121,7 @@ class Cycle:
         reading = self.cache.reading()
         watch.lap("observe")
         # 2 Hold back what may not be planned now, and 3 solve the rest.
-        plan = await self._planned(reading.snapshot)
+        plan = await self._planned(reading)
         watch.lap("solve")
         # 4 Revalidate: the cluster went on while the solver worked.
         checked = self._revalidated(plan, reading.snapshot)
@@ -152,14 +152,14 @@ class Cycle:
             self.cache.forget(member)
         self._assumed = {}
 
-    async def _planned(self, snapshot: Snapshot) -> Plan | None:
+    async def _planned(self, reading: LiveReading) -> Plan | None:
         self._left_out = False
-        if not snapshot.gangs:
+        if not reading.snapshot.gangs:
             return None
         # Before the solve: what is kept, and for which gang, changes meanwhile.
         kept = self.reservations
         seated = unreadable.readable(kept.placements(), self.ledger) if kept else []
-        free = self._held_back(snapshot)
+        free = self._held_back(reading)
         batch, aside = self.set_aside.without(free)
         plan = self.set_aside.fruitless(batch)
         if plan is None:
@@ -171,13 +171,14 @@ class Cycle:
             plan = joined(plan, await self._solved(more))
         return replace(plan, placements=(*plan.placements, *seated))
 
-    def _held_back(self, snapshot: Snapshot) -> Snapshot:
-        kept = self.reservations
+    def _held_back(self, reading: LiveReading) -> Snapshot:
+        kept, snapshot = self.reservations, reading.snapshot
         rules = (
             self.api_backoff.rule(),
             unreadable.rule(self.ledger),
             unanswered.rule(self.committer.trials.pending()),
             rollbacks.rule(self.returning()),
+            claims_on_their_way.rule(self.ledger, reading.gangs),
             kept.rule() if kept else None,
         )
         return hold_back(kept.charge(snapshot) if kept else snapshot, rules)

@@ -12,6 +12,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.free_devices import held_by_claims
 from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.records import ClaimAllocation, Member
+from fourleaf.k8s_bridge.scheduling.holds.claims_on_their_way import on_their_way
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.gang import GangKey
 from fourleaf.model.readers.dra.claims import Asked, ClaimAsk, allocated
@@ -29,12 +30,7 @@ class DeviceClaims:
         self._reading, self._ledger, self._cache = reading, ledger, cache
         self._gpus_are_claimed = cache.config.spec.devices.mode == "dra"
         self._given: set[DeviceName] = set()
-        self._taken = {
-            (one.claim.namespace, one.claim.uid)
-            for commit in ledger.open_commits()
-            for member in commit.members
-            for one in member.claims
-        }
+        self._taken = on_their_way(ledger)
 
     def claimed(self, gang: GangKey, members: Sequence[Member]) -> tuple[tuple[Member, ...], str]:
         """The members of a gang, the devices of their claims by name; why that cannot be."""

@@ -10,6 +10,7 @@ OFFERS = "model/readers/dra/offers.py"
 READERS = "tests/model/readers/dra/test_offers.py"
 SHARED = "tests/k8s_bridge/ledger/test_shared_claims.py"
 WHOLE = "tests/k8s_bridge/scheduling/test_compute_domain.py"
+ON_THEIR_WAY = "tests/k8s_bridge/scheduling/test_claims_on_their_way.py"
 LIVE = "tests/model/readers/live/test_live_claims.py"
 KILLED = f"{SHARED}::test_killed_at_every_write"
 
@@ -118,5 +119,13 @@ DEVICE_CLASSES = (
         "for one in self.wider.get(name, (name,)))",
         "for one in (name,))",
         f"{READERS}::test_a_device_of_two_classes_is_one_of_each",
+    ),
+    Mutant(
+        "shared claim: on its way",
+        "a gang whose claim goes to another pod keeps a node idle, planned and refused for minutes",
+        "k8s_bridge/scheduling/cycle.py",
+        "            claims_on_their_way.rule(self.ledger, reading.gangs),\n",
+        "",
+        f"{ON_THEIR_WAY}::test_the_node_is_free_for_others_meanwhile",
     ),
 )
