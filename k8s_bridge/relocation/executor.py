@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -29,7 +30,7 @@ from fourleaf.k8s_bridge.runtime.concurrency import patiently
 EVICTION_RETRY_SECONDS = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
 EVICTION_PATIENCE_SECONDS = 1.0
-"""Seconds for which all relocations wait for the evictions of one; those go on by themselves."""
+"""Seconds for which a step waits for the evictions that it sends; those go on by themselves."""
 EVICTION_RETRY_LIMIT_SECONDS = 30.0
 """Seconds to which they grow while it is forbidden."""
 
@@ -64,6 +65,7 @@ class Executor:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
         view = self.view(dead)
         self._forget(view)
+        sent: list[asyncio.Task[None]] = []
         for one in view.open:
             if not self.store.holds(one) or self._is_sealed(one):
                 continue
@@ -74,10 +76,12 @@ class Executor:
                 await self.store.check_lead()
                 # It may have ended while the API answered; its leavers are others' by then.
                 if self.store.holds(one):
-                    tasks = [self.trials.spawn(self._evict(one, leaver)) for leaver in due]
-                    await patiently(tasks, self.clock.sleep(EVICTION_PATIENCE_SECONDS))
+                    sent += [self._sent(one, leaver) for leaver in due]
             elif found.placed is not None:
                 self.cache.changed.set()
+        # Once for all of them: a tenant may have many relocations whose evictions hang.
+        if sent:
+            await patiently(sent, self.clock.sleep(EVICTION_PATIENCE_SECONDS))
 
     def view(self, dead: frozenset[str]) -> ClusterView:
         """The cluster now."""
@@ -113,8 +117,12 @@ class Executor:
         ]
         for one in due:
             asked[one.pod.uid].due = now + EVICTION_RETRY_SECONDS
-            asked[one.pod.uid].is_sent = True
         return due
+
+    def _sent(self, one: Relocation, leaver: Leaver) -> asyncio.Task[None]:
+        """The eviction of a leaver, on its way."""
+        self._asked_for(leaver).is_sent = True
+        return self.trials.spawn(self._evict(one, leaver))
 
     def _asked_for(self, leaver: Leaver) -> _Eviction:
         return self._asked.setdefault(leaver.pod.uid, _Eviction(self.clock))

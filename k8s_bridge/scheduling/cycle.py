@@ -12,7 +12,12 @@ from fourleaf.k8s_bridge.ledger.ledger import Ledger
 from fourleaf.k8s_bridge.ledger.pods import is_bound, is_gone
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.runtime.clock import Clock
-from fourleaf.k8s_bridge.scheduling.holds import claims_on_their_way, rollbacks, unanswered, unreadable
+from fourleaf.k8s_bridge.scheduling.holds import (
+    claims_on_their_way,
+    rollbacks,
+    unanswered,
+    unreadable,
+)
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime

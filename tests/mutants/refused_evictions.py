@@ -20,9 +20,26 @@ REFUSED_EVICTIONS = (
         "patience with evictions",
         "one victim whose eviction hangs stops every other relocation",
         "k8s_bridge/relocation/executor.py",
-        "await patiently(tasks, self.clock.sleep(EVICTION_PATIENCE_SECONDS))",
-        "await patiently(tasks, self.clock.sleep(1000 * EVICTION_PATIENCE_SECONDS))",
+        "await patiently(sent, self.clock.sleep(EVICTION_PATIENCE_SECONDS))",
+        "await patiently(sent, self.clock.sleep(1000 * EVICTION_PATIENCE_SECONDS))",
         f"{REFUSED}::test_evictions_that_hang_stop_no_other_relocation",
+    ),
+    Mutant(
+        "one wait for all evictions of a step",
+        "each of a tenant's relocations whose eviction hangs holds the others up for a second",
+        "k8s_bridge/relocation/executor.py",
+        "                    sent += [self._sent(one, leaver) for leaver in due]\n",
+        "                    sent += [self._sent(one, leaver) for leaver in due]\n"
+        "                    await self.clock.sleep(EVICTION_PATIENCE_SECONDS)\n",
+        f"{REFUSED}::test_many_relocations_that_hang_are_waited_for_once",
+    ),
+    Mutant(
+        "evictions that were not sent",
+        "an eviction that its relocation's end kept back counts as under way, and is never sent",
+        "k8s_bridge/relocation/executor.py",
+        "        for one in due:\n",
+        "        for one in due:\n            asked[one.pod.uid].is_sent = True\n",
+        f"{REFUSED}::test_an_eviction_that_was_kept_back_is_sent_later",
     ),
     Mutant(
         "turns of preemptors",

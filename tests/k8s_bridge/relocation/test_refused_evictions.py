@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
 from fourleaf.k8s_bridge.relocation.repair import DRAIN
+from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.model.gang import Gang, GangKey, Role
 from fourleaf.model.resources import Resources
 from fourleaf.model.running_gang import StandingGang
@@ -103,6 +104,50 @@ async def test_evictions_that_hang_stop_no_other_relocation(bench: Bench) -> Non
     await bench.clock.advance(60)
     assert len(set((await bench.uids("g")).values()) - set(before.values())) >= 1
     assert await bench.places("top") == {}
+
+
+async def drain(bench: Bench, *jobs: str) -> None:
+    """Their nodes are to be emptied."""
+    patch = {"metadata": {"annotations": {DRAIN: "true"}}, "spec": {"unschedulable": True}}
+    for name in jobs:
+        for node in (await bench.places(name)).values():
+            await bench.cluster.patch(NODES, Target("", node), patch)
+
+
+async def test_many_relocations_that_hang_are_waited_for_once(bench: Bench) -> None:
+    """Seven drains hang over their evictions; the eighth, which comes last, is done within 5 s."""
+    answers = Answers("a", Refused("never"))
+    await answering(bench, answers)
+    answers.hangs = bench
+    names = [*(f"a{number}" for number in range(7)), "g"]
+    for name in names:
+        await bench.submit(name, 1)
+    before = await bench.uids("g")
+    await drain(bench, *names)
+    await bench.clock.advance(5)
+    assert await bench.uids("g") != before
+    assert len(await bench.places("g")) == 1
+
+
+async def test_an_eviction_that_was_kept_back_is_sent_later(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record is written anew while the leader makes sure that it leads: a later step sends."""
+    check, kept_back = RelocationStore.check_lead, []
+
+    async def check_lead(store: RelocationStore) -> None:
+        await check(store)
+        for one in () if kept_back else store:
+            kept_back.append(one.gang)
+            await store.put(one)
+
+    monkeypatch.setattr(RelocationStore, "check_lead", check_lead)
+    await bench.submit("g", 1)
+    before = await bench.uids("g")
+    await drain(bench, "g")
+    await bench.clock.advance(15)
+    assert kept_back
+    assert await bench.uids("g") != before
 
 
 async def test_a_gang_whose_victims_may_not_go_leaves_the_next_one_its_turn(bench: Bench) -> None:
