@@ -1,5 +1,8 @@
 """How much text a pod may spend on where it may go; what is beyond is neither kept nor read.
 
+Of a pod that stands on a node all is kept, since others must keep away from it: a pod that waits is
+held while it has too much, so that one has been bound by another scheduler.
+
 An API server takes pods of more than a megabyte, which cost each replica ten times as much memory.
 """
 
@@ -20,9 +23,11 @@ NOT_KEPT = "constraintsNotKept"
 
 
 def is_too_long(spec: Mapping[str, Any]) -> bool:
-    """Whether the constraints of a pod are longer than may be, or were."""
+    """Whether the constraints of a pod that waits are longer than may be, or were."""
     if NOT_KEPT in spec:
         return True
+    if spec.get("nodeName"):
+        return False
     there = [spec[field] for field in CONSTRAINT_FIELDS if spec.get(field)]
     return bool(there) and len(orjson.dumps(there, default=str)) > MOST_CONSTRAINT_BYTES
 

@@ -175,6 +175,27 @@ def test_constraints_that_are_too_long_are_not_kept() -> None:
     assert held[0] == held[1] is not None
 
 
+def test_a_pod_on_its_node_keeps_all_of_them() -> None:
+    """Another scheduler has bound it: what it repels has to stay away, however long its terms."""
+    values = [f"app-{i}" for i in range(7_000)]
+    picked = {"matchExpressions": [{"key": "app", "operator": "In", "values": values}]}
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": picked}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    standing = objects.pod("elsewhere", affinity=apart, nodeName="n1", schedulerName="other")
+    kept = _slim(PODS, copy.deepcopy(standing))
+    assert kept["spec"]["affinity"] == apart
+    labelled = objects.pod("ours", labels={"app": "app-7"})
+    (gang,) = _reading(
+        [objects.node(), kept | {"apiVersion": "v1", "kind": "Pod"}, labelled]
+    ).snapshot.gangs
+    assert any(
+        "n1" in one.values
+        for role in gang.roles
+        for term in role.constraint.affinity
+        for one in term
+    )
+
+
 def _reading_of(kept: Body) -> InputReading:
     return _reading([objects.node(), {"apiVersion": "v1", "kind": "Pod", **kept}])
 
