@@ -27,6 +27,8 @@ MEANINGS: dict[str, str] = {
     "batch.size": "Most gangs in one cycle.",
     "batch.ageStepSeconds": "How long a gang waits for one step of age.",
     "solver.timeLimitSeconds": "Longest solve; reaching it costs optimality, never a placement.",
+    "messages.otherNamespaces": "Whether conditions and events name gangs and pods of other "
+    "namespaces. Command and dashboard always do.",
     "solver.memoryLimitMiB": "Most memory of the solver process; less where its container has less "
     "left.",
     "solver.seed": "Seed of the solver.",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
+from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
@@ -26,6 +27,12 @@ class CycleFacts:
     objects: Objects
     problems: tuple[Problem, ...] = ()
     now: float = 0.0
+
+    def as_read_in(self, namespace: str, text: str, namespaces: Collection[str]) -> str:
+        """`text` as pods of `namespace` may say it; `namespaces` are all that have pods."""
+        if self.snapshot.config.spec.messages.other_namespaces == "named":
+            return text
+        return without_others(text, namespace, namespaces)
 
     @property
     def pods(self) -> Mapping[tuple[str, str], Body]:
@@ -59,3 +66,9 @@ class Reported:
     gangs: Mapping[GangKey, ReportedReason] = field(default_factory=dict)
     groups: Mapping[tuple[Kind, str, str], ReportedGroup] = field(default_factory=dict)
     problems: frozenset[Problem] = frozenset()
+
+
+def namespaces_of(snapshot: Snapshot) -> frozenset[str]:
+    """The namespaces in which gangs wait or pods run."""
+    waiting = {gang.key.namespace for gang in snapshot.gangs}
+    return frozenset(waiting | {pod.namespace for pod in snapshot.running})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 
@@ -22,7 +22,7 @@ from fourleaf.k8s_bridge.node_health.judge import Judgement
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
-from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
+from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported, namespaces_of
 from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
 from fourleaf.k8s_bridge.reporting.events.fabric_doubts import fabric_doubts, what_is_doubtful
@@ -39,7 +39,8 @@ from fourleaf.k8s_bridge.reporting.events.unreadable_records import what_is_seal
 from fourleaf.k8s_bridge.reporting.fabric_usage import fabric_usage
 from fourleaf.k8s_bridge.reporting.guard import guarded
 from fourleaf.k8s_bridge.reporting.metrics import EMPTY, FAILED, SchedulerMetrics
-from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
+from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Outgoing, Regarding
 from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder, YieldToBinding
 from fourleaf.k8s_bridge.reporting.scheduler_state import SchedulerState
 from fourleaf.k8s_bridge.reporting.status import LastCycle, Queued, Status
@@ -99,6 +100,7 @@ class Reporter:
         self._notes = CycleHistory()
         self._sealed: frozenset[str] = frozenset()
         self._doubts: dict[str, Problem] = {}
+        self._namespaces: frozenset[str] = frozenset()
         self._last_alive = scheduler.clock.monotonic()
         self._cycle_began: float | None = None
         self._log = structlog.get_logger(__name__)
@@ -156,7 +158,7 @@ class Reporter:
         gang = self._gangs.pop(commit.gang, None)
         if gang is not None:
             self._metrics.bound(max(0.0, self._scheduler.clock.wall() - gang.created))
-        self.recorder.record(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
+        self._record(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
 
     @guarded
     def rolled_back(self, commit: Commit, why: str) -> None:
@@ -164,46 +166,46 @@ class Reporter:
         self._bound.pop(commit.name, None)
         pod = Regarding.pod(commit.members[0].pod)
         note = clipped(f"Gang {commit.gang} cannot be bound: {why}")
-        self.recorder.record([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
+        self._record([Event(pod, "GangRolledBack", note, "Binding", warning=True)])
 
     @guarded
     def judged(self, node: str, judgement: Judgement) -> None:
         """A node is dead, is heard again, or is well again."""
-        self.recorder.record(what_was_judged(node, judgement, self._scheduler.cache.objects))
+        self._record(what_was_judged(node, judgement, self._scheduler.cache.objects))
 
     @guarded
     def evicted(self, one: Relocation, leaver: Leaver) -> None:
         """A pod is being evicted."""
         self._metrics.evicted(one.purpose)
-        self.recorder.record([what_was_evicted(one, leaver)])
+        self._record([what_was_evicted(one, leaver)])
 
     @guarded
     def forbidden(self, one: Relocation, leaver: Leaver, why: str) -> None:
         """A pod should go and may not."""
-        self.recorder.record([what_is_forbidden(one, leaver, why)])
+        self._record([what_is_forbidden(one, leaver, why)])
 
     @guarded
     def stranded(self, gang: GangKey, pod: Target, why: str) -> None:
         """A gang has lost members, and cannot be repaired for now."""
-        self.recorder.record([what_is_stranded(gang, pod, why)])
+        self._record([what_is_stranded(gang, pod, why)])
 
     @guarded
     def unyielding(self, pod: Target, why: str) -> None:
         """Lower gangs may not give way to a gang that waits."""
-        self.recorder.record([what_does_not_yield(pod, why)])
+        self._record([what_does_not_yield(pod, why)])
 
     @guarded
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """A relocation is over."""
         self._metrics.relocated(one.purpose, served=not why, seconds=seconds)
-        self.recorder.record(what_was_relocated(one, why))
+        self._record(what_was_relocated(one, why))
 
     @guarded
     def config_read(self, before: ConfigState, after: ConfigState) -> None:
         """The config was read again."""
         self._metrics.config(after.valid)
         namespace = self._scheduler.options.config_namespace
-        self.recorder.record(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
+        self._record(what_of_config(before, after, config_map(namespace, CONFIG_MAP)))
 
     @guarded
     def learnt(self, seconds: float) -> None:
@@ -285,11 +287,24 @@ class Reporter:
         reading = report.reading
         cache = self._scheduler.cache
         now = self._scheduler.clock.wall()
+        self._namespaces = namespaces_of(reading.snapshot)
         facts = CycleFacts(reading.snapshot, plan, cache.objects, reading.problems, now)
         after = after_cycle(self._reported, facts)
         self._reported = after.reported
-        self.recorder.record(after.outgoing)
+        self._record(after.outgoing)
         self._report_fabric(reading.problems)
+
+    def _record(self, outgoing: Iterable[Outgoing]) -> None:
+        """Have these written, without names of other namespaces where the config hides them."""
+        if self._scheduler.config.state.config.spec.messages.other_namespaces == "named":
+            self.recorder.record(outgoing)
+            return
+        self.recorder.record(
+            replace(one, note=without_others(one.note, one.regarding.namespace, self._namespaces))
+            if isinstance(one, Event)
+            else one
+            for one in outgoing
+        )
 
     def _report_fabric(self, problems: Iterable[Problem]) -> None:
         before, self._doubts = self._doubts, fabric_doubts(problems)
@@ -297,7 +312,7 @@ class Reporter:
         events = what_is_doubtful(before, self._doubts, config_map(namespace, CONFIG_MAP))
         for event in events:
             self._log.warning("fabric", note=event.note)
-        self.recorder.record(events)
+        self._record(events)
 
     @guarded
     def _report_records(self, use: LedgerUse) -> None:
@@ -305,7 +320,7 @@ class Reporter:
         sealed = {one.name: one for one in use.sealed}
         new = [one for name, one in sealed.items() if name not in self._sealed]
         self._sealed = frozenset(sealed)
-        self.recorder.record(what_is_sealed(self._scheduler.options.namespace, new))
+        self._record(what_is_sealed(self._scheduler.options.namespace, new))
 
     async def _measure(self) -> None:
         scheduler = self._scheduler

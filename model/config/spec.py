@@ -211,6 +211,16 @@ class LedgerSettings(Section):
     format: Literal[1, 2] = 1
 
 
+class Messages(Section):
+    """What conditions and events of pods say.
+
+    `other_namespaces`: whether they name gangs and pods of other namespaces, such as those that
+    hold the nodes that a gang waits for.
+    """
+
+    other_namespaces: Literal["hidden", "named"] = "hidden"
+
+
 class Spec(Section):
     """The body of the manifest."""
 
@@ -242,6 +252,7 @@ class Spec(Section):
     defragmentation: Defragmentation = Defragmentation()
     backfill: Backfill = Backfill()
     devices: Devices = Devices()
+    messages: Messages = Messages()
     ledger: LedgerSettings = LedgerSettings()
     owner_kinds: tuple[OwnerKind, ...] = ()
 

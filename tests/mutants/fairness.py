@@ -102,4 +102,13 @@ FAIRNESS = (
         "tests/k8s_bridge/scheduling/test_set_aside.py"
         "::test_another_kind_namespace_or_rule_is_another_answer",
     ),
+    Mutant(
+        "names of other namespaces",
+        "conditions of a tenant's pods say who runs on which node beside it",
+        "k8s_bridge/reporting/cycle_facts.py",
+        "        return without_others(text, namespace, namespaces)\n",
+        "        return text\n",
+        "tests/k8s_bridge/reporting/test_other_namespaces.py"
+        "::test_a_condition_names_others_where_the_config_lets_it[hidden-False]",
+    ),
 )

@@ -7,7 +7,12 @@ from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.cluster.protocol import Body
-from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported, ReportedReason
+from fourleaf.k8s_bridge.reporting.cycle_facts import (
+    CycleFacts,
+    Reported,
+    ReportedReason,
+    namespaces_of,
+)
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
     Event,
     Outgoing,
@@ -37,16 +42,19 @@ def what_waits(
     gangs = {gang.key: gang for gang in facts.snapshot.gangs}
     outgoing: list[Outgoing] = []
     said: dict[GangKey, ReportedReason] = {}
-    texts: dict[int, str] = {}
+    texts: dict[tuple[int, str], str] = {}
+    namespaces = namespaces_of(facts.snapshot)
     for entry in facts.plan.waiting:
         gang = gangs.get(entry.gang)
         if gang is None:
             continue
         earlier = before.gangs.get(gang.key)
         # Gangs that are alike share one reason, of which the plan keeps hold.
-        text = texts.get(id(entry.reason))
+        of = id(entry.reason), gang.key.namespace
+        text = texts.get(of)
         if text is None:
-            text = texts[id(entry.reason)] = reason_text(entry.reason)
+            whole = reason_text(entry.reason)
+            text = texts[of] = facts.as_read_in(gang.key.namespace, whole, namespaces)
         now = _steady(earlier, entry.reason.kind, text, facts.now)
         said[gang.key] = now
         pods = list(_free_pods(gang, facts.pods))

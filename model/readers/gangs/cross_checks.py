@@ -63,23 +63,22 @@ def _refuse_split(drafts: Sequence[Draft], report: Report) -> None:
     for (_, name), parts in short.items():
         if len(parts) < 2:
             continue
-        spaces = ", ".join(draft.gang.key.namespace for draft in parts)
         for draft in parts[1:]:
             pod = (draft.waiting or draft.bound)[0]
             pod.manifest.on(report).error(
                 "metadata.namespace",
                 pod.namespace,
-                f"holds only part of gang {name}, which is spread over {spaces}",
+                f"holds only part of gang {name}; the rest is in another namespace",
                 "Put all members into one namespace; a gang cannot span two.",
             )
         for draft in parts:
-            draft.gang = replace(draft.gang, hold=_split(name, spaces))
+            draft.gang = replace(draft.gang, hold=_split(name))
 
 
-def _split(name: str, spaces: str) -> Hold:
+def _split(name: str) -> Hold:
     return Hold(
         ReasonKind.INVALID,
-        f"gang {name} is spread over namespaces {spaces}",
+        f"gang {name} is spread over several namespaces",
         (),
         ("Put all members into one namespace.",),
     )

@@ -149,7 +149,7 @@ class MinimumSizes:
                 members[0].manifest.error(
                     "metadata.namespace",
                     namespace,
-                    f"has no PodGroup {name}, but {', '.join(elsewhere)} has one",
+                    f"has no PodGroup {name}, but another namespace has one",
                     "Put the pods and their PodGroup into one namespace; a gang cannot span two.",
                 )
             detail = f"PodGroup {namespace}/{name} does not exist"

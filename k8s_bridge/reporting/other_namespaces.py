@@ -1,0 +1,29 @@
+"""Names of other namespaces, kept out of what is written where one namespace reads it.
+
+Conditions and events are read by whoever may look at a pod. Gangs and pods are named in them as
+NAMESPACE/NAME; who runs where beside a tenant is not for that tenant, unless the config says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+HIDDEN = "a gang of another namespace"
+"""What stands in place of such a name."""
+
+_NAMED = re.compile(
+    r"(?<![\w./-])(?:gang |pod )?([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)"
+    r"/[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?",
+    re.ASCII,
+)
+
+
+def without_others(text: str, namespace: str, namespaces: Collection[str]) -> str:
+    """`text` as it may be read in `namespace`: nothing in others of `namespaces` is named."""
+
+    def hidden(found: re.Match[str]) -> str:
+        other = found[1] in namespaces and found[1] != namespace
+        return HIDDEN if other else found[0]
+
+    return _NAMED.sub(hidden, text)
