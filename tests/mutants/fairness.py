@@ -54,8 +54,8 @@ FAIRNESS = (
         "solver time: by what is asked for",
         "a gang of equal pods pays for what another namespace's odd ones cost",
         "k8s_bridge/scheduling/holds/solver_time.py",
-        "kinds.setdefault(gang.key.namespace, {})[_kind(gang)] = len(gang.roles)",
-        "kinds.setdefault(gang.key.namespace, {})[_kind(gang)] = "
+        "kinds.setdefault(gang.key.namespace, {})[gang_kind(gang)] = len(gang.roles)",
+        "kinds.setdefault(gang.key.namespace, {})[gang_kind(gang)] = "
         "sum(role.size for role in gang.roles)",
         f"{TIME}::test_seconds_are_shared_by_what_is_asked_for",
     ),
