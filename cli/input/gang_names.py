@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fourleaf.cli.input.not_a_gang import Said, not_a_gang
+
 if TYPE_CHECKING:
     from fourleaf.model.gang import GangKey
     from fourleaf.model.problems import BadInput
-    from fourleaf.model.snapshot import Snapshot
+    from fourleaf.model.readers import InputReading
 
 NEAR_NAMES = 3
 
 
-def find_gang(snapshot: Snapshot, text: str, namespace: str | None, where: str) -> GangKey:
+def find_gang(reading: InputReading, text: str, namespace: str | None, where: str) -> GangKey:
     """The gang of `where` that `text` names. Raises `BadInput` where none or several do."""
+    snapshot = reading.snapshot
     space, _, name = text.rpartition("/")
     space = space or namespace or ""
     known = {gang.key for gang in snapshot.gangs}
@@ -21,19 +24,24 @@ def find_gang(snapshot: Snapshot, text: str, namespace: str | None, where: str) 
     found = sorted(key for key in known if key.name == name and space in ("", key.namespace))
     if len(found) == 1:
         return found[0]
-    raise _not_one(text, [str(key) for key in found], sorted(map(str, known)), where)
+    there = None if found else not_a_gang(reading, space, name)
+    raise _not_one(text, [str(key) for key in found], sorted(map(str, known)), where, there)
 
 
-def _not_one(text: str, found: list[str], known: list[str], where: str) -> BadInput:
+def _not_one(
+    text: str, found: list[str], known: list[str], where: str, there: Said | None
+) -> BadInput:
     from difflib import get_close_matches
 
     from fourleaf.model.problems import BadInput, Problem, Severity
 
-    if found:
+    if there is not None:
+        message, advice = there
+    elif found:
         message = f"is the name of {len(found)} gangs"
         advice = f"Say which: {', '.join(found)}."
     else:
-        message = "is no gang that runs or waits; it may have ended"
+        message = "is no gang that runs or waits, and nothing else has that name"
         by_name = {one.rpartition("/")[2]: one for one in known}
         close = get_close_matches(text, known, NEAR_NAMES) or [
             by_name[one]

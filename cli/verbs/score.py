@@ -79,7 +79,7 @@ def scored(client: SolverClient, given: Input, name: str | None, namespace: str 
 
     reading = given.read()
     snapshot = reading.snapshot
-    wanted = None if name is None else find_gang(snapshot, name, namespace, given.where)
+    wanted = None if name is None else find_gang(reading, name, namespace, given.where)
     print_problems(one for one in reading.problems if one.is_error)
     plan = planned(client, snapshot)
     with Progress("looking for the next best places"):

@@ -66,7 +66,7 @@ def why(
 
         def look() -> Seen:
             reading = given.read()
-            key = find_gang(reading.snapshot, gang, namespace, given.where)
+            key = find_gang(reading, gang, namespace, given.where)
             wrong = (one for one in reading.problems if one.is_error and str(key) in one.object)
             print_problems(wrong)
             plan = _planned(client, reading.snapshot, key)

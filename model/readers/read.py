@@ -104,11 +104,9 @@ class InputReading:
 
     @property
     def jobs(self) -> Mapping[tuple[str, str], Body]:
-        """Namespace and name -> the Job, of those that made pods of gangs."""
-        found = (
-            pod.owners.find("batch", "Job") for pods in self.members.gangs.values() for pod in pods
-        )
-        return {(job.namespace, job.name): job.body for job in found if job is not None}
+        """Namespace and name -> the Job as it was given."""
+        found = self.members.situation.objects.of("batch", "Job")
+        return {(job.namespace, job.name): job.body for job in found}
 
 
 def read(

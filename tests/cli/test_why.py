@@ -13,10 +13,17 @@ from fourleaf.cli.verbs.why import document_of, explained
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import BadInput
+from fourleaf.model.readers import InputReading, read
 from fourleaf.model.snapshot import RunningPod, Snapshot
 from tests.cli.made import example, example_plan, text
+from tests.model.readers.made import Body, job, node, owned, pod, reading, source
 
 MIXTRAL = GangKey("ml", "mixtral-sft")
+
+
+def known(snapshot: Snapshot) -> InputReading:
+    """A reading that has this snapshot, and nothing else of these names."""
+    return replace(reading(node()), snapshot=snapshot)
 
 
 def shown(snapshot: Snapshot, key: GangKey, plan: Plan) -> str:
@@ -54,7 +61,7 @@ def test_a_gang_of_which_a_part_runs() -> None:
 )
 def test_a_gang_is_found_by_its_names(name: str, namespace: str | None) -> None:
     """The name alone is enough where it is the only one; its own namespace wins over -n."""
-    assert find_gang(example(), name, namespace, "the input") == MIXTRAL
+    assert find_gang(known(example()), name, namespace, "the input") == MIXTRAL
 
 
 def test_a_name_that_two_gangs_have() -> None:
@@ -62,10 +69,48 @@ def test_a_name_that_two_gangs_have() -> None:
     twin = replace(example().gangs[0], key=GangKey("another", example().gangs[0].key.name))
     snapshot = replace(example(), gangs=(*example().gangs, twin))
     with pytest.raises(BadInput, match=f"Say which: another/{twin.key.name}, "):
-        find_gang(snapshot, twin.key.name, None, "the input")
+        find_gang(known(snapshot), twin.key.name, None, "the input")
 
 
 def test_nothing_like_it() -> None:
     """Where no name is near, the queue is where names are."""
     with pytest.raises(BadInput, match="See `fourleaf queue` for names"):
-        find_gang(example(), "zzzzzz", None, "the input")
+        find_gang(known(example()), "zzzzzz", None, "the input")
+
+
+@pytest.mark.parametrize(
+    ("bodies", "message", "advice"),
+    [
+        (
+            [owned(pod("train-0", schedulerName="topolgy-aware-scheduler"), "Job", "train")],
+            "one of its pods name the scheduler topolgy-aware-scheduler",
+            "Perhaps topology-aware-scheduler is meant: set schedulerName in its pod template",
+        ),
+        (
+            [owned(pod("train-0", schedulerName=""), "Job", "train")],
+            "one of its pods name the scheduler default-scheduler",
+            "Set schedulerName: topology-aware-scheduler in its pod template",
+        ),
+        (
+            [owned(pod(f"train-{i}", phase="Succeeded"), "Job", "train") for i in range(2)],
+            "its pods have ended, 2 Succeeded",
+            "kubectl logs",
+        ),
+        ([job("train", suspend=True)], "Job ml/train is suspended", "spec.suspend is false"),
+        ([job("train") | {"status": {"completionTime": "x"}}], "is complete", "kubectl logs"),
+        ([job("train")], "Job ml/train has no pods yet", "describe job train"),
+    ],
+    ids=["misspelt", "another scheduler", "ended", "suspended", "complete", "no pods"],
+)
+@pytest.mark.parametrize("name", ["train", "ml/train"])
+def test_what_there_is_of_a_name_that_is_no_gang(
+    name: str, bodies: list[Body], message: str, advice: str
+) -> None:
+    """What stands there in place of a gang, and what would make it one."""
+    sources = [source(node(), *bodies)]
+    found = read(sources, strict=False, expand=False)
+    with pytest.raises(BadInput) as caught:
+        find_gang(found, name, None, "the input")
+    (problem,) = caught.value.problems
+    assert message in problem.message
+    assert advice in problem.advice
