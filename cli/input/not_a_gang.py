@@ -13,8 +13,6 @@ Said = tuple[str, str]
 """What is wrong, and what helps."""
 
 ENDED = ("Succeeded", "Failed")
-MISSPELT = 0.85
-"""How alike a name has to be to one of ours, from 0 to 1: all of them end with `-scheduler`."""
 
 
 def not_a_gang(reading: InputReading, namespace: str, name: str) -> Said | None:
@@ -63,14 +61,12 @@ def _count(names: Sequence[str]) -> str:
 
 def _meant(scheduler: str, ours: Sequence[str]) -> str:
     """Which of our names to set; it may be that one was misspelt."""
-    from difflib import get_close_matches
+    from fourleaf.model.readers.pods.scheduler_names import meant_scheduler
 
-    close = get_close_matches(scheduler, ours, 1, MISSPELT)
-    return (
-        f"Perhaps {close[0]} is meant: set schedulerName"
-        if close
-        else (f"Set schedulerName: {ours[0]}")
-    )
+    meant = meant_scheduler(scheduler, tuple(ours))
+    if meant:
+        return f"Perhaps {meant} is meant: set schedulerName"
+    return f"Set schedulerName: {ours[0]}"
 
 
 def _of_job(namespace: str, name: str, body: dict[str, Any]) -> Said:

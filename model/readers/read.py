@@ -44,6 +44,7 @@ from fourleaf.model.readers.pods.disruption_budgets import (
 )
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod, Requests, own_owners, read_pod
+from fourleaf.model.readers.pods.scheduler_names import warn_of_misspelt
 from fourleaf.model.readers.pods.storage_capacity import capacities_of
 from fourleaf.model.readers.text.sources import Source, without_collection
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
@@ -161,6 +162,7 @@ def _decoded(
         pods.extend(expansion.pods(pods))
         strangers += expansion.strangers
     warn_of(strangers, spec.scheduler_names, known, report)
+    warn_of_misspelt(pods, spec.scheduler_names)
     moment = _newest(inventory, pods) if now is None else now
     gangs = grouped(pods)
     priorities = Priorities(inventory)
