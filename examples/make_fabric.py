@@ -64,7 +64,7 @@ def node(number: int) -> dict[str, Any]:
 
 
 def pod(namespace: str, gang: str, rank: int, size: int, host: int, gpus: int) -> dict[str, Any]:
-    """The manifest of one pod that runs already, a member of an annotated gang."""
+    """The manifest of one running pod: a member of an annotated gang, with a controller."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -76,6 +76,9 @@ def pod(namespace: str, gang: str, rank: int, size: int, host: int, gpus: int) -
                 "topology.scheduler/gang": gang,
                 "topology.scheduler/gang-size": str(size),
             },
+            "ownerReferences": [
+                {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": gang, "controller": True}
+            ],
         },
         "spec": {
             "schedulerName": "topology-aware-scheduler",

@@ -35,12 +35,14 @@ class StillAsked(Exception):
 class _Trial:
     """Of the pods with these UIDs: `refusal`, or `silent`, from `ended` on the monotonic clock.
 
-    `before` is what was refused the last time. An answer counts once, and is `used` then.
+    `before` is what was refused the last time. An answer counts once, and is `used` then; it
+    `is_late` where who asked did not wait for it.
     """
 
     pods: frozenset[str]
     before: str = ""
     used: bool = False
+    is_late: bool = False
     done: asyncio.Event = field(default_factory=asyncio.Event)
     refusal: str = ""
     silent: bool = False
@@ -81,6 +83,7 @@ class BindingTrials:
             before = "" if trial is None else trial.before if trial.silent else trial.refusal
             trial = self._trials[gang] = _Trial(pods, before)
             await self._wait(self.spawn(self._run(trial, members, ask)), patience)
+            trial.is_late = not trial.done.is_set()
         if trial.silent or not trial.done.is_set():
             raise StillAsked(_still(gang))
         trial.used = True
@@ -98,7 +101,6 @@ class BindingTrials:
             timer.cancel()
 
     async def _run(self, trial: _Trial, members: Sequence[Member], ask: bool) -> None:
-        began = self.clock.monotonic()
         try:
             trial.refusal = await self.dry_run.refusal(members, ask)
         except Unanswered as error:
@@ -106,7 +108,8 @@ class BindingTrials:
             structlog.get_logger(__name__).warning("dry_run_unanswered", why=str(error))
         trial.ended = self.clock.monotonic()
         trial.done.set()
-        if trial.ended - began >= TRIAL_PATIENCE_SECONDS:
+        # However soon: with no patience at all, an answer at once is late.
+        if trial.is_late or trial.silent:
             self.answered()
 
     def _forget(self) -> None:

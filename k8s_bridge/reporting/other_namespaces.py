@@ -1,6 +1,6 @@
 """Names of other namespaces, kept out of what is written where one namespace reads it.
 
-Conditions and events are read by whoever may look at a pod. Gangs and pods are named in them as
+Conditions and events are read by all who may look at a pod. Gangs and pods are named in them as
 NAMESPACE/NAME; who runs where beside a tenant is not for that tenant, unless the config says so.
 """
 
