@@ -73,4 +73,13 @@ REFUSED_EVICTIONS = (
         "        self._own_failures[claim] = 0\n",
         f"{VOLUMES}::test_a_claim_remembers_its_own_failures",
     ),
+    Mutant(
+        "late answers to dry runs that come at once",
+        "a gang whose dry run is answered right after silence waits until something else happens",
+        "k8s_bridge/ledger/binding_trials.py",
+        "            trial.is_late = not trial.done.is_set()\n",
+        "",
+        "tests/k8s_bridge/ledger/test_binding_trials.py"
+        "::test_an_answer_at_once_is_heard_where_none_waited",
+    ),
 )

@@ -1,0 +1,57 @@
+"""Answers to dry runs for which no one waits any longer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
+from fourleaf.k8s_bridge.ledger.dry_run import DryRun, Unanswered
+from fourleaf.k8s_bridge.ledger.records import Member
+from fourleaf.model.gang import GangKey
+from tests.twins.virtual_clock import VirtualClock
+
+GANG = GangKey("ml", "g")
+MEMBERS = (Member(Target("ml", "g-0", "uid"), "n1"),)
+
+
+class Answers:
+    """A dry run that is not answered the first time, and at once from then on."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def is_due(self, ask: bool = False) -> bool:
+        """Always."""
+        return True
+
+    async def refusal(self, members: Sequence[Member], ask: bool = False) -> str:
+        """No answer, then that nothing is refused."""
+        self.asked += 1
+        if self.asked == 1:
+            raise Unanswered("no answer")
+        for _ in range(50):
+            await asyncio.sleep(0)
+        return ""
+
+
+async def test_an_answer_at_once_is_heard_where_none_waited() -> None:
+    """After silence there is no patience: what comes right behind it has to start a cycle."""
+    clock, woken = VirtualClock(), list[int]()
+    trials = BindingTrials(
+        cast("DryRun", Answers()), clock, asyncio.ensure_future, lambda: woken.append(1)
+    )
+    with pytest.raises(StillAsked):
+        await trials.refusal(GANG, MEMBERS)
+    assert len(woken) == 1, "the silence is over: it may be asked again"
+    asking = asyncio.ensure_future(trials.refusal(GANG, MEMBERS))
+    await clock.advance(0)
+    with pytest.raises(StillAsked):
+        await asking
+    await clock.advance(0.5)
+    assert len(woken) == 2
+    assert await trials.refusal(GANG, MEMBERS) == ""
