@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import prod
 
 from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint
 from fourleaf.model.resources import Resources
@@ -13,6 +15,15 @@ MOST_MEMBERS = 4000
 
 MOST_CLAIMING_MEMBERS = 2500
 """The same where each has a ResourceClaim, which stands in the record beside its pod."""
+
+
+MOST_SPLITS = 500
+"""Ways to split the members of a gang of which each is looked at; the work grows by its square."""
+
+
+def splits(sizes: Iterable[int]) -> int:
+    """In how many ways a leaf could take some of so many members of each role."""
+    return prod(size + 1 for size in sizes)
 
 
 class Strategy(StrEnum):

@@ -11,13 +11,13 @@ from itertools import product
 from math import prod
 
 from fourleaf.model.fabric import AdjacencyKind
-from fourleaf.model.gang import TopologyPolicy
+from fourleaf.model.gang import MOST_SPLITS, TopologyPolicy, splits
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_type import Counts, GangType
 from fourleaf.solver.instance.time_share import check_time_share
 
-MOST_SPLITS = 10_000
-"""Ways to split the members of a gang over leaves that are all looked at, where any may be used."""
+MOST_TAKES = 2_000
+"""Numbers of pods per role of which one leaf may choose; a variable for each."""
 
 Takes = tuple[tuple[int, Counts], ...]
 """(leaf, pods per role) in rank order."""
@@ -106,12 +106,12 @@ class Candidates:
 
     @cached_property
     def many_splits(self) -> bool:
-        """Whether there are more ways to split the gang over leaves than can all be looked at."""
+        """Whether there are more ways to split the gang than a leaf has variables for."""
         sizes = self.kind.sizes
-        if 2 ** len(sizes) > MOST_SPLITS:
+        if 2 ** len(sizes) > MOST_TAKES:
             return True
         leaves = range(len(self.fabric.leaves))
-        return any(prod(n + 1 for n in self._most(leaf)) > MOST_SPLITS for leaf in leaves)
+        return any(prod(n + 1 for n in self._most(leaf)) > MOST_TAKES for leaf in leaves)
 
     def _most(self, leaf: int) -> list[int]:
         """Of each role alone, the pods that a leaf holds when empty."""
@@ -254,7 +254,8 @@ class Candidates:
 
     @cached_property
     def _few_states(self) -> bool:
-        return prod(size + 1 for size in self.kind.sizes) <= MOST_SPLITS and not self.many_splits
+        """Whether all splits are looked at; the validator has the same rule."""
+        return splits(self.kind.sizes) <= MOST_SPLITS
 
     def _some_split_holds(self, leaves: tuple[int, ...]) -> bool:
         """Whether some numbers per role and leaf hold the gang where filling in order does not."""

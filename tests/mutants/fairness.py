@@ -43,6 +43,14 @@ FAIRNESS = (
         f"{BATCH}::test_a_gang_alone_of_too_many_splits_is_placed",
     ),
     Mutant(
+        "splits that the validator looks at",
+        "a gang of many different members keeps the check of every plan busy, and none is kept",
+        "model/validator/locations.py",
+        "if self.room.single or splits(self.kind.sizes) > MOST_SPLITS:",
+        "if self.room.single:",
+        f"{BATCH}::test_no_split_of_many_is_looked_for_where_filling_fails",
+    ),
+    Mutant(
         "own plan: again after the others",
         "a large gang is given up although there is time left",
         "solver/batch/greedy.py",

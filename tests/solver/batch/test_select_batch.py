@@ -142,6 +142,26 @@ def test_a_gang_alone_of_too_many_splits_is_placed() -> None:
     assert len(greedy_plan(world).placements) == 1
 
 
+def test_no_split_of_many_is_looked_for_where_filling_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """150 members that differ ask for 300 GPUs, a spine has 128: whole spines hold them."""
+    big = replace(gang("big", *[1] * 150), policy=TopologyPolicy.PREFERRED)
+    roles = tuple(
+        replace(role, request=replace(role.request, gpus=1 + number % 3, cpu=number))
+        for number, role in enumerate(big.roles)
+    )
+    world = snapshot(fabric([[4] * 4] * 4), replace(big, roles=roles))
+    plan = greedy_plan(world)
+    assert len(plan.placements) == 1
+
+    def listed(counts: object) -> None:
+        raise AssertionError("all splits are listed")
+
+    monkeypatch.setattr("fourleaf.model.validator.locations._below", listed)
+    assert validate(world, plan) == ()
+
+
 def test_more_splits_than_can_be_tried_are_not_tried() -> None:
     """Thirty members that differ fit no leaf; that `Preferred` would help is not searched for."""
     big = gang("big", *[1] * 30)
