@@ -16,8 +16,9 @@ MOST_MEMBERS = 4000
 MOST_CLAIMING_MEMBERS = 2500
 """The same where each has a ResourceClaim, which stands in the record beside its pod."""
 
-MOST_SPLITS = 10_000
-"""Ways to split the members of a gang over leaves that are looked at, where any may be used."""
+
+MOST_SPLITS = 500
+"""Ways to split the members of a gang of which each is looked at; the work grows by its square."""
 
 
 def splits(sizes: Iterable[int]) -> int:

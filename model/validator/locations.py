@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from fourleaf.model.gang import MOST_SPLITS, splits
 from fourleaf.model.validator.leaf_windows import Paths, less
 from fourleaf.model.validator.room import EmptyLeafRoom
 from fourleaf.model.validator.static_keys import Counts, PlacementKey
@@ -97,7 +98,7 @@ class LegalLocations:
             left = less(left, self.room.fill(leaf, left).taken)
         if not any(left):
             return True
-        if self.room.single:
+        if self.room.single or splits(self.kind.sizes) > MOST_SPLITS:
             return False
         # Filling greedily is not the only way to split several roles over leaves.
         open_counts = {self.kind.sizes}

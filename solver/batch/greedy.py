@@ -8,6 +8,7 @@ legal candidate whose leaves have the fewest GPUs free. Obeys every law; proves 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
@@ -44,9 +45,9 @@ def greedy_plan(
 ) -> Plan:
     """A legal plan found without search. Gangs that wait do not carry their reasons yet.
 
-    From `until` on (monotonic seconds) no further gang is looked at, and one of several that
-    takes more than its share of the time is given up; those wait with the detail `NOT_REACHED`.
-    What is placed stays.
+    From `until` on (monotonic seconds) no further gang is looked at. One that takes more than its
+    share of the time while others wait is looked at again after them. Those that were not looked
+    at to their end wait with the detail `NOT_REACHED`. What is placed stays.
     """
     factory = gang_groups_for(snapshot, extensions)
     state = CycleState(snapshot, factory.fabric)
@@ -61,8 +62,10 @@ def greedy_plan(
 
     placed = []
     reached = set()
-    parts = SHARE_OF_ONE_GANG if len(selection.batch) > 1 else 1
-    for gang in sorted(selection.batch, key=rank):
+    queue = deque(sorted(selection.batch, key=rank))
+    again: set[GangKey] = set()
+    while queue:
+        gang = queue.popleft()
         now = time.monotonic()
         if now >= until:
             break
@@ -70,10 +73,13 @@ def greedy_plan(
             reached.add(gang.key)
             continue
         try:
-            with time_share(now + (until - now) / parts):
+            with time_share(now + (until - now) / (SHARE_OF_ONE_GANG if queue else 1)):
                 group = factory.of(gang)
                 nodes = books.find(group)
         except TimeShareOver:
+            if gang.key not in again:
+                again.add(gang.key)
+                queue.append(gang)
             continue
         reached.add(gang.key)
         if nodes is not None:

@@ -7,9 +7,14 @@ could hold.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from operator import add, sub
+
 from fourleaf.solver.cpsat.program import Program, Terms
 from fourleaf.solver.cpsat.variables import GroupVariables
 from fourleaf.solver.instance.cycle_state import CycleState
+from fourleaf.solver.instance.gang_classes import GangGroup
+from fourleaf.solver.instance.gang_type import Counts
 
 
 def add_preferred_gangs(program: Program, state: CycleState, variables: GroupVariables) -> None:
@@ -27,11 +32,38 @@ def add_preferred_gangs(program: Program, state: CycleState, variables: GroupVar
         chosen = program.variable(group.most)
         variables.spines.append((spine, chosen))
         total: list[Terms] = [[] for _ in group.roles]
-        add = _add_takes if group.by_take else _add_counts
+        takes = _takes(state, group, spine) if group.by_take else {}
         for leaf in state.fabric.spine_leaves[spine]:
-            add(program, state, variables, leaf, chosen, total)
+            if group.by_take:
+                _add_takes(program, state, variables, leaf, chosen, total, takes[leaf])
+            else:
+                _add_counts(program, state, variables, leaf, chosen, total)
         for role, size in enumerate(group.kind.sizes):
             program.equal([*total[role], (-size, chosen)], 0)
+
+
+def _takes(state: CycleState, group: GangGroup, spine: int) -> dict[int, tuple[Counts, ...]]:
+    """Leaf -> the numbers of pods per role that it may take.
+
+    Where there are too many of them, one: what the leaf takes now of what those before it leave.
+    """
+    leaves, in_leaf = state.fabric.spine_leaves[spine], state.fabric.in_leaf
+    if not group.candidates.many_splits:
+        return {leaf: group.candidates.loose_takes(leaf) for leaf in leaves}
+    free_gpus = {leaf: sum(state.free[i].gpus for i in in_leaf[leaf]) for leaf in leaves}
+    found: dict[int, tuple[Counts, ...]] = dict.fromkeys(leaves, ())
+    nothing = (0,) * len(group.roles)
+    remaining = tuple(
+        size - sum(held[role] for held in group.bound.values())
+        for role, size in enumerate(group.kind.sizes)
+    )
+    for leaf in sorted(leaves, key=lambda leaf: (leaf not in group.bound, -free_gpus[leaf], leaf)):
+        new, _ = group.kind.fill_nodes(in_leaf[leaf], remaining, free=state.free)
+        counts = tuple(map(add, new, group.bound.get(leaf, nothing)))
+        if any(counts) and group.kind.fill(leaf, counts) == counts:
+            found[leaf] = (counts,)
+            remaining = tuple(map(sub, remaining, new))
+    return found
 
 
 def _add_counts(
@@ -59,12 +91,13 @@ def _add_takes(
     leaf: int,
     chosen: int,
     total: list[Terms],
+    takes: Iterable[Counts],
 ) -> None:
     group = variables.group
     room = state.room(group.kind).by_leaf
     bound = group.bound.get(leaf)
     here: Terms = []
-    for counts in group.candidates.loose_takes(leaf):
+    for counts in takes:
         if bound and any(a < b for a, b in zip(counts, bound, strict=True)):
             continue
         new = group.new_pods(leaf, counts)

@@ -8,12 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from math import prod
 
 from fourleaf.model.fabric import AdjacencyKind
 from fourleaf.model.gang import MOST_SPLITS, TopologyPolicy, splits
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_type import Counts, GangType
 from fourleaf.solver.instance.time_share import check_time_share
+
+MOST_TAKES = 2_000
+"""Numbers of pods per role of which one leaf may choose; a variable for each."""
 
 Takes = tuple[tuple[int, Counts], ...]
 """(leaf, pods per role) in rank order."""
@@ -100,9 +104,22 @@ class Candidates:
         rules = self.fabric.spec.topology_constraints.rules
         return bool(rules) and bool(self._windows(sizes, None))
 
-    @property
-    def _many_splits(self) -> bool:
-        return splits(self.kind.sizes) > MOST_SPLITS
+    @cached_property
+    def many_splits(self) -> bool:
+        """Whether there are more ways to split the gang than a leaf has variables for."""
+        sizes = self.kind.sizes
+        if 2 ** len(sizes) > MOST_TAKES:
+            return True
+        leaves = range(len(self.fabric.leaves))
+        return any(prod(n + 1 for n in self._most(leaf)) > MOST_TAKES for leaf in leaves)
+
+    def _most(self, leaf: int) -> list[int]:
+        """Of each role alone, the pods that a leaf holds when empty."""
+        kind, roles = self.kind, range(len(self.kind.sizes))
+        return [
+            kind.fill(leaf, tuple(size if r == role else 0 for r in roles))[role]
+            for role, size in enumerate(kind.sizes)
+        ]
 
     @cached_property
     def fewest(self) -> int:
@@ -115,19 +132,12 @@ class Candidates:
     def loose_takes(self, leaf: int) -> tuple[Counts, ...]:
         """Every number of pods per role that one leaf could hold when empty, nothing excluded.
 
-        Where there are too many (readers hold such a gang), what it takes in rank order alone.
+        Not to be asked where there are `many_splits`.
         """
         kind = self.kind
-        if self._many_splits:
-            taken = kind.fill(leaf, kind.sizes)
-            return (taken,) if any(taken) else ()
-        most = [
-            kind.fill(leaf, tuple(size if r == role else 0 for r in range(len(kind.sizes))))[role]
-            for role, size in enumerate(kind.sizes)
-        ]
         return tuple(
             counts
-            for counts in product(*(range(n + 1) for n in most))
+            for counts in product(*(range(n + 1) for n in self._most(leaf)))
             if any(counts) and kind.fill(leaf, counts) == counts
         )
 
@@ -239,8 +249,13 @@ class Candidates:
             spine
             for spine, leaves in enumerate(self.fabric.spine_leaves)
             if not any(self._fill_spine(spine, sizes)[1])
-            or (len(sizes) > 1 and not self._many_splits and self._some_split_holds(leaves))
+            or (len(sizes) > 1 and self._few_states and self._some_split_holds(leaves))
         )
+
+    @cached_property
+    def _few_states(self) -> bool:
+        """Whether all splits are looked at; the validator has the same rule."""
+        return splits(self.kind.sizes) <= MOST_SPLITS
 
     def _some_split_holds(self, leaves: tuple[int, ...]) -> bool:
         """Whether some numbers per role and leaf hold the gang where filling in order does not."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -94,11 +94,15 @@ class GangType:
         return known
 
     def fill_nodes(
-        self, nodes: Iterable[int], remaining: Counts, capped: bool = True
+        self,
+        nodes: Iterable[int],
+        remaining: Counts,
+        capped: bool = True,
+        free: Sequence[Resources] | None = None,
     ) -> tuple[Counts, int]:
-        """`fill` over the empty `nodes`; returns pods per role and how many nodes it opens."""
+        """`fill` over `nodes`, empty or as `free` says; pods per role, and nodes it opens."""
         members = list(nodes)
-        left = {i: self.fabric.nodes[i].allocatable for i in members}
+        left = {i: self.fabric.nodes[i].allocatable if free is None else free[i] for i in members}
         opened: set[int] = set()
         gpus = self.max_gpus if capped else None
         max_nodes = self.max_nodes if capped else None

@@ -18,7 +18,6 @@ from fourleaf.model.readers.gangs.holds import (
     refuse_strangers,
     refuse_surplus,
     share_gpus,
-    too_many_splits,
 )
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
@@ -217,10 +216,7 @@ class Gangs:
             latency_sensitive=wishes.latency_sensitive,
             bandwidth=first.bandwidth,
             one_per_node=wishes.strategy is Strategy.DISTRIBUTED or spread,
-            hold=invalid([*waiting, *bound], need)
-            or hold
-            or members_apart(waiting, bound)
-            or too_many_splits(wishes, roles),
+            hold=invalid([*waiting, *bound], need) or hold or members_apart(waiting, bound),
             preempts=first.preempts,
             duration=duration_of(first),
         )

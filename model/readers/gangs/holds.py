@@ -8,11 +8,7 @@ from dataclasses import replace
 from fourleaf.model.gang import (
     MOST_CLAIMING_MEMBERS,
     MOST_MEMBERS,
-    MOST_SPLITS,
     Hold,
-    Role,
-    TopologyPolicy,
-    splits,
 )
 from fourleaf.model.node_constraint import HOSTNAME
 from fourleaf.model.problems import Problem
@@ -251,18 +247,3 @@ def share_gpus(pods: Sequence[Pod], size: int) -> None:
             f"disagrees with the {some[0]} GPUs that a pod asks for (gang of {size} pods)",
             f"Give the total of the gang ({max(allowed)}), or leave the annotation out.",
         )
-
-
-def too_many_splits(wishes: Wishes, roles: Sequence[Role]) -> Hold | None:
-    """Hold a gang that may use any leaves and whose members differ too much to try them all."""
-    sizes = [role.size for role in roles]
-    if wishes.policy is not TopologyPolicy.PREFERRED or len(sizes) == 1:
-        return None
-    if splits(sizes) <= MOST_SPLITS:
-        return None
-    what = (
-        f"its members ask for {len(sizes)} different things, so they can be split over leaves in "
-        f"more than {MOST_SPLITS:,} ways, all of which topology-policy Preferred allows"
-    )
-    steps = ("Let members ask for the same.", "Remove topology-policy: Preferred.")
-    return Hold(ReasonKind.TOO_LARGE, what, (), steps)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from fourleaf.model.gang import MOST_SPLITS, splits
 from fourleaf.model.readers.gangs import mind_others
 from fourleaf.model.readers.pods.constraint_text import MOST_CONSTRAINT_BYTES
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -75,25 +74,6 @@ def test_a_bound_member_takes_no_node_from_its_own_gang() -> None:
     one = replica("g-0", nodeName="a", phase="Running", annotations=gang)
     other = replica("x", nodeName="b", phase="Running")
     assert "b" not in usable(*NODES, one, other, replica("g-1", annotations=gang))
-
-
-def test_members_that_differ_too_much_are_held_under_preferred() -> None:
-    """Thirty different members could be split in 2^30 ways; thirty equal ones in 31."""
-    said = {
-        "topology.scheduler/gang": "g",
-        "topology.scheduler/gang-size": "30",
-        "topology.scheduler/topology-policy": "Preferred",
-    }
-    odd_ones = [pod(f"g-{i}", 1, annotations=said) for i in range(30)]
-    for number, body in enumerate(odd_ones):
-        resources = body["spec"]["containers"][0]["resources"]
-        resources["requests"] = {"cpu": f"{number + 1}m"}
-    hold = only(*NODES, *odd_ones).hold
-    assert hold is not None
-    assert hold.kind is ReasonKind.TOO_LARGE
-    assert "30 different things" in hold.detail
-    assert only(*NODES, *[pod(f"g-{i}", 1, annotations=said) for i in range(30)]).hold is None
-    assert splits([1, 64, 64]) <= MOST_SPLITS < splits([32, 32, 32])
 
 
 def test_constraints_that_are_too_long_are_held() -> None:
