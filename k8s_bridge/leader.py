@@ -133,13 +133,15 @@ class Leader:
     async def _idle(self, report: CycleReport) -> None:
         """Rest after a cycle without result, unless a gang comes that it did not know."""
         cache, clock = self.wiring.cache, self.wiring.clock
-        known = {gang.key for gang in report.reading.snapshot.gangs}
+        before = report.reading.snapshot
         until = clock.monotonic() + self.pace.idle
         while clock.monotonic() < until:
             await clock.sleep(self.pace.settle)
             if cache.changed.is_set():
-                gangs = cache.reading().snapshot.gangs
-                if any(gang.key not in known for gang in gangs):
+                after = cache.reading().snapshot
+                if after.gangs is not before.gangs and (
+                    not after.gangs_by_key.keys() <= before.gangs_by_key.keys()
+                ):
                     return
 
     async def _reconcile(self, parts: Parts) -> None:

@@ -63,6 +63,11 @@ class Snapshot:
     eviction_limits: tuple[EvictionLimit, ...] = ()
 
     @cached_property
+    def gangs_by_key(self) -> Mapping[GangKey, Gang]:
+        """The gangs that wait, by their names."""
+        return {gang.key: gang for gang in self.gangs}
+
+    @cached_property
     def on_node(self) -> Mapping[str, tuple[RunningPod, ...]]:
         """Node name -> its running pods; nodes without pods are absent."""
         found: dict[str, list[RunningPod]] = {}

@@ -28,6 +28,7 @@ from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.names import LEADER
 from fourleaf.k8s_bridge.reporting.audit import Audit
 from fourleaf.k8s_bridge.reporting.metrics import SchedulerMetrics
+from fourleaf.k8s_bridge.reporting.recorder.recorder import Recorder
 from fourleaf.k8s_bridge.reporting.reporter import Reporter
 from fourleaf.k8s_bridge.runtime.clock import SystemClock
 from fourleaf.k8s_bridge.scheduler import Scheduler, SchedulerOptions
@@ -42,7 +43,11 @@ GAP_SECONDS = 0.3
 
 LOOK_SECONDS = 0.01
 REST_SECONDS = 3.0
-"""Without a line of the audit log, after which the scheduler counts as at rest."""
+"""Without a line of the audit log or a condition written, until it counts as at rest."""
+MOST_REST_SECONDS = 240.0
+"""A scheduler that is not at rest by then is measured as it is."""
+KUBELET_SECONDS = 1.0
+"""Between two looks of all kubelets, which share the event loop and look at every pod."""
 CALM_SECONDS = 2.0
 """Between the load and the first honest gang."""
 
@@ -55,7 +60,8 @@ API_VERSION = "topology.scheduler/v1alpha1"
 class Row:
     """Seconds until honest gangs were bound; one that was not counts with the whole patience.
 
-    `at_rest` is the median of as many that come once the scheduler has nothing more to say.
+    `at_rest` is the median of as many that come once the scheduler has nothing more to say, and
+    `rested` whether that came to be.
     `posted` are bytes of the load, `audited` those of the audit log.
     """
 
@@ -64,6 +70,7 @@ class Row:
     median: float
     longest: float
     at_rest: float
+    rested: bool
     bound: int
     leads_lost: int
     audited: int
@@ -108,7 +115,10 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
             SchedulerOptions(identity="measured", dry_run="never"),
             lambda one: Reporter(one, SchedulerMetrics(), audit),
         )
-        tasks = [asyncio.create_task(kubelets.run()), asyncio.create_task(scheduler.run())]
+        tasks = [
+            asyncio.create_task(kubelets.run(KUBELET_SECONDS)),
+            asyncio.create_task(scheduler.run()),
+        ]
         try:
             while not scheduler.leading:
                 await asyncio.sleep(LOOK_SECONDS)
@@ -118,7 +128,7 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
             terms = await _terms(cluster)
             waits = await _waits(cluster, honest, patience)
             await _leave(cluster)
-            await _rest(written, patience)
+            is_at_rest = await _rest(written, scheduler.reporter.recorder)
             rested = await _waits(cluster, honest, patience)
             lost = await _terms(cluster) - terms
         finally:
@@ -131,6 +141,7 @@ async def measured(load: Load, patience: float, honest: int = HONEST) -> Row:
         statistics.median(waits),
         max(waits),
         statistics.median(rested),
+        is_at_rest,
         sum(one < patience for one in waits),
         lost,
         sum(written),
@@ -144,14 +155,16 @@ async def _leave(cluster: MemoryCluster) -> None:
         cluster.store.remove(cluster.store.find(PODS, target))
 
 
-async def _rest(written: list[int], patience: float) -> None:
-    """Wait until the audit log has had no new line for a while, for at most `patience` seconds."""
+async def _rest(written: list[int], recorder: Recorder) -> bool:
+    """Wait until nothing has been told for a while; False where that does not come."""
     loop = asyncio.get_running_loop()
-    until, before, since = loop.time() + patience, -1, loop.time()
+    until, before, since = loop.time() + MOST_REST_SECONDS, -1, loop.time()
     while loop.time() < min(until, since + REST_SECONDS):
-        if len(written) != before:
-            before, since = len(written), loop.time()
+        told = recorder.statuses.written + len(written)
+        if told != before:
+            before, since = told, loop.time()
         await asyncio.sleep(0.1)
+    return loop.time() < until
 
 
 def shipped_config() -> Body:

@@ -42,7 +42,7 @@ def backfill(snapshot: Snapshot, plan: Plan, view: ClusterView) -> Snapshot | No
 
 
 def _placed(snapshot: Snapshot, plan: Plan) -> list[RunningPod]:
-    gangs = {gang.key: gang for gang in snapshot.gangs}
+    gangs = snapshot.gangs_by_key
     found = []
     for placement in plan.placements:
         gang = gangs[placement.gang]

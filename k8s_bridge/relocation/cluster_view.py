@@ -33,7 +33,7 @@ class ClusterView:
     @cached_property
     def gangs(self) -> Mapping[GangKey, Gang]:
         """The gangs of which something waits, or is missing."""
-        return {gang.key: gang for gang in self.reading.snapshot.gangs}
+        return self.reading.snapshot.gangs_by_key
 
     @cached_property
     def comers(self) -> Mapping[GangKey, Gang]:

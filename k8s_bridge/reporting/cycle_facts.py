@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
+from fourleaf.k8s_bridge.reporting.recorder.queue_items import StatusPatch
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
@@ -42,12 +43,17 @@ class CycleFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReportedReason:
-    """Why a gang waits, as last reported: since when this text, and when the last event."""
+    """Why a gang waits, as last reported: since when this text, and when the last event.
+
+    `patches` are what was to be written for that to `pods`, which are as they were seen then.
+    """
 
     kind: ReasonKind
     text: str
     at: float
     event_at: float
+    pods: tuple[Body, ...] = ()
+    patches: tuple[StatusPatch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

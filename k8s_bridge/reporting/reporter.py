@@ -144,7 +144,7 @@ class Reporter:
         """Keep the gangs that wait or are being bound; others were deleted before they started."""
         there = {pod.gang for pod in snapshot.running}
         known = {key: gang for key, gang in self._gangs.items() if key in there}
-        self._gangs = known | {gang.key: gang for gang in snapshot.gangs}
+        self._gangs = {**known, **snapshot.gangs_by_key}
         self._bound = {name: one for name, one in self._bound.items() if one.gang in there}
 
     @guarded
@@ -345,7 +345,7 @@ class Reporter:
 
 
 def _queued(snapshot: Snapshot, plan: Plan) -> tuple[Queued, ...]:
-    gangs = {gang.key: gang for gang in snapshot.gangs}
+    gangs = snapshot.gangs_by_key
     return tuple(
         Queued(
             one.gang,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from fourleaf.model.problems import Problem
 from fourleaf.model.reasons.kinds import Reason
@@ -42,7 +43,13 @@ def clipped(text: str, most: int = TEXT_LIMIT_BYTES) -> str:
 
 def second(moment: float) -> str:
     """`moment` (seconds since the epoch) in whole seconds, as the API writes it."""
-    return datetime.fromtimestamp(int(moment), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _whole_second(int(moment))
+
+
+@lru_cache(maxsize=16)
+def _whole_second(moment: int) -> str:
+    # One cycle may stamp thousands of pods with it.
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def microsecond(moment: float) -> str:

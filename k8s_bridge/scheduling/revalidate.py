@@ -45,9 +45,9 @@ def revalidate(
 
     Room that is `kept` is for the gang that it is kept for.
     """
-    gangs = {gang.key: gang for gang in solved.gangs}
+    gangs = solved.gangs_by_key
     now = cache.reading().snapshot
-    present = {gang.key: gang for gang in now.gangs}
+    present = now.gangs_by_key
     room = _Room(now, kept)
     good: list[tuple[Placement, list[PodSeen]]] = []
     late: list[Rejected] = []

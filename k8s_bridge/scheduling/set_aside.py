@@ -72,8 +72,12 @@ class SetAside:
         if not self._waiting:
             return snapshot, ()
         aside = tuple(waiting for _, waiting in self._waiting.values())
-        gangs = tuple(gang for gang in snapshot.gangs if gang.key not in self._waiting)
-        return replace(snapshot, gangs=gangs), aside
+        return replace(snapshot, gangs=tuple(self._others(snapshot))), aside
+
+    def _others(self, snapshot: Snapshot) -> list[Gang]:
+        """The gangs that do not stand aside; those that do are the very objects of `snapshot`."""
+        there = {id(gang) for gang, _ in self._waiting.values()}
+        return [gang for gang in snapshot.gangs if id(gang) not in there]
 
     def fruitless(self, batch: Snapshot) -> Plan | None:
         """The last plan, where it is proven that nothing can start and nothing has changed."""
@@ -112,8 +116,11 @@ class SetAside:
 
         Those that were to be looked at again need not be, either.
         """
-        for gang in snapshot.gangs if self._hopeless and self._waiting else ():
-            if gang.hold is None and (gang.key not in self._waiting or gang.key in self._owed):
+        if not self._hopeless or not self._waiting:
+            return
+        owed = [self._waiting[key][0] for key in self._owed if key in self._waiting]
+        for gang in (*self._others(snapshot), *owed):
+            if gang.hold is None:
                 reason = self._hopeless.get((gang.key.namespace, gang_kind(gang)))
                 if reason is not None:
                     self._waiting[gang.key] = (gang, Waiting(gang.key, reason))
@@ -141,13 +148,10 @@ class SetAside:
         if not self._waiting:
             self._owed = {}
             return
-        gangs = {gang.key: gang for gang in snapshot.gangs}
-        self._waiting = {
-            # The cache keeps a gang as one object for as long as nothing of it changes.
-            key: both
-            for key, both in self._waiting.items()
-            if gangs.get(key) is both[0]
-        }
+        # The cache keeps a gang as one object for as long as nothing of it changes.
+        there = set(map(id, snapshot.gangs))
+        for key in [key for key, (gang, _) in self._waiting.items() if id(gang) not in there]:
+            del self._waiting[key]
         room = _FreedRoom(snapshot, ended) if ended else None
         self._owe(
             key

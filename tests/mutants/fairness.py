@@ -8,6 +8,8 @@ BATCH = "tests/solver/batch/test_select_batch.py"
 ALIKE = "tests/model/readers/gangs/test_many_alike.py"
 TIME = "tests/k8s_bridge/scheduling/test_solver_time.py"
 MEMORY = "tests/solver/process/test_memory_limit.py"
+WAITS = "tests/k8s_bridge/reporting/test_pod_scheduled.py"
+LIVE = "tests/model/readers/live/test_live.py"
 
 FAIRNESS = (
     Mutant(
@@ -117,6 +119,46 @@ FAIRNESS = (
         "reason = next(iter(self._hopeless.values()), None)",
         "tests/k8s_bridge/scheduling/test_set_aside.py"
         "::test_another_kind_namespace_or_rule_is_another_answer",
+    ),
+    Mutant(
+        "conditions: pods as they were",
+        "a condition is written under a version that the pod no longer has, and never arrives",
+        "k8s_bridge/reporting/conditions/pod_scheduled.py",
+        "return len(pods) == len(before) and all(map(is_, pods, before))",
+        "return len(pods) == len(before)",
+        f"{WAITS}::test_what_is_not_written_yet_is_asked_for_again_and_made_once",
+    ),
+    Mutant(
+        "conditions: of the same reason",
+        "a gang that waits for another reason is told nothing",
+        "k8s_bridge/reporting/conditions/pod_scheduled.py",
+        "not _are_same(pods, now.pods)",
+        "not _are_same(pods, earlier.pods)",
+        f"{WAITS}::test_another_kind_of_reason_is_told_though_its_words_are_those_of_before",
+    ),
+    Mutant(
+        "facts: of the gang whose pod is newer",
+        "pods are bound under versions that they no longer have, and every binding is refused",
+        "model/readers/live/reader.py",
+        "if old is None or draft.identity in renewed:",
+        "if old is None:",
+        f"{LIVE}::test_what_says_nothing_new_is_no_change_but_its_version_counts",
+    ),
+    Mutant(
+        "gangs read anew",
+        "a change that no plan depends on brings thousands of gangs back into the batch",
+        "model/readers/live/gang_cache.py",
+        "found.append(gang if old is None or old != gang else old)",
+        "found.append(gang)",
+        f"{LIVE}::test_a_gang_read_anew_is_the_object_of_before_where_it_is_equal",
+    ),
+    Mutant(
+        "gangs in order: those that come later",
+        "a gang that comes later is in no reading, and waits for ever",
+        "model/readers/live/reader.py",
+        'self._in_order = sorted((*known, *there.values()), key=attrgetter("order"))',
+        "self._in_order = [*known]",
+        f"{LIVE}::test_gangs_stay_in_natural_order_whatever_comes_and_goes",
     ),
     Mutant(
         "names of other namespaces",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import is_
 from typing import Any
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS
@@ -39,7 +41,7 @@ def what_waits(
     before: Reported, facts: CycleFacts
 ) -> tuple[list[Outgoing], dict[GangKey, ReportedReason]]:
     """Events and patches for the gangs that wait, and what has been reported then."""
-    gangs = {gang.key: gang for gang in facts.snapshot.gangs}
+    gangs, all_pods = facts.snapshot.gangs_by_key, facts.pods
     outgoing: list[Outgoing] = []
     said: dict[GangKey, ReportedReason] = {}
     texts: dict[tuple[int, str], str] = {}
@@ -56,15 +58,28 @@ def what_waits(
             whole = reason_text(entry.reason)
             text = texts[of] = facts.as_read_in(gang.key.namespace, whole, namespaces)
         now = _steady(earlier, entry.reason.kind, text, facts.now)
+        pods = tuple(_free_pods(gang, all_pods))
+        if earlier is None or now.text != earlier.text or not _are_same(pods, now.pods):
+            now = replace(now, pods=pods, patches=_patches(pods, now.text, facts.now))
         said[gang.key] = now
-        pods = list(_free_pods(gang, facts.pods))
-        for pod in pods:
-            status = with_condition(pod, now.text, facts.now)
-            if status is not None:
-                outgoing.append(StatusPatch(PODS, target_of(pod), status))
+        # Again in each cycle, until it has been written: the queue may have had no room for it.
+        outgoing += now.patches
         if pods and (earlier is None or now.event_at != earlier.event_at):
             outgoing.append(_event(gang.key, pods[0], now))
     return outgoing, said
+
+
+def _are_same(pods: Sequence[Body], before: Sequence[Body]) -> bool:
+    """Whether these are the very same objects, of which none is ever changed."""
+    return len(pods) == len(before) and all(map(is_, pods, before))
+
+
+def _patches(pods: Iterable[Body], text: str, now: float) -> tuple[StatusPatch, ...]:
+    """What is to be written to those pods that do not say `text` yet."""
+    statuses = ((pod, with_condition(pod, text, now)) for pod in pods)
+    return tuple(
+        StatusPatch(PODS, target_of(pod), status) for pod, status in statuses if status is not None
+    )
 
 
 def _steady(
@@ -76,12 +91,11 @@ def _steady(
     """
     if earlier is None or earlier.kind is not kind:
         return ReportedReason(kind, text, now, now)
-    event_at = now if now - earlier.event_at >= REMIND_SECONDS else earlier.event_at
+    if now - earlier.event_at >= REMIND_SECONDS:
+        earlier = replace(earlier, event_at=now)
     # Each member that comes starts a cycle; the last of them starts the last one.
     fresh = kind is not ReasonKind.MEMBERS_MISSING and now - earlier.at < RETELL_SECONDS
-    if text != earlier.text and not fresh:
-        return ReportedReason(kind, text, now, event_at)
-    return ReportedReason(kind, earlier.text, earlier.at, event_at)
+    return earlier if text == earlier.text or fresh else replace(earlier, text=text, at=now)
 
 
 def _free_pods(gang: Gang, pods: Mapping[tuple[str, str], Body]) -> Iterator[Body]:

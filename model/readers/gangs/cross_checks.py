@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Hold
@@ -17,7 +18,6 @@ from fourleaf.model.readers.objects.annotations import PREFERRED_DOMAIN, field_o
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.reasons.kinds import ReasonKind
-from fourleaf.model.topology import NaturalKey
 
 
 def side_by_side(
@@ -35,7 +35,7 @@ def side_by_side(
     """
     turns = turns or Turns()
     turns.begin()
-    found = sorted((draft.copied() for draft in drafts), key=_natural)
+    found = sorted((draft.copied() for draft in drafts), key=attrgetter("order"))
     _refuse_split(found, report)
     mind_others(found, running, nodes, turns)
     # Who is held for another reason takes no volume from others.
@@ -44,21 +44,15 @@ def side_by_side(
     return found
 
 
-def _natural(draft: Draft) -> tuple[NaturalKey, NaturalKey]:
-    return draft.order
-
-
 def _refuse_split(drafts: Sequence[Draft], report: Report) -> None:
     """Refuse gangs short of members whose missing ones stand in another namespace."""
     short: dict[tuple[str, str], list[Draft]] = {}
     for draft in drafts:
-        _, dialect, name = draft.identity
         hold = draft.gang.hold
-        if (
-            dialect in (Dialect.OURS, Dialect.KUEUE)
-            and hold is not None
-            and hold.kind == ReasonKind.MEMBERS_MISSING
-        ):
+        if hold is None or hold.kind is not ReasonKind.MEMBERS_MISSING:
+            continue
+        _, dialect, name = draft.identity
+        if dialect in (Dialect.OURS, Dialect.KUEUE):
             short.setdefault((dialect, name), []).append(draft)
     for (_, name), parts in short.items():
         if len(parts) < 2:

@@ -55,10 +55,11 @@ class Draft:
 
     def copied(self) -> Draft:
         """The same draft, to be changed without this one."""
-        # Ten times as fast as `copy`, and there are as many as gangs wait.
+        # Field by field: there are as many in each reading as gangs wait.
         new = object.__new__(Draft)
-        for name in self.__slots__:
-            setattr(new, name, getattr(self, name))
+        new.gang, new.identity, new.holder = self.gang, self.identity, self.holder
+        new.waiting, new.bound, new.order = self.waiting, self.bound, self.order
+        new.minds_others, new.is_exclusive = self.minds_others, self.is_exclusive
         return new
 
     @property

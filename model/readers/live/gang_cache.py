@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from fourleaf.model.gang import Gang
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.names import Identity
@@ -72,6 +73,7 @@ class GangCache:
         changed = self._run(gangs)
         for identity, kept in gangs.items():
             drafts, running = kept.read.drafts, kept.read.running
+            _keep_gangs(self.drafted.get(identity, ()), drafts)
             there = tuple(pod for pod, _ in running)
             for pod in self._there.get(identity, ()):
                 self.neighbours.discard(pod)
@@ -122,6 +124,18 @@ def used_with(used: Mapping[str, Resources], others: Iterable[RunningPod]) -> di
     return found
 
 
+def kept_gangs(before: Sequence[Gang], now: Sequence[Gang]) -> tuple[Gang, ...]:
+    """The gangs of `now`; one that is as it was stays the same object."""
+    same = set(map(id, before)) & set(map(id, now))
+    # The others are few, and only they are compared.
+    known = {gang.key: gang for gang in before if id(gang) not in same}
+    found = []
+    for gang in now:
+        old = None if id(gang) in same else known.get(gang.key)
+        found.append(gang if old is None or old != gang else old)
+    return tuple(found)
+
+
 def uid_of(pod: Pod) -> str:
     """The UID of a pod, "" where it has none."""
     uid = pod.manifest.body["metadata"].get("uid")
@@ -130,6 +144,13 @@ def uid_of(pod: Pod) -> str:
 
 def _at(pod: Pod) -> Address:
     return pod.namespace, pod.name
+
+
+def _keep_gangs(before: Sequence[Draft], now: Sequence[Draft]) -> None:
+    """Let drafts that were read anew have the gangs of before, where those are equal."""
+    gangs = kept_gangs([draft.gang for draft in before], [draft.gang for draft in now])
+    for draft, gang in zip(now, gangs, strict=True):
+        draft.gang = gang
 
 
 def _note(where: dict[_Key, tuple[_Value, ...]], key: _Key, values: tuple[_Value, ...]) -> None:

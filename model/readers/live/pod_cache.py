@@ -67,13 +67,13 @@ def _volumes_of(pod: Pod) -> Iterable[OwnerRef]:
 class PodCache:
     """All pods. `dirty` are the gangs that must be read again, `names` those of all gangs.
 
-    `renewed` is set where something is new of which no gang knows, such as a resource version.
+    `renewed` are those of which something is new that no plan depends on, such as a pod's version.
     """
 
     def __init__(self, bodies: ObjectCache) -> None:
         self.dirty: set[Identity] = set()
         self.names = GangNames()
-        self.renewed = False
+        self.renewed: set[Identity] = set()
         self._bodies = bodies
         self._pods: dict[Address, Known] = {}
         self._by_uid: dict[str, Address] = {}
@@ -145,7 +145,8 @@ class PodCache:
             known.body = body
             if known.pod is not None:
                 known.pod.adopt(body)
-            self.renewed = True
+            if known.identity is not None:
+                self.renewed.add(known.identity)
             return False
         else:
             if known.uid != uid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
+from operator import attrgetter
 
 from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, merged
 from fourleaf.model.config.spec import SchedulerConfig
@@ -23,7 +24,7 @@ from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, id
 from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.live.fabric_cache import FabricCache
 from fourleaf.model.readers.live.fabric_updates import FABRIC_UPDATES
-from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept, used_with
+from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept, kept_gangs, used_with
 from fourleaf.model.readers.live.object_cache import (
     GROUP_KINDS,
     Address,
@@ -38,7 +39,6 @@ from fourleaf.model.readers.live.reading import (
     LiveReading,
     Runners,
     facts_of,
-    kept_gangs,
 )
 from fourleaf.model.readers.live.storage_cache import StorageCache
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
@@ -85,6 +85,7 @@ class LiveReader:
         self._turns_changed = False
         self._known_facts: dict[int, tuple[Draft, GangFacts]] = {}
         """By the identity of the draft, which stays alive here."""
+        self._in_order: list[Draft] = []
 
     def put(self, group: str, kind: str, body: Body) -> bool:
         """Take an object as it is now; whether anything changed that a plan depends on."""
@@ -217,7 +218,8 @@ class LiveReader:
             reading = replace(last.at(now), gangs=self._facts())
         else:
             reading = last.at(now)
-        table.renewed = self._turns_changed = False
+        table.renewed.clear()
+        self._turns_changed = False
         self._reading = reading
         return reading
 
@@ -312,7 +314,7 @@ class LiveReader:
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
         last, report = self._reading, Report()
         drafts = side_by_side(
-            self._drafts(),
+            self._sorted_drafts(),
             self._standing.neighbours,
             self._ground.fabric,
             self._ground.nodes,
@@ -351,12 +353,22 @@ class LiveReader:
         for drafts in self._standing.drafted.values():
             yield from drafts
 
+    def _sorted_drafts(self) -> list[Draft]:
+        """All drafts in natural order, most of which is that of the last time."""
+        there = {id(draft): draft for draft in self._drafts()}
+        known = [draft for draft in self._in_order if there.pop(id(draft), None) is not None]
+        self._in_order = sorted((*known, *there.values()), key=attrgetter("order"))
+        return self._in_order
+
     def _facts(self) -> dict[GangKey, GangFacts]:
         """The facts of every gang; of a draft that is as it was, those from before."""
-        known = {} if self._table.renewed else self._known_facts
+        known, renewed = self._known_facts, self._table.renewed
         found: dict[int, tuple[Draft, GangFacts]] = {}
         for draft in self._drafts():
-            found[id(draft)] = known.get(id(draft)) or (draft, facts_of(draft))
+            old = known.get(id(draft))
+            if old is None or draft.identity in renewed:
+                old = draft, facts_of(draft)
+            found[id(draft)] = old
         self._known_facts = found
         return {facts.key: facts for _, facts in found.values()}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.claims import ClaimAsk
 from fourleaf.model.readers.gangs.drafts import Draft
@@ -107,16 +107,6 @@ def facts_of(draft: Draft) -> GangFacts:
         holder=None if holder is None else OwnerRef(holder.group, holder.kind, holder.name),
         waiting=tuple(sorted(map(_member, draft.waiting), key=_name)),
     )
-
-
-def kept_gangs(before: Iterable[Gang], now: Iterable[Gang]) -> tuple[Gang, ...]:
-    """The gangs of `now`; one that is as it was stays the same object."""
-    known = {gang.key: gang for gang in before}
-    found = []
-    for gang in now:
-        old = known.get(gang.key)
-        found.append(gang if old is None or old != gang else old)
-    return tuple(found)
 
 
 def _member(pod: Pod) -> WaitingMember:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.reporting.after_cycle import AfterCycle, after_cycle
 from fourleaf.k8s_bridge.reporting.conditions.pod_scheduled import REMIND_SECONDS, RETELL_SECONDS
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
@@ -26,6 +26,14 @@ from tests.k8s_bridge.reporting.made import (
 PAIR = small.gang("g", 2)
 STAMP = "2001-09-09T01:46:40Z"
 OTHER_NUMBERS = replace(SHORT, counts=(("needed", 2), ("free", 0)))
+
+
+def as_written(bodies: list[Body], news: AfterCycle) -> list[Body]:
+    """The pods once each has the status that is told of it."""
+    return [
+        {**body, "status": body["status"] | tell.status}
+        for body, tell in zip(bodies, statuses(news.outgoing), strict=True)
+    ]
 
 
 def first(now: CycleFacts) -> AfterCycle:
@@ -64,9 +72,30 @@ def test_what_stands_there_is_not_written_again() -> None:
     """Pods that carry the text get no status, and the same reason no second event."""
     bodies = pods_of(PAIR)
     news = first(facts([PAIR], bodies))
-    for body, tell in zip(bodies, statuses(news.outgoing), strict=True):
-        body["status"] |= tell.status
-    assert after_cycle(news.reported, facts([PAIR], bodies, now=NOW + 1)).outgoing == ()
+    told = as_written(bodies, news)
+    assert after_cycle(news.reported, facts([PAIR], told, now=NOW + 1)).outgoing == ()
+
+
+def test_what_is_not_written_yet_is_asked_for_again_and_made_once() -> None:
+    """Two pods as they were get the very same patches; one of a new version gets one for that."""
+    bodies = pods_of(PAIR)
+    news = first(facts([PAIR], bodies))
+    again = after_cycle(news.reported, facts([PAIR], bodies, now=NOW + 1))
+    old, new = statuses(news.outgoing), statuses(again.outgoing)
+    assert [id(one) for one in new] == [id(one) for one in old]
+    newer = {**bodies[0], "metadata": {**bodies[0]["metadata"], "resourceVersion": "8"}}
+    last = after_cycle(again.reported, facts([PAIR], [newer, bodies[1]], now=NOW + 2))
+    assert [one.target.version for one in statuses(last.outgoing)] == ["8", "7"]
+
+
+def test_another_kind_of_reason_is_told_though_its_words_are_those_of_before() -> None:
+    """What was worked out for the reason before is no answer for this one: both pods get one."""
+    bodies = pods_of(PAIR)
+    news = first(facts([PAIR], bodies))
+    (gang,) = news.reported.gangs
+    other = replace(news.reported.gangs[gang], kind=ReasonKind.TOO_LARGE)
+    before = replace(news.reported, gangs={gang: other})
+    assert len(statuses(after_cycle(before, facts([PAIR], bodies)).outgoing)) == 2
 
 
 def test_other_conditions_and_the_time_of_the_change_stay() -> None:
@@ -113,8 +142,7 @@ def test_numbers_alone_are_told_once_in_a_while() -> None:
     """The text stands while only a count differs, and is renewed after the time for that."""
     bodies = pods_of(PAIR)
     news = first(facts([PAIR], bodies))
-    for body, tell in zip(bodies, statuses(news.outgoing), strict=True):
-        body["status"] |= tell.status
+    bodies = as_written(bodies, news)
     soon = facts([PAIR], bodies, reasons=[OTHER_NUMBERS], now=NOW + RETELL_SECONDS - 1)
     quiet = after_cycle(news.reported, soon)
     assert quiet.outgoing == ()

@@ -121,7 +121,7 @@ def test_heartbeats_keep_the_fabric_and_all_that_was_read() -> None:
 
 def test_what_says_nothing_new_is_no_change_but_its_version_counts() -> None:
     """The status of a pod is noise, but a Binding must name the newest version."""
-    made = reader(node(), pod("p"))
+    made = reader(node(), pod("p"), pod("q"))
     before = made.reading(NOW)
     noisy = pod("p")
     noisy["metadata"] |= {"resourceVersion": "2", "managedFields": [{}]}
@@ -130,6 +130,7 @@ def test_what_says_nothing_new_is_no_change_but_its_version_counts() -> None:
     after = made.reading(NOW)
     assert after.gangs[GangKey("ml", "p")].waiting == (WaitingMember("ml", "p", "uid-p", "2"),)
     assert before.gangs[GangKey("ml", "p")].waiting == (WaitingMember("ml", "p", "uid-p", "1"),)
+    assert after.gangs[GangKey("ml", "q")] is before.gangs[GangKey("ml", "q")]
     assert after.snapshot is before.snapshot
 
 
@@ -142,6 +143,27 @@ def test_unchanged_gangs_and_running_pods_stay_the_same_objects() -> None:
     assert [gang.key.name for gang in after.gangs] == ["p", "q"]
     assert after.gangs[0] is before.gangs[0]
     assert after.running is before.running
+
+
+def test_gangs_stay_in_natural_order_whatever_comes_and_goes() -> None:
+    """Of g-2, g-10 and g-9 the second goes and comes again, and g-1 comes last."""
+    made = reader(node(), pod("g-2"), pod("g-10"), pod("g-9"))
+    assert list(names(made.reading(NOW))) == ["ml/g-2", "ml/g-9", "ml/g-10"]
+    made.remove("", "Pod", "ml", "g-9")
+    assert list(names(made.reading(NOW))) == ["ml/g-2", "ml/g-10"]
+    for name in ("g-9", "g-1"):
+        tell(made, pod(name))
+    assert list(names(made.reading(NOW))) == ["ml/g-1", "ml/g-2", "ml/g-9", "ml/g-10"]
+
+
+def test_a_gang_read_anew_is_the_object_of_before_where_it_is_equal() -> None:
+    """Of two gangs whose pods are read anew, the one that asks for more is another object."""
+    made = reader(node(), pod("p"), pod("q"))
+    before = made.reading(NOW).snapshot.gangs
+    tell(made, pod("p", labels={"seen": "by no rule"}))
+    tell(made, pod("q", gpus=2))
+    after = made.reading(NOW).snapshot.gangs
+    assert [new is old for new, old in zip(after, before, strict=True)] == [True, False]
 
 
 def test_time_alone_changes_the_moment_alone() -> None:
