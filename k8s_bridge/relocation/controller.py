@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import CONTENTION_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
+from fourleaf.k8s_bridge.relocation.eviction_dry_run import EvictionDryRun
 from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
@@ -96,7 +97,8 @@ class RelocationController:
 
     def __post_init__(self) -> None:
         shared = (self.cache, self.store, self.planner, self.clock)
-        evictions = EvictionTrials(self.cluster, self.cache, self.clock, self.observer, self.spawn)
+        dry_run = EvictionDryRun(self.cluster, self.clock)
+        evictions = EvictionTrials(dry_run, self.cache, self.clock, self.observer, self.spawn)
         self.executor = Executor(
             self.cluster, self.cache, self.store, self.clock, self.observer, evictions
         )

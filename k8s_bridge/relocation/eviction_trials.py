@@ -10,20 +10,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
-from fourleaf.k8s_bridge.cluster.errors import (
-    Ambiguous,
-    ClusterError,
-    Conflict,
-    NotFound,
-    Throttled,
-)
-from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.ledger.binding_trials import (
     TRIAL_PATIENCE_SECONDS,
     TRIAL_VALID_SECONDS,
     Spawn,
     StillAsked,
 )
+from fourleaf.k8s_bridge.relocation.eviction_dry_run import EvictionDryRun
 from fourleaf.k8s_bridge.relocation.eviction_slots import EvictionSlots
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
@@ -33,16 +27,12 @@ from fourleaf.model.running_gang import EvictionLimit, PodName
 
 EVICTION_TRIAL_SECONDS = 10.0
 """Seconds that the API has for the trial of a pod; who has no answer by then stays."""
-TRIAL_RETRY_SECONDS = 1.0
-"""Seconds after which a trial is repeated that an error ended which may pass."""
 REFUSED_FIRST_SECONDS = 60.0
 """Seconds for which no plan lets a pod go whose eviction was refused; they double each time."""
 REFUSED_LIMIT_SECONDS = 600.0
 """Seconds to which they grow."""
 
 _SILENT = "the API does not answer whether it may go"
-_BUDGET = "disruption budget"
-"""What the message of a 429 names that is no throttling: the budget lets the pod not go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +67,9 @@ class _EvictionTrial:
 
 @dataclass(slots=True, eq=False)
 class EvictionTrials:
-    """Trials of one term, and what they said.
+    """Trials of one term, and what they said. `spawn` starts what ends with the term."""
 
-    `cluster` is gated, `spawn` starts what ends with the term.
-    """
-
-    cluster: Cluster
+    dry_run: EvictionDryRun
     cache: ClusterCache
     clock: Clock
     observer: RelocationObserver
@@ -176,7 +163,7 @@ class EvictionTrials:
 
     async def _ask(self, pod: Target, trial: _EvictionTrial) -> None:
         """Let the API answer; its time runs from when the trial has its slot."""
-        answer = asyncio.ensure_future(self._refusal(pod))
+        answer = asyncio.ensure_future(self.dry_run.refusal(pod))
         timer = asyncio.ensure_future(self.clock.sleep(EVICTION_TRIAL_SECONDS))
         try:
             await asyncio.wait({answer, timer}, return_when=asyncio.FIRST_COMPLETED)
@@ -184,22 +171,6 @@ class EvictionTrials:
         finally:
             answer.cancel()
             timer.cancel()
-
-    async def _refusal(self, pod: Target) -> str:
-        while True:
-            try:
-                await self.cluster.evict(pod, dry_run=True)
-            except (NotFound, Conflict):
-                # It is gone, or another by now; the watch will say so.
-                return ""
-            except (Throttled, Ambiguous) as error:
-                if _BUDGET in str(error):
-                    return str(error)
-                await self.clock.sleep(max(TRIAL_RETRY_SECONDS, error.retry_after or 0.0))
-            except ClusterError as error:
-                return str(error)
-            else:
-                return ""
 
     def _forget(self) -> None:
         """Forget answers that came too long ago, and pods that are gone."""

@@ -127,6 +127,7 @@ def stage_on(plane: Plane, folder: Path) -> Iterator[Stage]:
                 lambda attack=attacks[0]: _is_refused(stage, attack),  # type: ignore[misc]
                 f"{attacks[0].path} is refused to the tenant",
             )
+        eventually(lambda: _is_kept_from_images(stage), "the scheduler's account is bounded")
         yield stage
         for api in (scheduler, *agents.values()):
             api.close()
@@ -218,6 +219,19 @@ def inventory(node: str) -> dict[str, Any]:
 def told(error: ApiError) -> str:
     """What a policy says, "" where none has spoken."""
     return str(error).partition("denied request: ")[2]
+
+
+def _is_kept_from_images(stage: Stage) -> bool:
+    """Whether the policy on the scheduler's account is in force: no attack of a tenant shows it."""
+    change = {"spec": {"containers": [{"name": "main", "image": "mine"}]}}
+    kind = "application/strategic-merge-patch+json"
+    try:
+        stage.scheduler.patch(f"{stage.pods}/free?dryRun=All", change, kind)
+    except ApiError as error:
+        if ": the scheduler" in str(error):
+            return True
+        raise
+    return False
 
 
 def _is_refused(stage: Stage, attack: Attack) -> bool:

@@ -52,7 +52,7 @@ REFUSED_EVICTIONS = (
     Mutant(
         "errors that pass are no refusals",
         "one throttled trial keeps a pod on a node that is to be emptied for a minute",
-        "k8s_bridge/relocation/eviction_trials.py",
+        "k8s_bridge/relocation/eviction_dry_run.py",
         "                if _BUDGET in str(error):\n",
         "                if str(error):\n",
         f"{REFUSED}::test_an_error_that_passes_is_no_refusal[throttled]",

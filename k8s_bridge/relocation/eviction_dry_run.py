@@ -1,0 +1,47 @@
+"""Dry run of an eviction: whether the API would let a pod go, asked until it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fourleaf.k8s_bridge.cluster.errors import (
+    Ambiguous,
+    ClusterError,
+    Conflict,
+    NotFound,
+    Throttled,
+)
+from fourleaf.k8s_bridge.cluster.protocol import Cluster, Target
+from fourleaf.k8s_bridge.runtime.clock import Clock
+
+EVICTION_DRY_RUN_RETRY_SECONDS = 1.0
+"""Seconds after which it is asked again where an error ended it that may pass."""
+
+_BUDGET = "disruption budget"
+"""What the message of a 429 names that is no throttling: the budget lets the pod not go."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionDryRun:
+    """Asks a gated `cluster`; its caller sets the limit of time."""
+
+    cluster: Cluster
+    clock: Clock
+
+    async def refusal(self, pod: Target) -> str:
+        """Why the API would not let the pod go, "" where it would."""
+        while True:
+            try:
+                await self.cluster.evict(pod, dry_run=True)
+            except (NotFound, Conflict):
+                # It is gone, or another by now; the watch will say so.
+                return ""
+            except (Throttled, Ambiguous) as error:
+                if _BUDGET in str(error):
+                    return str(error)
+                wait = max(EVICTION_DRY_RUN_RETRY_SECONDS, error.retry_after or 0.0)
+                await self.clock.sleep(wait)
+            except ClusterError as error:
+                return str(error)
+            else:
+                return ""
