@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
 
-from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint
+from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint, Preference
 from fourleaf.model.resources import Resources
 
 MOST_MEMBERS = 4000
@@ -57,12 +57,14 @@ class Role:
     """Members of a gang that ask for the same thing, in rank order.
 
     `pods` are still to be placed. `bound` are (pod, node) of members that run already.
+    `constraint` says which nodes they may use, `preferences` which of those are worth more.
     """
 
     pods: tuple[str, ...]
     request: Resources
     constraint: NodeConstraint = ANY_NODE
     bound: tuple[tuple[str, str], ...] = ()
+    preferences: tuple[Preference, ...] = ()
 
     @property
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""Which nodes a pod may use: selectors, required node affinity, tolerations."""
+"""Which nodes a pod may use, and which it prefers: selectors, node affinity, tolerations."""
 
 from __future__ import annotations
 
@@ -109,6 +109,30 @@ class NodeConstraint:
             if taint.effect in ("NoSchedule", "NoExecute")
         )
 
+    def avoids(self, node: Node) -> bool:
+        """Whether `node` has a taint that only advises against it, and that is not tolerated."""
+        return any(
+            not any(t.tolerates(taint) for t in self.tolerations)
+            for taint in node.taints
+            if taint.effect == "PreferNoSchedule"
+        )
+
 
 ANY_NODE = NodeConstraint()
 """Asks nothing; tolerates no taint."""
+
+
+FULL_WEIGHT = 100
+"""The largest weight that the Kubernetes API allows, and what a taint to be avoided counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A pod prefers nodes that meet all `requirements`; `weight` is 1..100."""
+
+    weight: int
+    requirements: tuple[Requirement, ...]
+
+    def holds(self, node: Node) -> bool:
+        """Whether `node` is what the pod prefers."""
+        return all(requirement.holds(node) for requirement in self.requirements)

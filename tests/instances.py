@@ -14,7 +14,13 @@ from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import AdjacencyKind, Fabric, Leaf
 from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy, TopologyPolicy
 from fourleaf.model.node import Node, Taint
-from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement, Toleration
+from fourleaf.model.node_constraint import (
+    NodeConstraint,
+    Operator,
+    Preference,
+    Requirement,
+    Toleration,
+)
 from fourleaf.model.resources import Resources, fits
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
@@ -66,7 +72,11 @@ def build(dice: Dice) -> Snapshot:
     config = _config(dice, fabric)
     gangs = tuple(_gang(dice, fabric, i) for i in range(dice.choice([1, 2, 3, 3, 4, 4])))
     snapshot = Snapshot(fabric=fabric, gangs=gangs, config=config, now=NOW)
-    return _populate(dice, snapshot)
+    snapshot = _populate(dice, snapshot)
+    # Rolled last, so that all else of a seed is as it is without.
+    return replace(
+        snapshot, gangs=tuple(_with_preferences(dice, fabric, g) for g in snapshot.gangs)
+    )
 
 
 def _fabric(dice: Dice) -> Fabric:
@@ -276,6 +286,29 @@ def _populate(dice: Dice, snapshot: Snapshot) -> Snapshot:
         _with_bound(dice, gang, names, run) if dice.maybe(0.12) else gang for gang in snapshot.gangs
     ]
     return replace(snapshot, running=tuple(running), gangs=tuple(gangs))
+
+
+def _with_preferences(dice: Dice, fabric: Fabric, gang: Gang) -> Gang:
+    """Let some roles of `gang` prefer some nodes."""
+    conditions = (
+        Requirement("zone", Operator.IN, ("b",)),
+        Requirement("zone", Operator.NOT_IN, ("b", "c")),
+        Requirement("metadata.name", Operator.IN, (dice.choice(sorted(fabric.nodes)),), True),
+    )
+    return replace(
+        gang,
+        roles=tuple(
+            replace(
+                role,
+                preferences=tuple(
+                    Preference(dice.choice([1, 30, 100]), (condition,))
+                    for condition in conditions
+                    if dice.rarely(0.3)
+                ),
+            )
+            for role in gang.roles
+        ),
+    )
 
 
 def _with_bound(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.model.scores.term_inputs import ALIGNMENT, COMFORT, HISTORY, UTILIZATION, Raw
-from fourleaf.model.validator.recompute import BANDWIDTH
+from fourleaf.model.validator.recompute import BANDWIDTH, PREFERENCES
 
 PLAIN = {"cpu": "CPU", "memory": "memory", "pods": "pod slots"}
 
@@ -29,4 +29,6 @@ def measured(name: str, raw: Raw) -> str:
         return f"{raw['failures'] / 10:.1f} % failures"
     if name == BANDWIDTH:
         return f"{raw['asked'] / 1000:g} of {raw['uplink'] / 1000:g} Gb/s"
+    if name == PREFERENCES:
+        return f"{raw['met']} of {raw['pods']} on nodes as preferred"
     return ""

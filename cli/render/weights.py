@@ -45,6 +45,11 @@ def weights_view(spec: Spec) -> Iterator[RenderableType]:
         f"{milli(penalties.bandwidth)} per GPU",
     )
     yield from _entry(
+        f"penalties.preferences {penalties.preferences}",
+        "taken off on a node that meets nothing of what a pod prefers (node and pod affinity, "
+        f"spread, taints to be avoided): up to {milli(penalties.preferences)} per GPU",
+    )
+    yield from _entry(
         f"fragmentation.weight {spec.fragmentation.weight}",
         "added for every likely gang that could still start afterwards, times its GPUs and "
         "its share of the job mix",
@@ -70,7 +75,10 @@ def weights_document(spec: Spec, source: str) -> dict[str, Any]:
             }
             for name, weight in spec.scoring_weights.items()
         ],
-        "penalties": {"bandwidth": float(spec.penalties.bandwidth)},
+        "penalties": {
+            "bandwidth": float(spec.penalties.bandwidth),
+            "preferences": float(spec.penalties.preferences),
+        },
         "fragmentation": float(spec.fragmentation.weight),
     }
 

@@ -40,6 +40,7 @@ class Penalties(Section):
     """
 
     bandwidth: Weight = Decimal("0.1")
+    preferences: Weight = Decimal("0.5")
     migration: Weight | None = None
 
 

@@ -9,7 +9,7 @@ from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.member_tally import Placed
-from fourleaf.model.validator.recompute import BANDWIDTH
+from fourleaf.model.validator.recompute import BANDWIDTH, PREFERENCES, unmet_share
 from fourleaf.model.validator.uplinks import demand, uplink_of
 from fourleaf.model.weights import SCALE
 
@@ -27,6 +27,7 @@ def raw_of(snapshot: Snapshot, one: Placed, name: str) -> Raw:
     with a preferred domain `preferred`, its pods inside. `domainUtilization`: `gpus` of the
     leaves used, `used` of them afterwards. `historicalPerformance`: `failures`, the mean failure
     rate in thousandths. `bandwidth`: `asked` and `uplink` in Mbit/s where the load is highest.
+    `preferences`: `pods`, `met` of them on nodes that meet all of their preferences.
     """
     measure = _MEASURES.get(name)
     return measure(snapshot, one) if measure else {}
@@ -103,10 +104,18 @@ def _bandwidth(snapshot: Snapshot, one: Placed) -> Raw:
     return {"asked": asked, "uplink": uplink}
 
 
+def _preferences(snapshot: Snapshot, one: Placed) -> Raw:
+    pods = Counter(one.standing.here)
+    roles, nodes = one.gang.roles, snapshot.fabric.nodes
+    met = sum(n for (role, node), n in pods.items() if not unmet_share(roles[role], nodes[node]))
+    return {"pods": pods.total(), "met": met}
+
+
 _MEASURES: Mapping[str, Callable[[Snapshot, Placed], Raw]] = {
     COMFORT: _comfort,
     ALIGNMENT: _alignment,
     UTILIZATION: _utilization,
     HISTORY: _history,
     BANDWIDTH: _bandwidth,
+    PREFERENCES: _preferences,
 }

@@ -18,7 +18,13 @@ from fourleaf.model.scores.term_inputs import Raw, raw_of
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.facts import facts_of
 from fourleaf.model.validator.member_tally import Placed, stand
-from fourleaf.model.validator.recompute import BANDWIDTH, NOTHING, points
+from fourleaf.model.validator.recompute import (
+    BANDWIDTH,
+    NOTHING,
+    PENALTIES,
+    PREFERENCES,
+    points,
+)
 from fourleaf.model.weights import SCALE, milli, weights_of
 
 Pods = Sequence[tuple[str, str]]
@@ -69,7 +75,7 @@ class TermScores:
         self.snapshot = snapshot
         self._extensions = extensions
         spec = snapshot.config.spec
-        whole = spec.penalties.model_copy(update={"bandwidth": Decimal(1)})
+        whole = spec.penalties.model_copy(update=dict.fromkeys(PENALTIES, Decimal(1)))
         config = snapshot.config.model_copy(
             update={"spec": spec.model_copy(update={"penalties": whole})}
         )
@@ -87,19 +93,23 @@ class TermScores:
         earned = points(snapshot, placed, weights, self._extensions)
         full = points(self._unweighted, placed, dict.fromkeys(self.names, SCALE), self._extensions)
         size = sum(gang.pod_weight(gang.roles[role]) for role, _ in placed.standing.here)
-        weighed = {**weights, BANDWIDTH: -milli(spec.penalties.bandwidth)}
+        weighed = {
+            **weights,
+            BANDWIDTH: -milli(spec.penalties.bandwidth),
+            PREFERENCES: -milli(spec.penalties.preferences),
+        }
         terms = tuple(
             TermScore(
                 name,
                 raw_of(snapshot, placed, name),
                 abs(full[name]) // max(1, size)
-                if name == BANDWIDTH
+                if name in PENALTIES
                 else full[name] // max(1, size),
                 weighed.get(name, 0),
                 earned[name],
             )
-            for name in (*self.names, BANDWIDTH)
-            if name != BANDWIDTH or full[name]
+            for name in (*self.names, *PENALTIES)
+            if name not in PENALTIES or full[name]
         )
         return GangScore(gang, tuple(pods), size, terms)
 

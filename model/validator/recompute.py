@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.gang import Gang, Strategy
+from fourleaf.model.gang import Gang, Role, Strategy
 from fourleaf.model.job_mix import likely_gangs
+from fourleaf.model.node import Node
+from fourleaf.model.node_constraint import FULL_WEIGHT
 from fourleaf.model.plan import Plan
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import Snapshot
@@ -21,6 +23,11 @@ from fourleaf.model.weights import SCALE, milli, weights_of
 
 BANDWIDTH = "bandwidth"
 """The name under which the bandwidth penalty stands among the terms; its points are negative."""
+
+PREFERENCES = "preferences"
+"""The same of the penalty for nodes that a pod would rather not have."""
+
+PENALTIES = (BANDWIDTH, PREFERENCES)
 
 HALF = SCALE // 2
 NOTHING = Extensions()
@@ -34,9 +41,9 @@ def score(
 ) -> dict[str, int]:
     """Points of `gang` on `pods`, (pod, node) of its unbound members, by term.
 
-    Per term: sum over the pods of pod weight * (W * t // 1000). Every built-in term, the
-    bandwidth penalty and every custom term that the config weighs has an entry. Raises
-    `KeyError` for unknown pods or nodes.
+    Per term: sum over the pods of pod weight * (W * t // 1000). Every built-in term, both
+    penalties and every custom term that the config weighs have an entry. Raises `KeyError` for
+    unknown pods or nodes.
     """
     spec = snapshot.config.spec
     one = Placed(
@@ -52,7 +59,7 @@ def points(
 ) -> dict[str, int]:
     """`score` of a gang whose standing, leaf rule and weights (in thousandths) are known."""
     gang = one.gang
-    total = dict.fromkeys((*BUILT_IN_TERMS, BANDWIDTH), 0)
+    total = dict.fromkeys((*BUILT_IN_TERMS, *PENALTIES), 0)
     custom = [t.name for t in extensions.node_terms] + [t.name for t in extensions.leaf_terms]
     total.update((name, 0) for name in custom if name in weights)
     leaf_of = snapshot.fabric.leaf_of
@@ -89,6 +96,8 @@ def _node_points(
     yield "historicalPerformance", history * (SCALE - node.failure_permille) // SCALE
     if not links_granted(snapshot, node, member.request):
         yield "topologyAlignment", weights.get("topologyAlignment", 0) * -HALF // SCALE
+    unmet = unmet_share(member, node)
+    yield PREFERENCES, -(milli(snapshot.config.spec.penalties.preferences) * unmet // SCALE)
     for term in extensions.node_terms:
         if weights.get(term.name):
             value = term.value(gang, member, node, free)
@@ -145,6 +154,19 @@ def remaining_share(allocatable: Resources, free: Resources, request: Resources)
         if whole is not None and whole > 0
     ]
     return max(0, min(shares, default=0))
+
+
+def unmet_share(role: Role, node: Node) -> int:
+    """Compute t of `preferences` in thousandths: what `node` lacks of what is preferred.
+
+    1000 * u // max(100, a), at most 1000: a the weight of all preferences, u that of those that
+    the node does not meet, and 100 more for a `PreferNoSchedule` taint that is not tolerated.
+    """
+    missed = [one.weight for one in role.preferences if not one.holds(node)]
+    if role.constraint.avoids(node):
+        missed.append(FULL_WEIGHT)
+    whole = sum(one.weight for one in role.preferences)
+    return min(SCALE, SCALE * sum(missed) // max(FULL_WEIGHT, whole))
 
 
 def leaf_utilization(snapshot: Snapshot, leaf: int, new: int) -> int:

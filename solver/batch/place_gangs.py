@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import Counts
 from fourleaf.solver.objective.scorer import Points, Scorer
+
+WORK_WITH_PREFERENCES = 0.25
+"""Work of the search in all, where pods prefer nodes (docs/decisions/0035)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +55,14 @@ def place_gangs(
     everyone = [*groups, *(group for _, group in phantoms)]
     sizes = {request.gpus for group in everyone for request in group.kind.requests}
     seed, uniform = state.spec.solver.seed, len(sizes) <= 1
+    work = WORK_WITH_PREFERENCES if state.prefers else math.inf
 
     def solve(refined: frozenset[int]) -> tuple[PlacedBatch, frozenset[int]] | None:
         nonlocal seconds
         model = build(state, everyone, refined, scorer, scored=True)
         costs = _objective(model, scorer, len(groups), phantoms, least_room)
         timer = deadline.timer()
-        answer = best_answer(model.program, costs, seed, uniform, deadline)
+        answer = best_answer(model.program, costs, seed, uniform, deadline, work)
         seconds += timer()
         if answer.values is None:
             return None

@@ -115,16 +115,17 @@ class CpSat:
         solver.set_parameters(parameters)
         response: CpSolverResponse = solver.solve(self._model)  # type: ignore[no-untyped-call]
         status, bound = response.status, response.best_objective_bound
+        spent = response.deterministic_time
         if status == CpSolverStatus.INFEASIBLE:
-            return SolveResult(None, True, 0, 0)
+            return SolveResult(None, True, 0, 0, work=spent)
         if status not in _BOUNDED or not math.isfinite(bound):
-            return SolveResult(None, False, 0, ENDLESS)
+            return SolveResult(None, False, 0, ENDLESS, work=spent)
         proven, most = status == CpSolverStatus.OPTIMAL, round(bound)
         ranges = None if proven or work is None else _ranges(response)
         if status == CpSolverStatus.UNKNOWN:
-            return SolveResult(None, False, 0, most, ranges)
+            return SolveResult(None, False, 0, most, ranges, spent)
         return SolveResult(
-            list(response.solution), proven, round(response.objective_value), most, ranges
+            list(response.solution), proven, round(response.objective_value), most, ranges, spent
         )
 
     def _parameters(self, variables: int, seconds: float, work: float | None) -> SatParameters:

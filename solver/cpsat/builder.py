@@ -22,7 +22,7 @@ from fourleaf.solver.cpsat.constraints.uplinks import add_uplinks
 from fourleaf.solver.cpsat.cuts.block_cuts import add_block_cuts
 from fourleaf.solver.cpsat.demand import Demand, NodeClass
 from fourleaf.solver.cpsat.dominance import prune
-from fourleaf.solver.cpsat.node_classes import RoleUse, node_classes_of
+from fourleaf.solver.cpsat.node_classes import RoleUse, finer_classes, node_classes_of
 from fourleaf.solver.cpsat.open_candidates import OpenCandidates, open_candidates
 from fourleaf.solver.cpsat.pod_split import LeafSplit
 from fourleaf.solver.cpsat.preferred_gangs import add_preferred_gangs
@@ -124,14 +124,16 @@ def _node_classes(
     """Leaf -> its node classes; nodes without room too, where gangs stand that may leave some."""
     in_leaf = model.state.fabric.in_leaf
     nodes: dict[int, Sequence[int]] = {leaf: in_leaf[leaf] for leaf in uses}
-    if not apart and all(v.group.current_seats is None for v in model.groups):
+    standing = apart or any(v.group.current_seats is not None for v in model.groups)
+    if not standing:
         rooms = {id(use.by_node): use.by_node for here in uses.values() for use in here}
         roomy = [any(room) for room in zip(*rooms.values(), strict=True)]
         nodes = {leaf: [i for i in in_leaf[leaf] if roomy[i]] for leaf in uses}
+    state, worth = model.state, None
+    if scored:
+        worth = state.score_class_of if standing else state.plain_class_of
     return {
-        leaf: node_classes_of(
-            model.state, leaf, nodes[leaf], uses[leaf], scored, leaf in model.refined
-        )
+        leaf: node_classes_of(state, leaf, nodes[leaf], uses[leaf], worth, leaf in model.refined)
         for leaf in sorted(uses)
     }
 
@@ -151,14 +153,48 @@ def _add_leaves(
     for leaf, here in node_classes.items():
         kept = [list(staying.get(node_class, ())) for node_class in here]
         split = LeafSplit(model, leaf, here, skipped, kept)
+        finer = _finer(model, leaf, here, uses[leaf], skipped)
         for use in uses[leaf]:
-            split.add(use)
+            (finer if finer and use.prefers else split).add(use)
+        if finer:
+            _add_preferred(capacity, split, finer)
         phantoms = [use.variables for use in uses[leaf] if use.variables.group.phantom]
         for node_class, demands in zip(here, split.demands, strict=True):
             if demands:
                 if not capacity.add(node_class, demands):
                     model.inexact.append(node_class)
                 add_phantom_limit(model.program, model.state, node_class, phantoms)
+
+
+def _finer(
+    model: Model,
+    leaf: int,
+    here: Sequence[NodeClass],
+    uses: Sequence[RoleUse],
+    skipped: Skipped,
+) -> LeafSplit | None:
+    """A split of the leaf for the pods that prefer nodes, where that is finer than the others'.
+
+    Most pods do not, and are counted on all of a node class as before: what prefers some of its
+    nodes finds room there, and all together in the whole class, so the rest fits on what is left.
+    """
+    if not any(use.prefers for use in uses):
+        return None
+    parts = [part for whole in here for part in finer_classes(model.state, whole)]
+    if len(parts) == len(here):
+        return None
+    return LeafSplit(model, leaf, parts, skipped, [[] for _ in parts])
+
+
+def _add_preferred(capacity: Capacity, split: LeafSplit, finer: LeafSplit) -> None:
+    """What there is room for in each finer class; its pods count in the whole class too."""
+    whole = {i: n for n, node_class in enumerate(split.node_classes) for i in node_class.nodes}
+    for part, demands in zip(finer.node_classes, finer.demands, strict=True):
+        if demands:
+            number = whole[part.node]
+            if part is not split.node_classes[number]:
+                capacity.add(part, demands)
+            split.demands[number] += demands
 
 
 def _add_flows_and_node_limits(model: Model) -> None:

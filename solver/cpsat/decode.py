@@ -190,6 +190,7 @@ class _Packing:
         self._model = model
         self._values = values
         self._rest = AmountCache()
+        self._left: dict[int, Resources] = {}
         self._pinned: dict[int, list[Resources]] = defaultdict(list)
         for resident in staying(model, values):
             for node, request, pods in resident.seats:
@@ -209,7 +210,9 @@ class _Packing:
                         if pods and (only is None or node_class in only):
                             slot = _Slot(position, role, leaf)
                             asked[node_class].append(_PodsOf(slot, pods))
-        failed = {one.leaf for one, pods in asked.items() if not self._pack_class(one, pods)}
+        # A class may be part of another one: pods that prefer its nodes go first.
+        classes = sorted(asked, key=lambda one: len(one.nodes))
+        failed = {one.leaf for one in classes if not self._pack_class(one, asked[one])}
         for nodes in self.slots.values():
             nodes.sort()
         return frozenset(failed)
@@ -218,10 +221,7 @@ class _Packing:
         """Largest requests first, each pod where it leaves fewest GPUs; whether all found room."""
         if not self._find_devices(node_class, asked):
             return False
-        rest, free = self._rest, {i: self._model.state.free[i] for i in node_class.nodes}
-        for node in node_class.nodes:
-            for request in self._pinned.get(node, ()):
-                free[node] = rest.after(free[node], request)
+        rest, free = self._rest, {i: self._free_on(i) for i in node_class.nodes}
         stays: dict[_Slot, int] = {}
         for slot, _ in asked:
             variables = self._model.groups[slot.group]
@@ -243,7 +243,17 @@ class _Packing:
             self.slots[slot] += nodes
             if phantom:
                 phantoms_on.update(nodes)
+        self._left.update(free)
         return True
+
+    def _free_on(self, node: int) -> Resources:
+        """What is left on a node by what has been packed so far."""
+        left = self._left.get(node)
+        if left is None:
+            left = self._model.state.free[node]
+            for request in self._pinned.get(node, ()):
+                left = self._rest.after(left, request)
+        return left
 
     def _request(self, slot: _Slot) -> Resources:
         return self._model.groups[slot.group].group.kind.requests[slot.role]

@@ -15,6 +15,7 @@ their values left.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -39,19 +40,29 @@ LEAST_WINDOW_POINTS = 4
 
 
 def best_answer(
-    program: Program, costs: Sequence[int], seed: int, uniform: bool, deadline: Deadline
+    program: Program,
+    costs: Sequence[int],
+    seed: int,
+    uniform: bool,
+    deadline: Deadline,
+    most_work: float = math.inf,
 ) -> SolveResult:
-    """The answer worth most by `costs` that is found in the time left, and its bound."""
+    """The answer worth most by `costs` that is found in the time left, and its bound.
+
+    An answer that is not proven after `most_work`, in the size of `FIRST_SEARCH_WORK`, is left so.
+    """
     solver = CpSat(program, seed, scored=True, uniform=uniform)
+    size = max(1.0, program.size / FIRST_SEARCH_VARIABLES)
     if program.size >= MANY_VARIABLES:
-        return solver.maximize(costs, deadline.left())
-    work = FIRST_SEARCH_WORK * max(1.0, program.size / FIRST_SEARCH_VARIABLES)
-    first = solver.maximize(costs, deadline.left(), work)
+        limit = None if most_work == math.inf else most_work * size
+        only = solver.maximize(costs, deadline.left(), limit)
+        return only if only.values is not None else solver.maximize(costs, deadline.left())
+    first = solver.maximize(costs, deadline.left(), FIRST_SEARCH_WORK * size)
     if first.proven:
         return first
     if first.values is None or first.ranges is None:
         return solver.maximize(costs, deadline.left())
-    return climb(program, costs, first, seed, deadline)
+    return climb(program, costs, first, seed, deadline, most_work=most_work * size - first.work)
 
 
 def climb(
@@ -61,15 +72,17 @@ def climb(
     seed: int,
     deadline: Deadline,
     work: float = FIRST_WINDOW_WORK,
+    most_work: float = math.inf,
 ) -> SolveResult:
     """The best answer, from an unproven one with `values` and `ranges`."""
     values, objective, bound = first.values, first.objective, first.bound
     left, solver = _left(program, costs, first.ranges or [], seed)
     width = max(LEAST_WINDOW_POINTS, (bound - objective) // WINDOWS_PER_GAP)
-    while bound > objective and deadline.left():
+    while bound > objective and deadline.left() and most_work > 0.0:
         least = max(bound - width + 1, objective + 1)
         window = (least - left.constant, bound - left.constant)
-        found = solver.maximize(left.costs, deadline.left(), work, window)
+        found = solver.maximize(left.costs, deadline.left(), min(work, most_work), window)
+        most_work -= found.work
         if found.values is None and found.proven:
             bound, width = least - 1, 2 * width
             continue

@@ -14,20 +14,20 @@ def node_classes_of(
     leaf: int,
     here: Sequence[int],
     uses: list[RoleUse],
-    scored: bool,
+    worth: Sequence[int] | None,
     one_by_one: bool,
 ) -> list[NodeClass]:
     """The node classes of nodes `here` in a leaf for the roles that may put pods there.
 
-    `scored` keeps nodes apart that a score could tell apart. `one_by_one` gives each node a class
-    of its own, which makes its rows exact whatever the requests are; so it is where pods demand
-    something of the devices.
+    `worth`: node -> a number; nodes with different ones are kept apart. `one_by_one` gives each
+    node a class of its own, which makes its rows exact whatever the requests are; so it is where
+    pods demand something of the devices.
     """
     demanding = state.snapshot.demanding
     if one_by_one or (demanding and any(use.request.wants is not None for use in uses)):
         parts: list[tuple[int, ...]] = [(i,) for i in here]
     else:
-        parts = _by_score_class(state, here) if scored else [tuple(here)]
+        parts = _by_number(worth, here) if worth else [tuple(here)]
     if all(use.whole[leaf] for use in uses):
         return [NodeClass(leaf, nodes) for nodes in parts]
     eligible = {id(use.holds): use.holds for use in uses}
@@ -42,12 +42,17 @@ def node_classes_of(
     return node_classes
 
 
-def _by_score_class(state: CycleState, here: Sequence[int]) -> list[tuple[int, ...]]:
-    """The nodes grouped by score class."""
-    score_class = state.score_class_of
+def finer_classes(state: CycleState, node_class: NodeClass) -> list[NodeClass]:
+    """A node class as pods see it that prefer nodes; itself where its nodes are as good to them."""
+    parts = _by_number(state.score_class_of, node_class.nodes)
+    return [NodeClass(node_class.leaf, p) for p in parts] if len(parts) > 1 else [node_class]
+
+
+def _by_number(numbers: Sequence[int], here: Sequence[int]) -> list[tuple[int, ...]]:
+    """The nodes with the same number together."""
     parts: dict[int, list[int]] = {}
     for i in here:
-        parts.setdefault(score_class[i], []).append(i)
+        parts.setdefault(numbers[i], []).append(i)
     return [tuple(part) for part in parts.values()]
 
 
@@ -64,6 +69,7 @@ class RoleUse:
         "number",
         "one",
         "pods",
+        "prefers",
         "request",
         "role",
         "variables",
@@ -85,6 +91,7 @@ class RoleUse:
         self.request = kind.requests[role]
         self.one = kind.key.one_per_node
         self.bound = variables.group.bound_nodes
+        self.prefers = not variables.group.phantom and state.prefers_for(variables.group.gang, role)
         self.current_seats = variables.group.current_seats
         self.by_node = room.by_node[role]
         self.by_leaf = room.by_leaf[role]

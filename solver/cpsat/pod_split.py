@@ -38,7 +38,7 @@ class LeafSplit:
         self._model = model
         self._program = model.program
         self._leaf = leaf
-        self._node_classes = node_classes
+        self.node_classes = node_classes
         self._skipped = skipped
         self.demands = demands
 
@@ -46,11 +46,11 @@ class LeafSplit:
         """Say which node classes of the leaf the pods of one role go to."""
         if use.current_seats is not None:
             self._split_standing(use, use.current_seats)
-        elif len(self._node_classes) > 1 or use.bound:
+        elif len(self.node_classes) > 1 or use.bound:
             self._split(use)
         else:
             pods = use.pods[use.role, self._leaf]
-            use.node_classes[use.role, self._leaf] = [(self._node_classes[0], pods)]
+            use.node_classes[use.role, self._leaf] = [(self.node_classes[0], pods)]
             self.demands[0].append(Demand(use.request, pods, use.by_leaf[self._leaf]))
 
     def _split(self, use: RoleUse) -> None:
@@ -99,9 +99,9 @@ class LeafSplit:
         fits = {fit.position: fit.pods for fit in usable}
         split: list[tuple[NodeClass, Terms]] = []
         staying: list[tuple[NodeClass, Seats, Terms]] = []
-        everywhere = {node for node_class in self._node_classes for node in node_class.nodes}
+        everywhere = {node for node_class in self.node_classes for node in node_class.nodes}
         outside = tuple(sorted(node for node in seats if node not in everywhere))
-        both = [*self._node_classes, NodeClass(self._leaf, outside)]
+        both = [*self.node_classes, NodeClass(self._leaf, outside)]
         for position, node_class in enumerate(both):
             held = {node: seats[node] for node in node_class.nodes if node in seats}
             stands, fit = sum(held.values()), fits.get(position, 0)
@@ -116,7 +116,7 @@ class LeafSplit:
             split.append((node_class, here))
             if stands:
                 staying.append((node_class, held, kept))
-            if position < len(self._node_classes):
+            if position < len(self.node_classes):
                 self.demands[position].append(Demand(use.request, here, room, kept))
         use.variables.kept[key] = staying
         self._tie(use, split)
@@ -148,7 +148,7 @@ class LeafSplit:
         usable = []
         skipped: Collection[tuple[int, int]] = self._skipped.get(use.number, ())
         score_class = self._model.state.score_class_of if skipped else []
-        for position, node_class in enumerate(self._node_classes):
+        for position, node_class in enumerate(self.node_classes):
             if skipped and (self._leaf, score_class[node_class.node]) in skipped:
                 continue
             if use.one:

@@ -21,7 +21,7 @@ class SolveResult:
     """What one solve knows. `values` by variable, `None` where no solution was found.
 
     `ranges`, by variable, hold the (least, most) of every answer that is better; only an unproven
-    answer of limited work has them.
+    answer of limited work has them. `work` is what it took, in CP-SAT's deterministic seconds.
     """
 
     values: list[int] | None
@@ -29,6 +29,7 @@ class SolveResult:
     objective: int
     bound: int
     ranges: list[tuple[int, int]] | None = None
+    work: float = 0.0
 
 
 class Row(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
+from fourleaf.model.gang import Gang
 from fourleaf.model.job_mix import LikelyGang, likely_gangs
 from fourleaf.model.resources import Resources, fits
 from fourleaf.model.snapshot import Snapshot
@@ -14,6 +15,7 @@ from fourleaf.solver.instance.candidates import Candidate, Candidates
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_type import GangType
 from fourleaf.solver.instance.joined_candidates import JoinedCandidates
+from fourleaf.solver.instance.preferred_nodes import PreferredNodes, profile_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class CycleState:
         self.free_gpus = sum(max(0, amount.gpus) for amount in self.free)
         self._rooms: dict[GangType, RoleRoom] = {}
         self._pods: dict[tuple[int, int, bool], tuple[list[int], list[int]]] = {}
+        self.preferred = PreferredNodes(fabric)
         self.merged: dict[frozenset[int], JoinedCandidates] = {}
         """By the identities of several `Candidates`: kept for groups that share them."""
         self._open: dict[Candidates, list[tuple[Candidate, int]]] = {}
@@ -159,8 +162,33 @@ class CycleState:
         return known
 
     @cached_property
+    def prefers(self) -> bool:
+        """Whether pods prefer some nodes to others."""
+        return any(self._preference_class_of)
+
+    def prefers_for(self, gang: Gang, role: int) -> bool:
+        """Whether the pods of a role prefer some nodes to others."""
+        return self.prefers and profile_of(gang.roles[role], self.fabric) is not None
+
+    @cached_property
+    def _preference_class_of(self) -> list[int]:
+        """Node -> a number shared by nodes that no gang tells apart by what it prefers."""
+        standing = (one.gang for one in self.snapshot.standing)
+        return self.preferred.classes((*self.snapshot.gangs, *standing))
+
+    @cached_property
     def score_class_of(self) -> list[int]:
         """Node -> a number shared by nodes that no node term tells apart."""
+        preferred = self._preference_class_of
+        if not any(preferred):
+            return self.plain_class_of
+        ids: dict[tuple[int, int], int] = {}
+        both = zip(self.plain_class_of, preferred, strict=True)
+        return [ids.setdefault(pair, len(ids)) for pair in both]
+
+    @cached_property
+    def plain_class_of(self) -> list[int]:
+        """The same for a pod that prefers no node to another."""
         fabric = self.fabric
         if fabric.extensions.node_terms:
             return list(range(len(fabric.nodes)))

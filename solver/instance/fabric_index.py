@@ -96,6 +96,11 @@ class FabricIndex:
         ]
 
     @cached_property
+    def has_taints_to_avoid(self) -> bool:
+        """Whether a node has a taint that only advises against it."""
+        return any(taint.effect == "PreferNoSchedule" for n in self.nodes for taint in n.taints)
+
+    @cached_property
     def schedulable(self) -> list[bool]:
         """Node -> whether it takes pods at all."""
         return [node.schedulable for node in self.nodes]

@@ -23,6 +23,7 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.instance.candidates import Candidate, Candidates
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_type import Counts, GangType, GangTypes
+from fourleaf.solver.instance.preferred_nodes import profiles_of
 
 
 @dataclass(eq=False, slots=True)
@@ -147,7 +148,11 @@ class GangGroups:
             return self._groups(gangs, lambda gang: gang.key, _nothing, loose_alone=True)
         return self._groups(
             gangs,
-            lambda gang: (gang.strategy, gang.latency_sensitive),
+            lambda gang: (
+                gang.strategy,
+                gang.latency_sensitive,
+                profiles_of(gang, self.fabric),
+            ),
             lambda gang: gang.preferred_domain,
             loose_alone=True,
         )

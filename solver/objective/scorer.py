@@ -12,10 +12,12 @@ from fourleaf.solver.instance.candidates import Candidates
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.gang_type import Counts
+from fourleaf.solver.instance.preferred_nodes import profile_of
 from fourleaf.solver.objective.terms import (
     bandwidth,
     domain_utilization,
     historical_performance,
+    preferences,
     resource_availability,
     topology_alignment,
 )
@@ -31,6 +33,7 @@ class Scorer:
         self.state = state
         extensions = state.fabric.extensions
         self._penalty = milli(state.spec.penalties.bandwidth)
+        self._preferences = milli(state.spec.penalties.preferences)
         named = state.spec.scoring_weights
         self._node_terms = [t for t in extensions.node_terms if t.name in named]
         self._leaf_terms = [t for t in extensions.leaf_terms if t.name in named]
@@ -60,7 +63,12 @@ class Scorer:
             values[topology_alignment.NAME] = topology_alignment.links(state.free[node], request)
         for term in self._node_terms:
             values[term.name] = term.value(gang, gang.roles[role], facts, state.free[node])
-        return {name: weights.get(name, 0) * value // 1000 for name, value in values.items()}
+        points = {name: weights.get(name, 0) * value // 1000 for name, value in values.items()}
+        profile = profile_of(gang.roles[role], state.fabric)
+        if profile is not None:
+            lack = preferences.value(gang.roles[role], state.preferred.unmet(profile)[node])
+            points[preferences.NAME] = -(self._preferences * lack // 1000)
+        return points
 
     def node_points(self, group: GangGroup, role: int) -> Points:
         """The sum of `node_terms` by score class: the same for nodes of one score class."""
@@ -70,10 +78,11 @@ class Scorer:
             gang.latency_sensitive,
             id(request),
             gang.key if self._node_terms else None,
+            profile := profile_of(gang.roles[role], self.state.fabric),
         )
         points = self._node_points.get(key)
         if points is None:
-            plain = not self._node_terms and request.wants is None
+            plain = not self._node_terms and request.wants is None and profile is None
             points = self._plain_points(gang, request) if plain else NodePoints(self, gang, role)
             self._node_points[key] = points
         return points

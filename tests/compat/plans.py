@@ -14,6 +14,7 @@ import orjson
 
 from benchmarks.solve.instances import Shape, snapshots
 from fourleaf.model.documents.plan import to_document
+from fourleaf.model.node import Node
 from fourleaf.model.readers.read import read
 from fourleaf.model.readers.text.sources import open_paths
 from fourleaf.model.relocation import Budget
@@ -59,9 +60,30 @@ def _document(snapshot: Snapshot) -> Any:
     ]
 
 
+def _without_preferences(snapshot: Snapshot) -> Snapshot:
+    """The same where no pod prefers a node, and no node asks to be avoided."""
+    gangs = [
+        replace(gang, roles=tuple(replace(role, preferences=()) for role in gang.roles))
+        for gang in snapshot.gangs
+    ]
+    fabric = snapshot.fabric
+    leaves = [
+        replace(leaf, nodes=tuple(_without_advice(node) for node in leaf.nodes))
+        for leaf in fabric.leaves
+    ]
+    return replace(snapshot, gangs=tuple(gangs), fabric=replace(fabric, leaves=tuple(leaves)))
+
+
+def _without_advice(node: Node) -> Node:
+    taints = tuple(taint for taint in node.taints if taint.effect != "PreferNoSchedule")
+    return replace(node, taints=taints)
+
+
 def batch(seed: int) -> Any:
-    """A tiny batch with every rule in it."""
-    return _document((random_snapshot if seed % 3 else pressed_snapshot)(seed))
+    """A tiny batch with every rule in it; preferences are later than the digests."""
+    return _document(
+        _without_preferences((random_snapshot if seed % 3 else pressed_snapshot)(seed))
+    )
 
 
 def fabric(seed: int) -> Any:

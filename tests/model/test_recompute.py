@@ -7,7 +7,14 @@ from dataclasses import replace
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.gang import Gang, Role, Strategy, TopologyPolicy
-from fourleaf.model.node import Node
+from fourleaf.model.node import Node, Taint
+from fourleaf.model.node_constraint import (
+    NodeConstraint,
+    Operator,
+    Preference,
+    Requirement,
+    Toleration,
+)
 from fourleaf.model.plan import Phantom
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
@@ -233,3 +240,37 @@ def test_who_values_by_priority() -> None:
     world = snapshot(fabric([[4]]), young, old, ancient)
     answer = plan(world, {"young": ["a0"], "old": ["a1"], "ancient": ["a2"]})
     assert who_values(world, answer) == {0: 8 * 16 + 8 * 18, 5: 8 * 23}
+
+
+def test_preferences_count_by_their_weight() -> None:
+    """Of weights 30 and 10, the node lacks the 30: of at least 100 that is 300 thousandths.
+
+    Of weights 150 and 50 in all, as kube-scheduler would not allow in one preference, it is three
+    quarters. Eight GPUs lose half of it each, as `penalties.preferences` is.
+    """
+    where = Fabric(
+        (Leaf("a", "s0", (node("a0", "a", failure_permille=1000, labels={"disk": "ssd"}),)),)
+    )
+    ssd = (Requirement("disk", Operator.IN, ("ssd",)),)
+    zone = (Requirement("zone", Operator.IN, ("z1",)),)
+
+    def lost(*preferences: Preference) -> dict[str, int]:
+        one = gang("g", 1)
+        one = replace(one, roles=(replace(one.roles[0], preferences=preferences),))
+        return points(where, one, ["a0"], scoringWeights=ONLY_HISTORY)
+
+    assert lost(Preference(10, ssd)) == {}
+    assert lost(Preference(30, zone), Preference(10, ssd)) == {"preferences": -8 * 150}
+    thrice = [Preference(50, zone)] * 3
+    assert lost(*thrice, Preference(50, ssd)) == {"preferences": -8 * 375}
+
+
+def test_a_taint_to_be_avoided_counts_as_a_preference() -> None:
+    """A `PreferNoSchedule` taint costs a whole preference, unless it is tolerated."""
+    taint = Taint("flaky", "", "PreferNoSchedule")
+    where = Fabric((Leaf("a", "s0", (node("a0", "a", failure_permille=1000, taints=(taint,)),)),))
+    one = gang("g", 1)
+    assert points(where, one, ["a0"], scoringWeights=ONLY_HISTORY) == {"preferences": -8 * 500}
+    tolerant = NodeConstraint(tolerations=(Toleration("flaky", "Exists"),))
+    one = replace(one, roles=(replace(one.roles[0], constraint=tolerant),))
+    assert points(where, one, ["a0"], scoringWeights=ONLY_HISTORY) == {}

@@ -388,7 +388,7 @@ HARM = (
     Mutant(
         "the emptiest value",
         "a pod whose like are spread waits though all zones are equally full",
-        "model/readers/gangs/mind_others.py",
+        "model/readers/gangs/spread_values.py",
         "min(map(len, there.values()), default=0)",
         "0",
         f"{NEAR}::test_pods_are_spread[acd-1-term3-abcd]",

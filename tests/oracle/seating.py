@@ -72,6 +72,12 @@ class Seating:
                     for key, gang in sorted(self.gangs.items())
                     for r in range(len(gang.roles))
                 ),
+                tuple(
+                    preference.holds(node)
+                    for _, gang in sorted(self.gangs.items())
+                    for role in gang.roles
+                    for preference in role.preferences
+                ),
             )
             found.append(numbers.setdefault(looks, len(numbers)))
         return found

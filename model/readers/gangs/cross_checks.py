@@ -13,6 +13,7 @@ from fourleaf.model.readers.gangs.dialects import Dialect
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.exclusive_volumes import take_turns_on_volumes
 from fourleaf.model.readers.gangs.mind_others import mind_others
+from fourleaf.model.readers.gangs.preference_limits import limit_preferences
 from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.objects.annotations import PREFERRED_DOMAIN, field_of, stated
 from fourleaf.model.readers.objects.report import Report
@@ -38,6 +39,7 @@ def side_by_side(
     found = sorted((draft.copied() for draft in drafts), key=attrgetter("order"))
     _refuse_split(found, report)
     mind_others(found, running, nodes, turns)
+    limit_preferences(found, report)
     # Who is held for another reason takes no volume from others.
     take_turns_on_volumes(found, running, turns)
     _warn(found, fabric, report)

@@ -23,10 +23,17 @@ from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.pods.pods import Pod, Rank
+from fourleaf.model.readers.pods.preferences import NO_PREFERENCES, PodPreferences
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.topology import NaturalKey, natural_key
+
+MOST_PREFERENCE_SETS_PER_GANG = 4
+"""Sets of preferences that count among the pods of one gang: each makes a role of its own."""
+
+_Alike = tuple[Resources, NodeConstraint, PodPreferences]
+"""What members of one role have in common."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +42,8 @@ class Draft:
 
     `holder` is the object that states its size, None where the pods themselves do. `order` is its
     place among all in natural order. `minds_others`: where other pods are decides where a member
-    may go. `is_exclusive`: a member has a volume that no second pod may use meanwhile.
+    may go; `prefers_by_others`: which nodes it prefers. `is_exclusive`: a member has a volume
+    that no second pod may use meanwhile. `has_too_many_preferences`: these do not count.
     """
 
     gang: Gang
@@ -43,14 +51,21 @@ class Draft:
     waiting: tuple[Pod, ...]
     bound: tuple[Pod, ...] = ()
     holder: Manifest | None = None
+    has_too_many_preferences: bool = False
     order: tuple[NaturalKey, NaturalKey] = field(init=False)
     minds_others: bool = field(init=False)
+    prefers: bool = field(init=False)
+    prefers_by_others: bool = field(init=False)
     is_exclusive: bool = field(init=False)
 
     def __post_init__(self) -> None:
         key = self.gang.key
         self.order = natural_key(key.namespace), natural_key(key.name)
         self.minds_others = any(pod.wants.minds_others for pod in self.waiting)
+        self.prefers = any(pod.wants.preferred is not NO_PREFERENCES for pod in self.waiting)
+        self.prefers_by_others = not self.has_too_many_preferences and any(
+            pod.wants.preferred.minds_others for pod in self.waiting
+        )
         self.is_exclusive = any(pod.volumes.exclusive for pod in self.waiting)
 
     def copied(self) -> Draft:
@@ -60,6 +75,8 @@ class Draft:
         new.gang, new.identity, new.holder = self.gang, self.identity, self.holder
         new.waiting, new.bound, new.order = self.waiting, self.bound, self.order
         new.minds_others, new.is_exclusive = self.minds_others, self.is_exclusive
+        new.prefers, new.prefers_by_others = self.prefers, self.prefers_by_others
+        new.has_too_many_preferences = self.has_too_many_preferences
         return new
 
     @property
@@ -173,7 +190,8 @@ class Gangs:
     def _stands(
         self, key: GangKey, identity: Identity, lost: list[Pod], bound: list[Pod], need: Need
     ) -> StandingGang:
-        draft = self._draft(key, identity, lost, bound, need, None)
+        # Nothing that stands is moved for what it prefers.
+        draft = self._draft(key, identity, lost, bound, need, None, prefers=False)
         first = (lost or bound)[0]
         wishes = first.wishes
         # Nothing makes up for a pod without an owner: what is evicted of it never comes back.
@@ -194,12 +212,15 @@ class Gangs:
         bound: list[Pod],
         need: Need,
         hold: Hold | None,
+        prefers: bool = True,
     ) -> Draft:
         members = waiting or bound
         first = members[0]
         refuse_disagreement(first, members)
         wishes = first.wishes
-        roles = self._roles(waiting, bound)
+        sets = {pod.wants.preferred for pod in (*waiting, *bound)}
+        too_many = len(sets) > MOST_PREFERENCE_SETS_PER_GANG
+        roles = self._roles(waiting, bound, prefers and not too_many)
         spread = any(
             term.key == HOSTNAME and term.picks(pod.namespace, pod.labels)
             for pod in waiting
@@ -221,23 +242,28 @@ class Gangs:
             preempts=first.preempts,
             duration=duration_of(first),
         )
-        return Draft(gang, identity, tuple(waiting), tuple(bound), need.holder)
+        return Draft(gang, identity, tuple(waiting), tuple(bound), need.holder, too_many)
 
-    def _roles(self, waiting: Sequence[Pod], bound: Sequence[Pod]) -> tuple[Role, ...]:
-        pods: dict[tuple[Resources, NodeConstraint], list[str]] = {}
-        held: dict[tuple[Resources, NodeConstraint], list[tuple[str, str]]] = {}
+    def _roles(
+        self, waiting: Sequence[Pod], bound: Sequence[Pod], prefers: bool
+    ) -> tuple[Role, ...]:
+        pods: dict[_Alike, list[str]] = {}
+        held: dict[_Alike, list[tuple[str, str]]] = {}
         for pod in waiting:
-            kind = (pod.request, pod.constraint(self._mixed))
-            pods.setdefault(kind, []).append(pod.name)
+            pods.setdefault(self._alike(pod, prefers), []).append(pod.name)
         for pod in bound:
-            kind = (pod.request, pod.constraint(self._mixed))
+            kind = self._alike(pod, prefers)
             pods.setdefault(kind, [])
             held.setdefault(kind, []).append((pod.name, pod.node))
         roles = [
-            Role(tuple(names), request, constraint, tuple(held.get((request, constraint), ())))
-            for (request, constraint), names in pods.items()
+            Role(tuple(names), kind[0], kind[1], tuple(held.get(kind, ())), kind[2].nodes)
+            for kind, names in pods.items()
         ]
         return tuple(sorted(roles, key=lambda role: -role.request.gpus))
+
+    def _alike(self, pod: Pod, prefers: bool) -> _Alike:
+        preferred = pod.wants.preferred if prefers else NO_PREFERENCES
+        return pod.request, pod.constraint(self._mixed), preferred
 
 
 def _share(pods: Sequence[Pod], size: int) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import HOSTNAME, NODE_NAME_FIELD, Operator, Requirement
 from fourleaf.model.readers.pods.neighbours import Neighbours
-from fourleaf.model.readers.pods.node_constraints import PodTerm
+from fourleaf.model.readers.pods.pod_terms import PodTerm
 from fourleaf.model.readers.pods.pods import Pod
 
 Nodes = Mapping[str, Node]

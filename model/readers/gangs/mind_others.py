@@ -1,4 +1,4 @@
-"""Required affinity, anti-affinity and spread of pods, beyond the pods of one gang."""
+"""Affinity, anti-affinity and spread, required or preferred, beyond the pods of one gang."""
 
 from __future__ import annotations
 
@@ -7,21 +7,15 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fourleaf.model.gang import GangKey, Hold
-from fourleaf.model.node_constraint import (
-    Operator,
-    Requirement,
-)
+from fourleaf.model.node_constraint import Operator, Preference, Requirement
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.kept_apart import KeptApart, Nodes, label_of
+from fourleaf.model.readers.gangs.preferred_places import PreferredPlaces
+from fourleaf.model.readers.gangs.spread_values import SpreadValues
 from fourleaf.model.readers.gangs.turns import Turns
-from fourleaf.model.readers.pods.label_selector import LabelSelector
 from fourleaf.model.readers.pods.neighbours import Neighbours
-from fourleaf.model.readers.pods.node_constraints import (
-    NodeWants,
-    PodTerm,
-    SpreadConstraint,
-    narrowed,
-)
+from fourleaf.model.readers.pods.node_constraints import narrowed
+from fourleaf.model.readers.pods.pod_terms import PodTerm, SpreadConstraint
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.reasons.kinds import ReasonKind
 
@@ -35,16 +29,19 @@ Kind = Sequence[Pod]
 def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turns: Turns) -> None:
     """Change `drafts` such that every node they may use suits them beside the pods that run.
 
+    And such that they prefer the nodes that suit them best.
+
     As kube-scheduler's plugins InterPodAffinity and PodTopologySpread have it. Of waiting gangs of
     which one changes where the other may go, the first goes ahead and the others wait until it
     is bound: which nodes it takes is not known before.
     """
     minding = any(draft.minds_others for draft in drafts)
-    if not minding and not running.any_repels:
+    preferring = any(draft.prefers_by_others for draft in drafts)
+    if not minding and not preferring and not running.any_repels:
         return
     kinds = {draft.gang.key: kinds_of(draft.waiting) for draft in drafts}
     apart, values = KeptApart(running, nodes), SpreadValues(running, nodes)
-    near = _NearValues(running, nodes)
+    near, preferred = _NearValues(running, nodes), PreferredPlaces(running, nodes, values)
     budget = _Budget(running)
     firsts: set[int] = set()
     for draft in drafts:
@@ -59,6 +56,13 @@ def mind_others(drafts: Sequence[Draft], running: Neighbours, nodes: Nodes, turn
                 if not allowed:
                     _wait_for_room(draft, alike[0], spread)
                 _narrow(draft, Requirement(spread.term.key, Operator.IN, allowed), alike)
+    budget = _Budget(running)
+    for draft in drafts if preferring else ():
+        if not draft.prefers_by_others:
+            continue
+        draft.has_too_many_preferences = budget.is_exceeded(draft)
+        for alike in () if draft.has_too_many_preferences else kinds[draft.gang.key]:
+            _prefer(draft, preferred.of(alike[0]), alike)
     if minding:
         _take_turns(drafts, kinds, firsts, turns)
 
@@ -114,12 +118,16 @@ class _Budget:
         self._namespace = ""
         self._spent: Counter[str] = Counter()
 
-    def is_over(self, draft: Draft) -> bool:
-        """Hold `draft` where its namespace has caused too many; else what follows is for it."""
+    def is_exceeded(self, draft: Draft) -> bool:
+        """Whether its namespace has caused too many; what follows is for `draft`."""
         now = self._neighbours.compared
         self._spent[self._namespace] += now - self._before
         self._before, self._namespace = now, draft.gang.key.namespace
-        if self._spent[self._namespace] <= MOST_COMPARISONS or not draft.waiting:
+        return self._spent[self._namespace] > MOST_COMPARISONS
+
+    def is_over(self, draft: Draft) -> bool:
+        """Hold `draft` where its namespace has caused too many; else what follows is for it."""
+        if not self.is_exceeded(draft) or not draft.waiting:
             return False
         _hold(
             draft,
@@ -206,53 +214,18 @@ class _NearValues:
         return self._keys[key]
 
 
-class SpreadValues:
-    """The values of a label that a spread constraint leaves, worked out once for pods alike."""
-
-    def __init__(self, running: Neighbours, nodes: Nodes) -> None:
-        self._running = running
-        self._nodes = nodes
-        self._known: dict[tuple[object, ...], tuple[str, ...]] = {}
-
-    def allowed(self, pod: Pod, spread: SpreadConstraint) -> tuple[str, ...]:
-        """Values on whose nodes one more pod like `pod` is not too many."""
-        itself = spread.term.picks(pod.namespace, pod.labels)
-        key = (pod.wants, spread, itself)
-        if key not in self._known:
-            self._known[key] = self._counted(pod.wants, spread, itself)
-        return self._known[key]
-
-    def _counted(self, wants: NodeWants, spread: SpreadConstraint, itself: bool) -> tuple[str, ...]:
-        there = self.standing(wants, spread)
-        most = emptiest(there, spread) + spread.max_skew - itself
-        return tuple(sorted(value for value, pods in there.items() if len(pods) <= most))
-
-    def standing(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, list[Pod]]:
-        """The pods that count on the nodes of each value."""
-        value_of = self._values(wants, spread)
-        there: dict[str, list[Pod]] = {value: [] for value in value_of.values()}
-        # By an empty selector, kube-scheduler counts no pod that is there.
-        picks_all = spread.term.selector == LabelSelector()
-        for pod in () if picks_all else self._running.picked(spread.term):
-            if pod.node in value_of and not pod.terminating:
-                there[value_of[pod.node]].append(pod)
-        return there
-
-    def _values(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, str]:
-        """Node -> its value of the label, for nodes that count."""
-        keys = [one.term.key for one in wants.spread]
-        return {
-            node.name: node.labels[spread.term.key]
-            for node in self._nodes.values()
-            if all(key in node.labels for key in keys)
-            and (not spread.by_affinity or wants.constraint.selects(node))
-            and (not spread.by_taints or wants.constraint.tolerates(node))
-        }
-
-
-def emptiest(there: Mapping[str, Sequence[Pod]], spread: SpreadConstraint) -> int:
-    """How many pods count where the fewest do."""
-    return 0 if len(there) < spread.min_domains else min(map(len, there.values()), default=0)
+def _prefer(draft: Draft, preferences: Sequence[Preference], alike: Kind) -> None:
+    """Let the roles of `alike` that still wait prefer these nodes as well."""
+    names = {pod.name for pod in alike}
+    draft.gang = replace(
+        draft.gang,
+        roles=tuple(
+            role
+            if names.isdisjoint(role.pods)
+            else replace(role, preferences=(*role.preferences, *preferences))
+            for role in draft.gang.roles
+        ),
+    )
 
 
 def _narrow(draft: Draft, requirement: Requirement, alike: Kind) -> None:

@@ -11,12 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.kept_apart import Nodes, label_of
-from fourleaf.model.readers.gangs.mind_others import (
-    SpreadValues,
-    emptiest,
-    kinds_of,
-    picked_by_all,
-)
+from fourleaf.model.readers.gangs.mind_others import kinds_of, picked_by_all
+from fourleaf.model.readers.gangs.spread_values import SpreadValues, emptiest
 from fourleaf.model.readers.pods.neighbours import Neighbours
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.running_gang import EvictionLimit

@@ -29,7 +29,7 @@ from fourleaf.model.readers.objects.lookup import Objects
 from fourleaf.model.readers.objects.manifest import Body, Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
-from fourleaf.model.readers.pods.node_constraints import Terms, node_selector_terms
+from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.resources import with_extra
 

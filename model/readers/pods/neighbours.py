@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
 from fourleaf.model.readers.pods.label_selector import LabelSelector
-from fourleaf.model.readers.pods.node_constraints import EVERY_NAMESPACE, PodTerm
+from fourleaf.model.readers.pods.pod_terms import EVERY_NAMESPACE, PodTerm
 from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.readers.pods.volumes import claims_of
 

@@ -26,11 +26,11 @@ from fourleaf.model.readers.objects.timestamps import created_at
 from fourleaf.model.readers.pods.attached_volumes import AttachedVolume
 from fourleaf.model.readers.pods.node_constraints import (
     NodeWants,
-    Terms,
     both,
     narrowed,
     read_wants,
 )
+from fourleaf.model.readers.pods.node_terms import Terms
 from fourleaf.model.readers.pods.pod_index import index_of, whole_number
 from fourleaf.model.readers.pods.volumes import NO_VOLUMES, VolumeWants, claims_of
 from fourleaf.model.resources import Resources

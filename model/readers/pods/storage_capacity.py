@@ -16,7 +16,7 @@ from fourleaf.model.quantity import in_bytes
 from fourleaf.model.readers.objects.manifest import Manifest
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.pods.label_selector import read_selector
-from fourleaf.model.readers.pods.node_constraints import Terms
+from fourleaf.model.readers.pods.node_terms import Terms
 
 Address = tuple[str, str]
 Term = tuple[Requirement, ...]

@@ -22,7 +22,8 @@ from fourleaf.model.readers.objects.storage_kinds import (
     STORAGE_CLASS,
     VOLUME,
 )
-from fourleaf.model.readers.pods.node_constraints import Terms, both, node_selector_terms
+from fourleaf.model.readers.pods.node_constraints import both
+from fourleaf.model.readers.pods.node_terms import Terms, node_selector_terms
 from fourleaf.model.readers.pods.storage_capacity import StorageCapacities
 from fourleaf.model.reasons.kinds import ReasonKind
 

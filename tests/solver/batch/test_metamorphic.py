@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Role
 from fourleaf.model.node import Node
+from fourleaf.model.node_constraint import Requirement
 from fourleaf.model.plan import Plan
 from fourleaf.model.readers import open_paths
 from fourleaf.model.readers.text.sources import documents
@@ -41,16 +43,21 @@ def renamed(snapshot: Snapshot) -> Snapshot:
     def node(old: Node) -> Node:
         return replace(old, name=names[old.name])
 
-    def role(old: Role) -> Role:
-        bound = tuple((pod, names.get(on, on)) for pod, on in old.bound)
-        affinity = tuple(
-            tuple(
-                replace(r, values=tuple(names.get(v, v) for v in r.values)) if r.is_field else r
-                for r in term
-            )
-            for term in old.constraint.affinity
+    def term(old: Iterable[Requirement]) -> tuple[Requirement, ...]:
+        return tuple(
+            replace(r, values=tuple(names.get(v, v) for v in r.values)) if r.is_field else r
+            for r in old
         )
-        return replace(old, bound=bound, constraint=replace(old.constraint, affinity=affinity))
+
+    def role(old: Role) -> Role:
+        return replace(
+            old,
+            bound=tuple((pod, names.get(on, on)) for pod, on in old.bound),
+            constraint=replace(old.constraint, affinity=tuple(map(term, old.constraint.affinity))),
+            preferences=tuple(
+                replace(one, requirements=term(one.requirements)) for one in old.preferences
+            ),
+        )
 
     fabric = Fabric(
         tuple(

@@ -1,0 +1,61 @@
+"""Where a topology spread constraint would have one more pod, for the pods that run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fourleaf.model.readers.gangs.kept_apart import Nodes
+from fourleaf.model.readers.pods.label_selector import LabelSelector
+from fourleaf.model.readers.pods.neighbours import Neighbours
+from fourleaf.model.readers.pods.node_constraints import NodeWants
+from fourleaf.model.readers.pods.pod_terms import SpreadConstraint
+from fourleaf.model.readers.pods.pods import Pod
+
+
+class SpreadValues:
+    """The values of a label that a spread constraint leaves, worked out once for pods alike."""
+
+    def __init__(self, running: Neighbours, nodes: Nodes) -> None:
+        self._running = running
+        self._nodes = nodes
+        self._known: dict[tuple[object, ...], tuple[str, ...]] = {}
+
+    def allowed(self, pod: Pod, spread: SpreadConstraint) -> tuple[str, ...]:
+        """Values on whose nodes one more pod like `pod` is not too many."""
+        itself = spread.term.picks(pod.namespace, pod.labels)
+        key = (pod.wants, spread, itself)
+        if key not in self._known:
+            self._known[key] = self._counted(pod.wants, spread, itself)
+        return self._known[key]
+
+    def _counted(self, wants: NodeWants, spread: SpreadConstraint, itself: bool) -> tuple[str, ...]:
+        there = self.standing(wants, spread)
+        most = emptiest(there, spread) + spread.max_skew - itself
+        return tuple(sorted(value for value, pods in there.items() if len(pods) <= most))
+
+    def standing(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, list[Pod]]:
+        """The pods that count on the nodes of each value."""
+        value_of = self._values(wants, spread)
+        there: dict[str, list[Pod]] = {value: [] for value in value_of.values()}
+        # By an empty selector, kube-scheduler counts no pod that is there.
+        picks_all = spread.term.selector == LabelSelector()
+        for pod in () if picks_all else self._running.picked(spread.term):
+            if pod.node in value_of and not pod.terminating:
+                there[value_of[pod.node]].append(pod)
+        return there
+
+    def _values(self, wants: NodeWants, spread: SpreadConstraint) -> dict[str, str]:
+        """Node -> its value of the label, for nodes that count."""
+        keys = {spread.term.key, *(one.term.key for one in wants.spread)}
+        return {
+            node.name: node.labels[spread.term.key]
+            for node in self._nodes.values()
+            if all(key in node.labels for key in keys)
+            and (not spread.by_affinity or wants.constraint.selects(node))
+            and (not spread.by_taints or wants.constraint.tolerates(node))
+        }
+
+
+def emptiest(there: Mapping[str, Sequence[Pod]], spread: SpreadConstraint) -> int:
+    """How many pods count where the fewest do."""
+    return 0 if len(there) < spread.min_domains else min(map(len, there.values()), default=0)

@@ -1,0 +1,133 @@
+"""Terms of a pod about other pods: those that a selector picks, near by a label of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selector
+
+FORBIDS, ANYWAY = "DoNotSchedule", "ScheduleAnyway"
+"""What a topology spread constraint comes to where it cannot be met."""
+
+EVERY_NAMESPACE = ""
+"""Stands among the namespaces of a term for all that there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodTerm:
+    """Pods that `selector` picks in `namespaces`, and the label of nodes that counts as near.
+
+    Required of an affinity: one of them, where label `key` has the node's value; of an
+    anti-affinity: none.
+    """
+
+    selector: LabelSelector
+    field: str
+    key: str
+    namespaces: tuple[str, ...]
+
+    def picks(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        """Whether it picks a pod of that namespace with these labels."""
+        near = namespace in self.namespaces or EVERY_NAMESPACE in self.namespaces
+        return near and self.selector.picks(labels)
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadConstraint:
+    """A topology spread constraint.
+
+    The pods of `term` on the nodes of one value of its key may be at most `max_skew` more than
+    on those of the emptiest one, which counts as empty where there are fewer than `min_domains`.
+    Values count where a node has them that the pod may use, for its own selector and affinity
+    (`by_affinity`) and for its taints (`by_taints`).
+    """
+
+    term: PodTerm
+    max_skew: int
+    min_domains: int
+    by_affinity: bool
+    by_taints: bool
+
+
+def read_pod_term(manifest: Manifest, body: Body, path: str) -> tuple[PodTerm | None, str]:
+    """The PodAffinityTerm at `path`, or None and the field that cannot be honoured."""
+    key = manifest.text(body.get("topologyKey"), f"{path}.topologyKey")
+    if not key:
+        return None, f"{manifest.prefix}{path}.topologyKey"
+    namespaces = _namespaces(manifest, body, path)
+    if namespaces is None:
+        return None, f"{manifest.prefix}{path}.namespaceSelector"
+    selector = _selector(manifest, body, path)
+    return PodTerm(selector, f"{manifest.prefix}{path}", key, namespaces), ""
+
+
+def _namespaces(manifest: Manifest, term: Body, path: str) -> tuple[str, ...] | None:
+    """Where a term looks for pods, None where labels of namespaces decide, which are not read."""
+    field = f"{path}.namespaces"
+    listed = manifest.listing(term.get("namespaces"), field)
+    named = tuple(manifest.text(one, f"{field}[{i}]") for i, one in enumerate(listed))
+    selector = term.get("namespaceSelector")
+    if selector is None:
+        return tuple(sorted({one for one in named if one})) or (manifest.namespace,)
+    picked = read_selector(manifest, selector, f"{path}.namespaceSelector")
+    return (EVERY_NAMESPACE,) if picked == LabelSelector() else None
+
+
+def _selector(manifest: Manifest, term: Body, path: str) -> LabelSelector:
+    """The pods of a term. The labels of the pod itself stand for the keys that are to match."""
+    selector = read_selector(manifest, term.get("labelSelector"), f"{path}.labelSelector")
+    more = [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")]
+    if selector.picks_nothing or not any(term.get(field) for field, _ in more):
+        return selector
+    metadata = manifest.mapping(manifest.body.get("metadata"), "metadata")
+    labels = manifest.strings(metadata.get("labels"), "metadata.labels")
+    added = []
+    for field, operator in more:
+        for i, key in enumerate(manifest.listing(term.get(field), f"{path}.{field}")):
+            named = manifest.text(key, f"{path}.{field}[{i}]")
+            if named in labels:
+                added.append((named, operator, (labels[named],)))
+    return replace(selector, expressions=(*selector.expressions, *added))
+
+
+def _read_spread(manifest: Manifest, body: Body, path: str) -> SpreadConstraint:
+    """The topology spread constraint at `path`, whichever its `whenUnsatisfiable`."""
+    key = manifest.text(body.get("topologyKey"), f"{path}.topologyKey")
+    if not key:
+        advice = "Name the label of nodes over which the pods are to be spread."
+        manifest.error(f"{path}.topologyKey", None, "is missing", advice)
+    named = f"{manifest.prefix}{path}"
+    term = PodTerm(_selector(manifest, body, path), named, key, (manifest.namespace,))
+    return SpreadConstraint(
+        term,
+        manifest.whole(body.get("maxSkew"), f"{path}.maxSkew", 1, 1),
+        manifest.whole(body.get("minDomains"), f"{path}.minDomains", 1, 1),
+        _policy(manifest, body, path, "nodeAffinityPolicy", "Honor"),
+        _policy(manifest, body, path, "nodeTaintsPolicy", "Ignore"),
+    )
+
+
+def _policy(manifest: Manifest, body: Body, path: str, field: str, usual: str) -> bool:
+    """Whether a policy of a spread constraint is to be honoured."""
+    said = manifest.text(body.get(field), f"{path}.{field}") or usual
+    return manifest.choice(said, f"{path}.{field}", ("Honor", "Ignore")) == "Honor"
+
+
+def spread_constraints(manifest: Manifest, spec: Body, action: str) -> tuple[SpreadConstraint, ...]:
+    """The topology spread constraints with that `whenUnsatisfiable`."""
+    listed = spec.get("topologySpreadConstraints")
+    if not listed:
+        return ()
+    return tuple(
+        _read_spread(manifest, body, path)
+        for path, body in manifest.mappings(listed, "spec.topologySpreadConstraints")
+        if _action(manifest, body, path) == action
+    )
+
+
+def _action(manifest: Manifest, body: Body, path: str) -> str | None:
+    field = f"{path}.whenUnsatisfiable"
+    action = manifest.text(body.get("whenUnsatisfiable"), field, FORBIDS)
+    return manifest.choice(action, field, (FORBIDS, ANYWAY))
