@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+from compileall import compile_dir
 from dataclasses import dataclass
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 from tests.mutants.mutant import ROOT, Mutant
 
@@ -32,6 +34,8 @@ class Workshop:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "fourleaf"
         shutil.copytree(ROOT, self.root, symlinks=True, ignore=LEFT_OUT)
+        # By what is in a file: one that is changed and put back within a second has its old time.
+        compile_dir(self.root, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
 
     def run(self, *tests: str) -> Result:
         """Run tests in the copy."""
