@@ -29,6 +29,9 @@ from fourleaf.model.running_gang import StandingGang
 REQUEST_VALID_SECONDS = 60.0
 """Seconds for which a request counts: a later leader must not heed it once more."""
 
+REFUSED_PLANS = 10
+"""Plans of one defragmentation at most, where pods of each may not go."""
+
 
 @dataclass(slots=True, eq=False)
 class DefragmentationPlanner:
@@ -47,6 +50,8 @@ class DefragmentationPlanner:
     asked_at: Callable[[], str] | None = None
     _heeded: str = ""
     _asking: tuple[str, ...] = ()
+    _refused_plans: int = 0
+    _again: bool = False
     _last: float = field(init=False)
     _room: RecordRoom = field(init=False)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
@@ -81,11 +86,16 @@ class DefragmentationPlanner:
         if self._room.lacking(drafts, standing):
             return plan
         try:
-            if await self.evictions.refusals(drafts):
-                return plan
+            refused = await self.evictions.refusals(drafts)
         except StillAsked:
             self._asking = tuple(leaver.pod.uid for one in drafts for leaver in one.leavers)
             return plan
+        if refused:
+            # Moves serve only together, so others are looked for, among the pods that may go.
+            self._refused_plans += 1
+            self._again = self._refused_plans < REFUSED_PLANS
+            return plan
+        self._refused_plans = 0
         written = await self.store.put_all(drafts)
         if written:
             await self.moves.note({one.gang: len(one.leavers) for one in written}, view.now)
@@ -116,6 +126,10 @@ class DefragmentationPlanner:
             # What the API said late is there: it is planned once more.
             self._asking = ()
             return True
+        if self._again:
+            self._again = False
+            return True
+        self._refused_plans = 0
         now = self.clock.monotonic()
         asked = self.asked_at() if self.asked_at else ""
         if asked and asked != self._heeded:

@@ -66,6 +66,14 @@ REFUSED_EVICTIONS = (
         f"{REFUSED}::test_what_needs_nothing_of_those_that_may_not_go_holds_without_them",
     ),
     Mutant(
+        "defragmentation around those who may not go",
+        "one pod that may not go keeps all others from making way until moves are asked for again",
+        "k8s_bridge/relocation/defragmentation.py",
+        "            self._again = self._refused_plans < REFUSED_PLANS\n",
+        "",
+        f"{REFUSED}::test_others_move_where_one_may_not_go[b]",
+    ),
+    Mutant(
         "a claim's own failures",
         "a volume that never comes holds nodes for ten minutes each time its neighbours' come",
         "k8s_bridge/ledger/volume_provisioning.py",

@@ -22,6 +22,7 @@ from fourleaf.model.resources import Resources
 from fourleaf.model.running_gang import StandingGang
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 from tests.k8s_bridge.relocation.test_eviction_limits import hanging
+from tests.k8s_bridge.relocation.test_moving import ask, configure, halves
 from tests.twins.jobs import job
 
 
@@ -233,3 +234,18 @@ def test_gangs_that_ask_for_bandwidth_stand_or_fall_together() -> None:
     wired = [standing("a", 100), standing("b", 100), standing("c")]
     (left,) = independent(plan, {GangKey("ml", "a")}, wired)
     assert left.gang.name == "c"
+
+
+@pytest.mark.parametrize("stays", ["a", "b"])
+async def test_others_move_where_one_may_not_go(bench: Bench, stays: str) -> None:
+    """Two gangs that each fill half a leaf could make way for one of 4; one of them is kept."""
+    await answering(bench, Answers(stays, Refused("admission webhook denied", 403)))
+    await configure(bench)
+    await halves(bench, movable="true")
+    uids = await bench.uids(stays)
+    await bench.submit("four", 4)
+    await bench.clock.advance(60)
+    await ask(bench)
+    await bench.clock.advance(20)
+    assert len(await bench.places("four")) == 4
+    assert await bench.uids(stays) == uids
