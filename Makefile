@@ -7,6 +7,7 @@ PIP := .venv/bin/python -m pip install --quiet --disable-pip-version-check --req
 SEEDS ?= 20
 WORKERS ?= 2
 E2E_WORKERS ?= 3
+SLOWEST ?= --durations 15 --durations-min 10
 MAPPED ?= statefulset/gpu-scheduler-check
 ROOMS := $(addprefix tests/,model solver k8s_bridge webhook agent simulator cli dashboard)
 BENCHES := $(sort $(notdir $(basename $(wildcard benchmarks/[a-z]*))))
@@ -54,16 +55,16 @@ contracts: $(STAMP) ## Which room may import which (import-linter)
 	@.venv/bin/lint-imports
 
 unit: $(STAMP) ## Tests of every room and a thin path through the real control plane, with coverage
-	@.venv/bin/pytest -q -m "not e2e and not deep" -n $(WORKERS) --dist worksteal --cov
+	@.venv/bin/pytest -q -m "not e2e and not deep" -n $(WORKERS) --dist worksteal --cov $(SLOWEST)
 
 # Most of its time is spent waiting for clocks of a real cluster, so more workers than cores pay.
 e2e: $(STAMP) ## The whole real control plane, and what is shipped for it
 	@mkdir -p .used-rights && rm -f .used-rights/*
-	@FOURLEAF_USED_RIGHTS=$(CURDIR)/.used-rights .venv/bin/pytest -q -m e2e -n $(E2E_WORKERS) --dist loadgroup
+	@FOURLEAF_USED_RIGHTS=$(CURDIR)/.used-rights .venv/bin/pytest -q -m e2e -n $(E2E_WORKERS) --dist loadgroup $(SLOWEST)
 	-@.venv/bin/python -m tests.e2e.used_rights .used-rights
 
 deep: $(STAMP) ## Thousands of instances, 500 seeds, the explorer; then the mutants
-	@.venv/bin/pytest -q -m deep -n $(WORKERS) --dist worksteal
+	@.venv/bin/pytest -q -m deep -n $(WORKERS) --dist worksteal $(SLOWEST)
 	@.venv/bin/python -m tests.mutants
 
 # Old libraries warn of what newer ones under them deprecate, which is theirs to mend.
