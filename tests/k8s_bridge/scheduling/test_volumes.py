@@ -12,6 +12,7 @@ from fourleaf.k8s_bridge.cluster.memory.actors import add_namespace, gang, nodes
 from fourleaf.k8s_bridge.cluster.memory.records import StoredObject
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.ledger.volume_provisioning import (
+    LONGEST_LOOK_SECONDS,
     MOST_CLAIMS_REMEMBERED,
     PROVISION_LIMIT_SECONDS,
     RETRY_LIMIT_SECONDS,
@@ -102,7 +103,7 @@ async def test_a_volume_that_never_comes_frees_the_nodes(bench: StorageBench) ->
     for body in nodes(1, 2, 2):
         cordoned = {"spec": {"unschedulable": True}}
         await bench.cluster.patch(NODES, Target("", body["metadata"]["name"]), cordoned)
-    await bench.clock.advance(PROVISION_LIMIT_SECONDS + 8)
+    await bench.clock.advance(PROVISION_LIMIT_SECONDS + 10)
     assert await bench.places() == {}
     said = str((await bench.cluster.list(EVENTS)).items)
     assert "has no volume for" in said
@@ -124,7 +125,7 @@ async def test_a_leader_that_takes_over_goes_on_waiting(bench: StorageBench) -> 
 
 
 async def test_a_gang_whose_volume_never_comes_lets_others_run(bench: StorageBench) -> None:
-    """After ten minutes it stands back for a minute: another takes all nodes in the meantime.
+    """After ten minutes, and a look, it stands back for a minute: another takes all nodes then.
 
     When that one has ended, the first holds the nodes for a minute, not for ten.
     """
@@ -134,7 +135,7 @@ async def test_a_gang_whose_volume_never_comes_lets_others_run(bench: StorageBen
     await submit(bench.cluster, TEAM, gang("other", 4))
     await bench.clock.advance(PROVISION_LIMIT_SECONDS - 40)
     assert await bench.places() == {}
-    await bench.clock.advance(20)
+    await bench.clock.advance(20 + LONGEST_LOOK_SECONDS)
     assert set(await bench.places()) == {f"other-{i}" for i in range(4)}
     bench.kubelets.finish(TEAM, [f"other-{i}" for i in range(4)])
     await bench.clock.advance(RETRY_LIMIT_SECONDS + 5)
