@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 
 from tests import depth
 from tests.house.modules import twice
 from tests.seeds import FIRST_SEED, VARIABLE
+
+# A slow machine fails no test: times are for benchmarks.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
