@@ -103,7 +103,7 @@ async def test_a_volume_that_never_comes_frees_the_nodes(bench: StorageBench) ->
     for body in nodes(1, 2, 2):
         cordoned = {"spec": {"unschedulable": True}}
         await bench.cluster.patch(NODES, Target("", body["metadata"]["name"]), cordoned)
-    await bench.clock.advance(PROVISION_LIMIT_SECONDS + 10)
+    await bench.clock.advance(PROVISION_LIMIT_SECONDS + LONGEST_LOOK_SECONDS)
     assert await bench.places() == {}
     said = str((await bench.cluster.list(EVENTS)).items)
     assert "has no volume for" in said
