@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import uuid
 from typing import Any
 
@@ -13,9 +14,9 @@ def fabric(nvml: Nvml, handle: Any) -> tuple[NvlinkFabric | None, str]:
     """The fabric of a device, None where it knows of none; and why it does not work, or ""."""
     library = nvml.library
     info = library.c_nvmlGpuFabricInfoV_t()
-    if not nvml.ask("nvmlDeviceGetGpuFabricInfoV", handle, info).given:
+    if not nvml.ask("nvmlDeviceGetGpuFabricInfoV", handle, ctypes.byref(info)).given:
         info = library.c_nvmlGpuFabricInfo_t()
-        if not nvml.ask("nvmlDeviceGetGpuFabricInfo", handle, info).given:
+        if not nvml.ask("nvmlDeviceGetGpuFabricInfo", handle, ctypes.byref(info)).given:
             return None, ""
     names = {
         library.NVML_GPU_FABRIC_STATE_NOT_STARTED: "NotStarted",

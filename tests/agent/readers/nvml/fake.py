@@ -7,6 +7,7 @@ have, or that is called with arguments which the real one does not take, fails t
 # ruff: noqa: N802 - functions have the names of the module
 from __future__ import annotations
 
+import ctypes
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -67,6 +68,8 @@ class FakeNvml:
 
         def call(*arguments: Any) -> Any:
             signature.bind(*arguments)
+            by_value = [one for one in arguments if isinstance(one, ctypes.Structure)]
+            assert not by_value, f"{name} takes a reference; a structure ends the process"
             self.asked.append(name)
             self._fail(self.broken.get(name, 0))
             first = arguments[0] if arguments else None
@@ -160,11 +163,11 @@ class FakeNvml:
         return values
 
     def _nvmlDeviceGetGpuFabricInfoV(self, gpu: FakeGpu, info: Any) -> None:
-        cluster, info.cliqueId, info.state, info.status = self._given(gpu.fabric)
-        assert info.version == pynvml.nvmlGpuFabricInfo_v2
-        info.clusterUuid[:] = list(cluster)
+        assert info._obj.version == pynvml.nvmlGpuFabricInfo_v2
+        self._nvmlDeviceGetGpuFabricInfo(gpu, info)
 
-    def _nvmlDeviceGetGpuFabricInfo(self, gpu: FakeGpu, info: Any) -> None:
+    def _nvmlDeviceGetGpuFabricInfo(self, gpu: FakeGpu, reference: Any) -> None:
+        info = reference._obj
         cluster, info.cliqueId, info.state, info.status = self._given(gpu.fabric)
         info.clusterUuid[:] = list(cluster)
 
