@@ -16,6 +16,7 @@ from fourleaf.k8s_bridge.ledger.records import Page
 from fourleaf.k8s_bridge.ledger.takeover import Takeover, find
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.scheduling.cycle import Cycle, CycleReport
+from fourleaf.k8s_bridge.scheduling.holds.claims_on_their_way import on_their_way
 from fourleaf.k8s_bridge.wiring import Parts, Wiring
 
 
@@ -131,24 +132,19 @@ class Leader:
             await clock.sleep(self.pace.settle / 2)
 
     async def _idle(self, report: CycleReport) -> None:
-        """Rest after a cycle without result, unless a gang comes that it did not know."""
+        """Rest after a cycle without result, unless a gang becomes fit to be planned."""
         cache, clock = self.wiring.cache, self.wiring.clock
-        before = report.reading.snapshot
         until = clock.monotonic() + self.pace.idle
         while clock.monotonic() < until:
             await clock.sleep(self.pace.settle)
-            if cache.changed.is_set():
-                after = cache.reading().snapshot
-                if after.gangs is not before.gangs and (
-                    not after.gangs_by_key.keys() <= before.gangs_by_key.keys()
-                ):
-                    return
+            if cache.changed.is_set() and cache.arrivals() != report.reading.arrivals:
+                return
 
     async def _reconcile(self, parts: Parts) -> None:
         cache, clock = self.wiring.cache, self.wiring.clock
         reconciler, backoff = parts.reconciler, parts.cycle.api_backoff
         tidied = audited = clock.monotonic()
-        back = parts.cycle.returning()
+        back, taken = parts.cycle.returning(), on_their_way(self.ledger)
         while True:
             now = clock.monotonic()
             audit = now - audited >= self.pace.audit
@@ -163,8 +159,9 @@ class Leader:
             await reconciler.convert()
             self._seal()
             tidied = now if tidy else tidied
-            before, back = back, parts.cycle.returning()
+            returned = back - (back := parts.cycle.returning())
+            freed = taken - (taken := on_their_way(self.ledger))
             due = [backoff.came_due(), parts.cycle.solver_time.came_due(clock.monotonic())]
-            if any(due) or before - back:
+            if any(due) or returned or freed:
                 cache.changed.set()
             await clock.sleep(self.pace.tidy / 5)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from math import prod
 
 from fourleaf.model.node_constraint import ANY_NODE, NodeConstraint, Preference
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
 
 MOST_MEMBERS = 4000
@@ -121,3 +122,8 @@ class Hold:
     detail: str
     counts: tuple[tuple[str, int], ...] = ()
     unblock: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> Reason:
+        """What the plan says of the gang."""
+        return Reason(ReasonKind(self.kind), self.detail, self.counts, unblock=self.unblock)

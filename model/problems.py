@@ -50,9 +50,9 @@ class Problem:
 
 
 def problem_order(problem: Problem) -> tuple[bool, tuple[str, ...]]:
-    """Sorts problems, errors first, whatever was found first."""
-    rest = (problem.object, problem.field, problem.value, problem.message, problem.source)
-    return not problem.is_error, rest
+    """Sorts problems, errors first, whatever was found first. Only equal ones have one place."""
+    what = (problem.object, problem.field, problem.value, problem.message)
+    return not problem.is_error, (*what, problem.source, problem.advice)
 
 
 def printable(text: str) -> str:

@@ -306,6 +306,10 @@ class ClusterCache:
         """What there is to plan, now."""
         return self._reader.reading(self._clock.wall())
 
+    def arrivals(self) -> int:
+        """How often gangs have become fit to be planned; that of a reading is as of then."""
+        return self._reader.arrivals(self._clock.wall())
+
     def _see_pod(self, body: Body) -> bool:
         """Note a pod; False where it is no newer than what is known."""
         seen = pod_seen(body)

@@ -27,8 +27,9 @@ def after_cycle(before: Reported, facts: CycleFacts) -> AfterCycle:
     their bindings carry.
     """
     waiting, said = what_waits(before, facts)
-    wrong, errors = what_is_wrong(before, facts)
+    wrong = what_is_wrong(before, facts)
     groups, group_said = what_of_groups(before, said, facts)
     return AfterCycle(
-        (*wrong, *groups, *what_of_claims(facts), *waiting), Reported(said, group_said, errors)
+        (*wrong, *groups, *what_of_claims(facts), *waiting),
+        Reported(said, group_said, facts.problems),
     )

@@ -71,7 +71,7 @@ class Reported:
 
     gangs: Mapping[GangKey, ReportedReason] = field(default_factory=dict)
     groups: Mapping[tuple[Kind, str, str], ReportedGroup] = field(default_factory=dict)
-    problems: frozenset[Problem] = frozenset()
+    problems: tuple[Problem, ...] = ()
 
 
 def namespaces_of(snapshot: Snapshot) -> frozenset[str]:

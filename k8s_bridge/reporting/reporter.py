@@ -289,10 +289,11 @@ class Reporter:
         now = self._scheduler.clock.wall()
         self._namespaces = namespaces_of(reading.snapshot)
         facts = CycleFacts(reading.snapshot, plan, cache.objects, reading.problems, now)
-        after = after_cycle(self._reported, facts)
+        before, after = self._reported, after_cycle(self._reported, facts)
         self._reported = after.reported
         self._record(after.outgoing)
-        self._report_fabric(reading.problems)
+        if reading.problems is not before.problems:
+            self._report_fabric(reading.problems)
 
     def _record(self, outgoing: Iterable[Outgoing]) -> None:
         """Have these written, without names of other namespaces where the config hides them."""

@@ -19,12 +19,13 @@ from fourleaf.k8s_bridge.scheduling.holds import (
     unreadable,
 )
 from fourleaf.k8s_bridge.scheduling.holds.api_backoff import ApiBackoff
+from fourleaf.k8s_bridge.scheduling.holds.held_gangs import HeldGangs
 from fourleaf.k8s_bridge.scheduling.holds.hold_back import HoldRule, hold_back
 from fourleaf.k8s_bridge.scheduling.holds.solver_time import SolveTime
 from fourleaf.k8s_bridge.scheduling.revalidate import Kept, Revalidated, revalidate
 from fourleaf.k8s_bridge.scheduling.set_aside import SetAside
 from fourleaf.model.gang import GangKey
-from fourleaf.model.plan import Placement, Plan
+from fourleaf.model.plan import Placement, Plan, PlanStatus
 from fourleaf.model.readers.live import LiveReading
 from fourleaf.model.snapshot import Snapshot
 
@@ -113,6 +114,7 @@ class Cycle:
     solver_time: SolveTime = field(default_factory=SolveTime)
     dead: Callable[[], frozenset[str]] = frozenset
     set_aside: SetAside = field(default_factory=SetAside)
+    held_gangs: HeldGangs = field(default_factory=HeldGangs)
     _left_out: bool = False
     _number: int = 0
     _assumed: dict[str, Member] = field(default_factory=dict)
@@ -165,15 +167,16 @@ class Cycle:
         kept = self.reservations
         seated = unreadable.readable(kept.placements(), self.ledger) if kept else []
         free = self._held_back(reading)
-        batch, aside = self.set_aside.without(free)
+        able, held = self.held_gangs.apart(free)
+        batch, aside = self.set_aside.without(able)
         plan = self.set_aside.fruitless(batch)
         if plan is None:
-            plan = await self._solved(batch)
+            plan = await self._solved(batch, free)
             self._left_out = self.set_aside.note(batch, plan)
-        plan = replace(plan, waiting=(*plan.waiting, *aside))
+        plan = replace(plan, waiting=(*plan.waiting, *aside, *held))
         more = kept.backfill(free, plan) if kept else None
         if more is not None:
-            plan = joined(plan, await self._solved(more))
+            plan = joined(plan, await self._solved(more, free))
         return replace(plan, placements=(*plan.placements, *seated))
 
     def _held_back(self, reading: LiveReading) -> Snapshot:
@@ -188,10 +191,15 @@ class Cycle:
         )
         return hold_back(kept.charge(snapshot) if kept else snapshot, rules)
 
-    async def _solved(self, snapshot: Snapshot) -> Plan:
-        """Solve, without the gangs of namespaces that have used up their solver time."""
+    async def _solved(self, snapshot: Snapshot, everyone: Snapshot) -> Plan:
+        """Solve, without the gangs of namespaces that have used up their solver time.
+
+        `everyone`: with the gangs on hold, which share the solver as soon as they are not.
+        """
+        if not snapshot.gangs:
+            return Plan(PlanStatus.OPTIMAL, (), ())
         began = self.clock.monotonic()
-        allowed = hold_back(snapshot, [self.solver_time.rule(began, snapshot)])
+        allowed = hold_back(snapshot, [self.solver_time.rule(began, everyone)])
         plan = await self.solve(allowed)
         ended = self.clock.monotonic()
         self.solver_time.charge(ended, allowed, ended - began)

@@ -10,9 +10,8 @@ from fourleaf.solver.instance.gang_classes import gang_order
 
 def not_considered(context: Context, gang: Gang) -> Reason | None:
     """The reason of a gang that is on hold or not in the batch."""
-    hold = gang.hold
-    if hold is not None:
-        return Reason(ReasonKind(hold.kind), hold.detail, hold.counts, unblock=hold.unblock)
+    if gang.hold is not None:
+        return gang.hold.reason
     kind = context.selection.left_out.get(gang.key)
     if kind is ReasonKind.NAMESPACE_LIMIT:
         return _namespace_limit(context, gang)

@@ -137,7 +137,4 @@ def nothing_placed(snapshot: Snapshot) -> Plan:
 
 
 def _placeholder(gang: Gang) -> Reason:
-    hold = gang.hold
-    if hold is None:
-        return Reason(ReasonKind.NOT_PROVEN)
-    return Reason(ReasonKind(hold.kind), hold.detail, hold.counts, unblock=hold.unblock)
+    return Reason(ReasonKind.NOT_PROVEN) if gang.hold is None else gang.hold.reason

@@ -8,18 +8,19 @@ from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Objects, Reported
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Outgoing, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped, complaint
-from fourleaf.model.problems import Problem
 
 
-def what_is_wrong(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], frozenset[Problem]]:
+def what_is_wrong(before: Reported, facts: CycleFacts) -> list[Outgoing]:
     """An `Invalid` event for each error that was not there before, on its object.
 
     What is wrong with objects that are not watched, or with none in particular, is for logs.
     """
-    errors = frozenset(problem for problem in facts.problems if problem.is_error)
+    if facts.problems is before.problems:
+        return []
+    known = frozenset(before.problems)
     outgoing: list[Outgoing] = []
     for problem in facts.problems:
-        if problem in errors and problem not in before.problems:
+        if problem.is_error and problem not in known:
             regarding = _regarding(problem.object, facts.objects)
             if regarding is not None:
                 outgoing.append(
@@ -32,7 +33,7 @@ def what_is_wrong(before: Reported, facts: CycleFacts) -> tuple[list[Outgoing], 
                         warning=True,
                     )
                 )
-    return outgoing, errors
+    return outgoing
 
 
 def _regarding(title: str, objects: Objects) -> Regarding | None:

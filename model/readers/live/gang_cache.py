@@ -6,11 +6,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from fourleaf.model.gang import Gang
+from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.names import Identity
 from fourleaf.model.readers.gangs.read_gang import GangRead
+from fourleaf.model.readers.live.known_problems import KnownProblems
 from fourleaf.model.readers.live.object_cache import Address
 from fourleaf.model.readers.pods.attached_volumes import AttachedVolumes
 from fourleaf.model.readers.pods.neighbours import Neighbours
@@ -39,7 +40,7 @@ class GangCache:
 
     `running` are the running pods, `uids` theirs. `drafted` are the gangs with something to
     place, `undated` those whose age depends on the time of the reading. `problems` are by
-    gang, for gangs that have any.
+    gang. `arrivals` counts how often gangs came to be on no hold.
     """
 
     def __init__(self) -> None:
@@ -47,7 +48,8 @@ class GangCache:
         self.uids: dict[Address, str] = {}
         self.drafted: dict[Identity, tuple[Draft, ...]] = {}
         self.undated: set[Identity] = set()
-        self.problems: dict[Identity, tuple[Problem, ...]] = {}
+        self.problems = KnownProblems()
+        self.arrivals = 0
         self.neighbours = Neighbours()
         self.attached = AttachedVolumes()
         self._there: dict[Identity, tuple[Pod, ...]] = {}
@@ -73,7 +75,9 @@ class GangCache:
         changed = self._run(gangs)
         for identity, kept in gangs.items():
             drafts, running = kept.read.drafts, kept.read.running
-            _keep_gangs(self.drafted.get(identity, ()), drafts)
+            before = self.drafted.get(identity, ())
+            self.arrivals += bool(_able(drafts) - _able(before))
+            _keep_gangs(before, drafts)
             there = tuple(pod for pod, _ in running)
             for pod in self._there.get(identity, ()):
                 self.neighbours.discard(pod)
@@ -83,7 +87,7 @@ class GangCache:
                 self.attached.add(pod, counted.node, pod.attached, counted.ours)
             _note(self._there, identity, there)
             _note(self.drafted, identity, drafts)
-            _note(self.problems, identity, kept.problems)
+            self.problems.keep(identity, kept.problems)
             _mark(self.undated, identity, any(draft.undated for draft in drafts))
         return changed
 
@@ -144,6 +148,11 @@ def uid_of(pod: Pod) -> str:
 
 def _at(pod: Pod) -> Address:
     return pod.namespace, pod.name
+
+
+def _able(drafts: Iterable[Draft]) -> set[GangKey]:
+    """The gangs that are on no hold."""
+    return {draft.gang.key for draft in drafts if draft.gang.hold is None}
 
 
 def _keep_gangs(before: Sequence[Draft], now: Sequence[Draft]) -> None:

@@ -12,7 +12,7 @@ from fourleaf.model.crds.api import GROUP
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.names import DeviceName
 from fourleaf.model.gang import GangKey
-from fourleaf.model.problems import Problem, problem_order
+from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.holders import holders
 from fourleaf.model.readers.dra.published import Published
 from fourleaf.model.readers.gangs.cross_checks import side_by_side
@@ -58,6 +58,9 @@ POD = ("", "Pod")
 PRIORITY_CLASS = ("scheduling.k8s.io", "PriorityClass")
 GPU_CLAIM = (GROUP, KIND)
 
+BESIDE_GANGS = "beside gangs"
+"""Where problems are found that are of no one gang."""
+
 
 class LiveReader:
     """A changing cluster, always as if all of it had been read at once.
@@ -83,6 +86,8 @@ class LiveReader:
         self._turns = Turns()
         self._storage = StorageCache(self._bodies, self._table, self._standing.attached)
         self._turns_changed = False
+        self._is_outdated = self._others_run = False
+        """Whether the last reading is, and whether other pods run since."""
         self._known_facts: dict[int, tuple[Draft, GangFacts]] = {}
         """By the identity of the draft, which stays alive here."""
         self._in_order: list[Draft] = []
@@ -201,17 +206,18 @@ class LiveReader:
         with without_collection():
             return self._settled(now)
 
+    def arrivals(self, now: float) -> int:
+        """How often gangs have become fit to be planned, up to `now`; see `LiveReading`."""
+        with without_collection():
+            self._take_in(now)
+        return self._standing.arrivals
+
     def _settled(self, now: float) -> LiveReading:
         last, table = self._reading, self._table
-        if last is None or now != last.snapshot.now:
-            table.dirty.update(self._standing.undated)
-        changed = self._settle_ground()
-        changed = any([changed, self._settle_priorities(), self._settle_claims()])
-        changed = changed or self._standing.attached.changed
-        table.settle()
-        if last is None or changed or table.dirty or last.snapshot.config is not self._config:
+        self._take_in(now)
+        if last is None or self._is_outdated or last.snapshot.config is not self._config:
             self._turns.something_changed(draft.gang.key for draft in self._drafts())
-            reading = self._compose(now, self._read_gangs(now))
+            reading = self._compose(now, self._others_run)
         elif self._turns_changed:
             reading = self._compose(now, False)
         elif table.renewed:
@@ -219,9 +225,22 @@ class LiveReader:
         else:
             reading = last.at(now)
         table.renewed.clear()
-        self._turns_changed = False
+        self._turns_changed = self._is_outdated = self._others_run = False
         self._reading = reading
         return reading
+
+    def _take_in(self, now: float) -> None:
+        """Read what has changed, without making a reading of it."""
+        last, table = self._reading, self._table
+        if last is None or now != last.snapshot.now:
+            table.dirty.update(self._standing.undated)
+        changed = self._settle_ground()
+        changed = any([changed, self._settle_priorities(), self._settle_claims()])
+        changed = changed or self._standing.attached.changed
+        table.settle()
+        self._is_outdated = self._is_outdated or changed or bool(table.dirty)
+        if table.dirty:
+            self._others_run = self._read_gangs(now) or self._others_run
 
     def not_placed(self, gangs: Iterable[GangKey]) -> bool:
         """A plan found no place for these gangs; whether others may go ahead of one of them now."""
@@ -286,7 +305,7 @@ class LiveReader:
         members = self._table.members(identity)
         if not members:
             return NOTHING
-        if identity not in self._standing.problems:
+        if not self._standing.problems.has(identity):
             kept = self._read_members(identity, members, situation, False)
             if not kept.problems:
                 return kept
@@ -337,7 +356,8 @@ class LiveReader:
             now=now,
         )
         snapshot.take_used(used_with(self._standing.used, others))
-        return LiveReading(snapshot, self._problems(report), self._facts(), runners)
+        arrivals = self._standing.arrivals
+        return LiveReading(snapshot, self._problems(report), self._facts(), runners, arrivals)
 
     def _attached(self) -> Mapping[str, tuple[RunningPod, ...]]:
         """Node -> stand-ins for the volumes there that count with no pod."""
@@ -373,11 +393,11 @@ class LiveReader:
         return {facts.key: facts for _, facts in found.values()}
 
     def _problems(self, report: Report) -> tuple[Problem, ...]:
-        """All problems, in an order that does not depend on what came first."""
-        found = {*self._ground.problems, *self._priority_problems, *report.problems}
-        for problems in self._standing.problems.values():
-            found.update(problems)
-        return tuple(sorted(found, key=problem_order))
+        """All problems, those of gangs side by side in `report`."""
+        known = self._standing.problems
+        beside = (*self._ground.problems, *self._priority_problems, *report.problems)
+        known.keep(BESIDE_GANGS, beside)
+        return known.in_order()
 
     def _put_other(self, group: str, kind: str, at: Address, body: Body) -> bool:
         bodies = self._bodies.of(group, kind)

@@ -70,13 +70,15 @@ class LiveReading:
     """A cluster at one moment; it never changes.
 
     `gangs` has the facts of every gang of the snapshot. `uids` are those of running pods by
-    namespace and name.
+    namespace and name. `arrivals` counts up to here how often gangs have become fit to be planned:
+    they came, or what they waited for did.
     """
 
     snapshot: Snapshot
     problems: tuple[Problem, ...]
     gangs: Mapping[GangKey, GangFacts]
     runners: Runners
+    arrivals: int = 0
 
     @property
     def uids(self) -> Mapping[Address, str]:
