@@ -35,8 +35,9 @@ of every dialect, and each account may do what its program does."""
 DEEP = (
     "tests/explorer/test_code.py",
     "tests/explorer/test_relocations.py",
+    "tests/simulation/test_seeds.py::test_seeds[",
 )
-"""Files that `make deep` runs."""
+"""Files, and tests, that `make deep` runs."""
 
 TOGETHER = (
     "tests/docs/test_commands.py",
@@ -47,7 +48,6 @@ TOGETHER = (
 start programs on the ports that these have by default."""
 
 FIRST = {
-    "tests/simulation/test_seeds.py::test_seeds": 1,
     "tests/simulator/tuning/test_shutdown.py::test_workers_end_with_the_command": 1,
     "tests/solver/batch/test_equals_brute_force.py::test_seeded_instances": 3,
     "tests/solver/relocation/test_equals_brute_force.py::": 3,

@@ -48,6 +48,8 @@ STUCK_REASONS = CONTENTION_REASONS | {ReasonKind.BOUND_ELSEWHERE}
 CONTENTION_CHECK_SECONDS = 1.0
 """Seconds between two looks for gangs that might preempt others, or have a place reserved: to read
 all that runs takes a while in a large cluster."""
+OUTDATED_PLAN_LIMIT_SECONDS = 2.0
+"""Seconds for which evictions wait at most for a newer plan: something may change all the time."""
 SWEEP_SECONDS = 30.0
 """Seconds between two looks for relocations that the store does not know."""
 
@@ -90,6 +92,8 @@ class RelocationController:
     _last: Plan | None = None
     _seated: dict[GangKey, GangKey] = field(default_factory=dict)
     _crowded: bool = False
+    _is_planning: bool = False
+    _outdated_since: float | None = None
     _next_look: float = 0.0
     _stuck: frozenset[GangKey] = frozenset()
     _unsettled_since: float | None = None
@@ -136,7 +140,7 @@ class RelocationController:
             await self.repair.plan(self._view(), self._busy(), self._stuck)
         # 4 Preempt for gangs that only others keep out, or keep room for them.
         last, now = self._last, self.clock.monotonic()
-        if self._crowded and last is not None and now >= self._next_look:
+        if self._crowded and last and now >= self._next_look and not self._is_outdated(now):
             self._next_look = now + CONTENTION_CHECK_SECONDS
             await self.preemption.plan(self._view(), last)
             await self.reservation.plan(self._view(), last)
@@ -163,6 +167,7 @@ class RelocationController:
 
     def placements(self) -> list[Placement]:
         """Members that a cycle is to bind to the places kept for them."""
+        self._is_planning = True
         found = placements(self._view()) if len(self.store) else {}
         self._seated = {placement.gang: gang for gang, placement in found.items()}
         return list(found.values())
@@ -176,6 +181,7 @@ class RelocationController:
 
     def heard(self, reading: LiveReading, plan: Plan | None) -> None:
         """What a cycle has found."""
+        self._is_planning = False
         self._last = plan
         self._crowded = plan is not None and bool(crowded_gangs(plan))
         partly = {gang.key for gang in reading.snapshot.gangs if any(r.bound for r in gang.roles)}
@@ -204,6 +210,22 @@ class RelocationController:
             for one in self.ledger.open_commits()
             if one.phase is not None and not is_settled(one, self.cache)
         )
+
+    def _is_outdated(self, now: float) -> bool:
+        """Whether a newer plan is about to come, for which no pod may have to go.
+
+        Room may have come since the last one was made, and a pod that is evicted meanwhile has
+        served no gang.
+        """
+        if not self._is_planning and not self.cache.changed.is_set():
+            self._outdated_since = None
+            return False
+        if self._outdated_since is None:
+            self._outdated_since = now
+        if now - self._outdated_since < OUTDATED_PLAN_LIMIT_SECONDS:
+            return True
+        self._outdated_since = None
+        return False
 
     def _has_settled(self) -> bool:
         """Whether no node was found dead just now."""
