@@ -20,6 +20,9 @@ settings.load_profile("untimed")
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which instances were compared with brute force, so that a failure can be had again."""
     terminalreporter.write_line(f"seeds from {VARIABLE}={FIRST_SEED}")
+    part, parts = depth.share()
+    if parts > 1:
+        terminalreporter.write_line(f"of instances and seeds, part {part} of {parts} alone")
 
 
 @pytest.fixture(autouse=True)
@@ -34,9 +37,11 @@ def _logs_to_the_real_stderr() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Say what runs where, before the order is shuffled."""
-    depth.mark(items)
+    if later := depth.mark(items):
+        config.hook.pytest_deselected(items=later)
+        items[:] = [item for item in items if item not in set(later)]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:

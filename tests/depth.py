@@ -7,7 +7,8 @@ on many more instances, seeds or schedules is marked `deep`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections import Counter
 
 import pytest
 from xdist.scheduler import LoadGroupScheduling
@@ -35,9 +36,8 @@ of every dialect, and each account may do what its program does."""
 DEEP = (
     "tests/explorer/test_code.py",
     "tests/explorer/test_relocations.py",
-    "tests/simulation/test_seeds.py::test_seeds[",
 )
-"""Files, and tests, that `make deep` runs."""
+"""Files that `make deep` runs."""
 
 TOGETHER = (
     "tests/docs/test_commands.py",
@@ -48,6 +48,7 @@ TOGETHER = (
 start programs on the ports that these have by default."""
 
 FIRST = {
+    "tests/simulation/test_seeds.py::test_seeds": 0,
     "tests/simulator/tuning/test_shutdown.py::test_workers_end_with_the_command": 1,
     "tests/solver/batch/test_equals_brute_force.py::test_seeded_instances": 3,
     "tests/solver/relocation/test_equals_brute_force.py::": 3,
@@ -56,10 +57,29 @@ FIRST = {
 }
 """Tests in blocks of instances -> how many blocks of each stay in `make test`; the rest is deep."""
 
+SHARE_VARIABLE = "FOURLEAF_DEEP_SHARE"
+"""With `2/4`, `make deep` runs the second quarter of the blocks of instances and seeds, and of the
+mutants; unset, all of them."""
 
-def mark(items: Iterable[pytest.Item]) -> None:
-    """Mark what `make e2e` and `make deep` run."""
-    seen: dict[str, int] = {}
+
+def share() -> tuple[int, int]:
+    """Which part of how many parts runs. Raises `ValueError` where the variable names none."""
+    part, _, parts = os.environ.get(SHARE_VARIABLE, "1/1").partition("/")
+    if not 1 <= int(part) <= int(parts):
+        raise ValueError(f"{SHARE_VARIABLE} = {part}/{parts}: give PART/PARTS, such as 2/4")
+    return int(part), int(parts)
+
+
+def is_in_turn(number: int) -> bool:
+    """Whether the instance, seed or mutant of this number is in the part that runs."""
+    part, parts = share()
+    return number % parts == part - 1
+
+
+def mark(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Mark what `make e2e` and `make deep` run; returns what of the latter is not in turn."""
+    seen: Counter[str] = Counter()
+    later = []
     for item in items:
         name = item.nodeid.split("[")[0]
         blocks = next((n for begin, n in FIRST.items() if name.startswith(begin)), None)
@@ -68,9 +88,12 @@ def mark(items: Iterable[pytest.Item]) -> None:
         elif item.nodeid.startswith(E2E) and not item.nodeid.startswith(THIN):
             item.add_marker("e2e")
         elif blocks is not None and "[" in item.nodeid:
-            seen[name] = seen.get(name, 0) + 1
+            seen[name] += 1
             if seen[name] > blocks:
                 item.add_marker("deep")
+                if not is_in_turn(seen[name]):
+                    later.append(item)
+    return later
 
 
 class OneWorkerAFile(LoadGroupScheduling):

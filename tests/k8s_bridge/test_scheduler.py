@@ -431,3 +431,15 @@ async def test_what_cannot_be_told_ends_no_term(
         await bench.clock.advance(3)
     assert len(await bench.places()) == 4
     assert scheduler.epoch == 1
+
+
+async def test_a_gang_whose_last_pod_comes_during_a_rest_is_bound_at_once(bench: Bench) -> None:
+    """Nothing that waits can start, and the next cycle is a second away: no gang waits for that."""
+    await bench.start()
+    await submit(bench.cluster, TEAM, [pod("huge", 64), *gang("pair", 2)[:1]])
+    await bench.clock.advance(2.6)
+    await submit(bench.cluster, TEAM, [pod("huge-too", 64)])
+    await bench.clock.advance(0.2)
+    await submit(bench.cluster, TEAM, gang("pair", 2)[1:])
+    await bench.clock.advance(0.3)
+    assert sorted(await bench.places()) == ["pair-0", "pair-1"]

@@ -121,6 +121,58 @@ FAIRNESS = (
         "::test_another_kind_namespace_or_rule_is_another_answer",
     ),
     Mutant(
+        "gangs on hold are kept from the solver",
+        "thousands of gangs that lack a pod are sent to the solver and explained in every cycle",
+        "k8s_bridge/scheduling/cycle.py",
+        "able, held = self.held_gangs.apart(free)",
+        "able, held = free, ()",
+        "tests/k8s_bridge/scheduling/test_held_gangs.py::test_the_solver_does_not_see_them",
+    ),
+    Mutant(
+        "a hold that changes is another answer",
+        "a gang is told why it waited once, and not why it does now",
+        "k8s_bridge/scheduling/holds/held_gangs.py",
+        "before = known.get(id(gang))",
+        "before = next((k for k in known.values() if k[0].key == gang.key), None)",
+        "tests/k8s_bridge/scheduling/test_held_gangs.py"
+        "::test_a_gang_that_stays_as_it_is_keeps_its_answer",
+    ),
+    Mutant(
+        "problems that come or go are put in order",
+        "what is wrong is told in an order that depends on what came first, or for ever",
+        "model/readers/live/known_problems.py",
+        "            del self._in_order[at]\n",
+        "            pass\n",
+        "tests/model/readers/live/test_known_problems.py"
+        "::test_they_are_in_order_whatever_comes_and_goes[0]",
+    ),
+    Mutant(
+        "a rest ends where a gang becomes fit",
+        "a gang whose last pod comes after a cycle without result waits for up to a second",
+        "k8s_bridge/leader.py",
+        "if cache.changed.is_set() and cache.arrivals() != report.reading.arrivals:",
+        "if False:",
+        "tests/k8s_bridge/test_scheduler.py"
+        "::test_a_gang_whose_last_pod_comes_during_a_rest_is_bound_at_once",
+    ),
+    Mutant(
+        "arrivals take nothing from a reading",
+        "what was taken in between two readings is in neither",
+        "model/readers/live/reader.py",
+        "self._is_outdated = self._is_outdated or changed or bool(table.dirty)",
+        "self._is_outdated = changed or bool(table.dirty)",
+        f"{LIVE}::test_a_reading_tells_all_that_was_taken_in_before",
+    ),
+    Mutant(
+        "a claim that comes free is noticed",
+        "a pod that waits for another's ResourceClaim is not planned once that pod has ended",
+        "k8s_bridge/leader.py",
+        "if any(due) or returned or freed:",
+        "if any(due) or returned:",
+        "tests/k8s_bridge/scheduling/test_device_claims.py"
+        "::test_a_claim_that_is_named_by_two_pods_is_for_the_first",
+    ),
+    Mutant(
         "conditions: pods as they were",
         "a condition is written under a version that the pod no longer has, and never arrives",
         "k8s_bridge/reporting/conditions/pod_scheduled.py",

@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 CLAIMED = "tests/k8s_bridge/relocation/test_claimed_devices.py"
 SIDE = "tests/k8s_bridge/relocation/test_side_by_side.py"
 AS_PLANNED = "tests/k8s_bridge/relocation/test_as_planned.py"
+PREEMPTION = "tests/k8s_bridge/relocation/test_preemption.py"
 STORE = "tests/k8s_bridge/relocation/test_store.py"
 MOVING = "tests/k8s_bridge/relocation/test_moving.py"
 JUDGE = "tests/k8s_bridge/node_health/test_judge.py"
@@ -15,6 +16,22 @@ ELECTION = "tests/k8s_bridge/election/test_election.py"
 LISTS = "tests/k8s_bridge/informers/test_lists.py"
 
 SERVED = (
+    Mutant(
+        "evictions wait for the plan under way",
+        "a pod is evicted for a gang that finds room elsewhere in the cycle under way",
+        "k8s_bridge/relocation/controller.py",
+        "if self._crowded and last and now >= self._next_look and not self._is_outdated(now):",
+        "if self._crowded and last and now >= self._next_look:",
+        f"{PREEMPTION}::test_evictions_wait_for_a_plan_that_is_under_way_but_not_for_long",
+    ),
+    Mutant(
+        "evictions wait for no plan for long",
+        "where something changes all the time no gang may ever preempt",
+        "k8s_bridge/relocation/controller.py",
+        "if now - self._outdated_since < OUTDATED_PLAN_LIMIT_SECONDS:",
+        "if self._outdated_since <= now:",
+        f"{PREEMPTION}::test_evictions_wait_for_a_plan_that_is_under_way_but_not_for_long",
+    ),
     Mutant(
         "places of claimed devices",
         "a gang that claims its devices never comes to the places that others were evicted for",

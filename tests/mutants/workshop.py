@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
+from tests.depth import SHARE_VARIABLE
 from tests.mutants.mutant import ROOT, Mutant
 
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "dist", "build", "node_modules")
@@ -44,7 +45,8 @@ class Workshop:
         done = subprocess.run(
             command,
             cwd=self.root,
-            env=os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"},
+            env=os.environ
+            | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1", SHARE_VARIABLE: "1/1"},
             capture_output=True,
             text=True,
             timeout=SECONDS,

@@ -12,10 +12,13 @@ import pytest
 
 from fourleaf.k8s_bridge.cluster.errors import Refused
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES
+from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
 from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
 from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.model.plan import Plan
+from fourleaf.model.snapshot import Snapshot
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
 
@@ -281,3 +284,30 @@ async def test_a_victim_that_ends_slowly_is_the_only_one(bench: Bench) -> None:
     bench.kubelets.silent.clear()
     await bench.clock.advance(60)
     assert len(await bench.places("top")) == 4
+
+
+async def test_evictions_wait_for_a_plan_that_is_under_way_but_not_for_long() -> None:
+    """It may find room that came meanwhile: no pod goes before it has come, or taken 2 s."""
+    bench = Bench()
+    plan, answers_from = bench.solved.plan, [0.0]
+
+    async def late(snapshot: Snapshot) -> Plan:
+        await bench.clock.sleep(max(0.0, answers_from[0] - bench.clock.monotonic()))
+        return await plan(snapshot)
+
+    bench.solved.plan = late  # type: ignore[method-assign]
+    await bench.start()
+    await bench.classes(low=1, high=10)
+    for name in "abcd":
+        await bench.submit(name, 4, priority="low")
+    uids = {name: await bench.uids(name) for name in "abcd"}
+    await bench.submit("top", 4, priority="high")
+    # A cycle begins just before the 5 s have passed after which `top` may preempt.
+    await bench.clock.advance(1.5)
+    answers_from[0] = bench.clock.monotonic() + 600
+    await submit(bench.cluster, "others", [pod("other")])
+    await bench.clock.advance(1.8)
+    assert {name: await bench.uids(name) for name in "abcd"} == uids
+    await bench.clock.advance(2)
+    assert {name: await bench.uids(name) for name in "abcd"} != uids
+    await bench.stop()

@@ -326,3 +326,34 @@ def sizes_of(thing: object, path: str = "") -> dict[str, int]:
         elif type(value).__module__.startswith("fourleaf.model.readers"):
             found |= sizes_of(value, where)
     return found
+
+
+def test_arrivals_are_gangs_that_become_fit_to_be_planned() -> None:
+    """The last member and a lifted gate count, once; a first member and new labels do not."""
+    made = reader(node(), pod_group(2), member("a"))
+    began = made.reading(NOW).arrivals
+    assert made.arrivals(NOW) == began
+    tell(made, member("b", schedulingGates=[{"name": "quota"}]))
+    assert made.arrivals(NOW) == began
+    tell(made, member("b"))
+    assert made.arrivals(NOW) == began + 1
+    tell(made, member("b", annotations={"note": "new"}))
+    assert made.arrivals(NOW) == began + 1
+    assert made.reading(NOW).arrivals == began + 1
+    tell(made, pod("single"))
+    assert made.reading(NOW).arrivals == began + 2
+
+
+def test_a_reading_tells_all_that_was_taken_in_before() -> None:
+    """To ask for arrivals makes no reading, and takes nothing from the next one."""
+    made = reader(node("n1"), pod("runs", nodeName="n1"))
+    before = made.reading(NOW)
+    made.remove("", "Pod", "ml", "runs")
+    tell(made, node("n2"))
+    tell(made, pod("p"))
+    made.arrivals(NOW)
+    made.arrivals(NOW)
+    after = made.reading(NOW)
+    assert [one.name for one in before.snapshot.running] == ["runs"]
+    assert (after.snapshot.running, sorted(after.snapshot.fabric.nodes)) == ((), ["n1", "n2"])
+    assert names(after) == {"ml/p": ""}
