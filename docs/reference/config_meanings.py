@@ -46,6 +46,8 @@ MEANINGS: dict[str, str] = {
     "repair.enabled": "Whether gangs that lose members are repaired.",
     "repair.policy": "Repair policy of gangs that name none.",
     "repair.placesSeconds": "How long places are kept for members that have yet to come back.",
+    "repair.placesLimitSeconds": "The same while their Job, ReplicaSet or StatefulSet is to make "
+    "them.",
     "preemption.enabled": "Whether gangs may take the place of lower ones.",
     "preemption.afterSeconds": "How long a gang waits before it preempts.",
     "preemption.windowSeconds": "How long until it may preempt again.",

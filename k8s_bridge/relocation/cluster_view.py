@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
+from fourleaf.k8s_bridge.relocation.pod_makers import PodMakers
 from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.readers.live import LiveReading
@@ -21,7 +22,8 @@ from fourleaf.model.resources import Resources, given_back, minus, total
 class ClusterView:
     """The cluster now. `open` are all relocations, `dead` nodes of which all pods are lost.
 
-    `now` in seconds since the epoch.
+    `now` in seconds since the epoch. `ages`: gang -> seconds for which its relocation is open, by a
+    clock that does not jump; where it is not given, by `now`.
     """
 
     cache: ClusterCache
@@ -29,6 +31,11 @@ class ClusterView:
     open: tuple[Relocation, ...]
     dead: frozenset[str]
     now: float
+    ages: Mapping[GangKey, float] = field(default_factory=dict)
+
+    def age(self, one: Relocation) -> float:
+        """Seconds for which a relocation is open."""
+        return self.ages.get(one.gang, self.now - one.opened)
 
     @cached_property
     def gangs(self) -> Mapping[GangKey, Gang]:
@@ -52,6 +59,17 @@ class ClusterView:
                     taken.add(gang.key)
                     break
         return found
+
+    def lacking(self, one: Relocation) -> int | None:
+        """How many pods the makers of its members are to make still; None where one is unknown."""
+        gone = [seat.pod for seat in one.seats if not seat.waits and self.is_gone(seat.pod.uid)]
+        found = [self._makers.lacking(pod, one.opened) for pod in gone]
+        known = [number for number in found if number is not None]
+        return max(known) if known and len(known) == len(found) else None
+
+    @cached_property
+    def _makers(self) -> PodMakers:
+        return PodMakers(self.cache.objects)
 
     def _owner_of(self, gang: Gang) -> str:
         """The UID of the controller of a gang of one pod, "" where there is none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.records import Leaver, Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.records import UNWANTED, Leaver, Purpose, Relocation, Seat
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
 from fourleaf.model.readers.pods.pods import NO_INDEX
@@ -46,6 +46,8 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
         return RelocationStep(evict=_may_go(one, there, view))
     if not one.seats:
         return RelocationStep(over=True)
+    if not _has_come(one, view) and view.lacking(one) == 0:
+        return RelocationStep(over=True, why=UNWANTED)
     return REST if gang is None else _seated(one, gang, view)
 
 
@@ -53,7 +55,7 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
     """Why the plan no longer holds, "" where it does."""
     # What ends already is room to come, however long it takes: no other has to go for it.
     ends = one.purpose is Purpose.PREEMPTION and not there and view.ends(one)
-    if view.now >= one.until and not ends:
+    if view.age(one) >= one.until - one.opened and not ends and not _is_late(one, view):
         return "no pod has come for the places that were kept"
     for seat in one.seats:
         if not view.cache.usable(seat.node):
@@ -73,6 +75,20 @@ def _obstacle(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> 
         if leaver.lost and leaver.node not in view.dead:
             return f"node {leaver.node} has come back"
     return ""
+
+
+def _is_late(one: Relocation, view: ClusterView) -> bool:
+    """Whether pods that have not come in time will: a Job's controller backs off for minutes."""
+    limit = view.cache.config.spec.repair.places_limit_seconds
+    if view.age(one) >= limit or all(seat.waits for seat in one.seats):
+        return False
+    return _has_come(one, view) or bool(view.lacking(one))
+
+
+def _has_come(one: Relocation, view: ClusterView) -> bool:
+    """Whether a pod waits that its seats are for."""
+    gang = view.comers.get(one.gang)
+    return gang is not None and any(role.pods for role in gang.roles)
 
 
 def _may_go(one: Relocation, there: tuple[Leaver, ...], view: ClusterView) -> tuple[Leaver, ...]:

@@ -9,6 +9,9 @@ from fourleaf.k8s_bridge.cluster.protocol import Target
 from fourleaf.model.gang import GangKey
 from fourleaf.model.resources import Resources
 
+UNWANTED = "the owner of its members makes no more pods"
+"""Why a relocation ends whose places no pod is to have: it has not failed."""
+
 
 class Purpose(StrEnum):
     """What a relocation is for."""

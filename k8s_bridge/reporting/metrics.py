@@ -17,7 +17,7 @@ from fourleaf.k8s_bridge.cluster.kinds import Kind
 from fourleaf.k8s_bridge.ledger.format_usage import LedgerUse
 from fourleaf.k8s_bridge.ledger.formats.codec import KNOWN
 from fourleaf.k8s_bridge.node_health.judge import NodeVerdict
-from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.records import UNWANTED, Purpose
 from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage
 from fourleaf.model.plan import Plan, PlanStatus
 from fourleaf.model.reasons.kinds import ReasonKind
@@ -122,12 +122,13 @@ class SchedulerMetrics:
         )
         self._relocations = self._new_counter(
             "fourleaf_relocations_total",
-            "Relocations of gangs that have ended, by purpose and by whether they served.",
+            "Relocations of gangs that have ended, by purpose: served, given up, or unwanted where "
+            "the owner of the members makes no more pods.",
             ["purpose", "result"],
         )
         for purpose in Purpose:
             self._evictions.labels(purpose.value)
-            for result in ("served", "given up"):
+            for result in ("served", "given up", "unwanted"):
                 self._relocations.labels(purpose.value, result)
 
     def _make_bridge(self) -> None:
@@ -215,10 +216,11 @@ class SchedulerMetrics:
         """A pod was evicted for a relocation."""
         self._evictions.labels(purpose.value).inc()
 
-    def relocated(self, purpose: Purpose, served: bool, seconds: float) -> None:
-        """A relocation has ended `seconds` after it was decided; `served`: not given up."""
-        self._relocations.labels(purpose.value, "served" if served else "given up").inc()
-        if served and purpose is Purpose.REPAIR:
+    def relocated(self, purpose: Purpose, why: str, seconds: float) -> None:
+        """A relocation has ended after so many `seconds`; `why`, "" where it served."""
+        result = {"": "served", UNWANTED: "unwanted"}.get(why, "given up")
+        self._relocations.labels(purpose.value, result).inc()
+        if not why and purpose is Purpose.REPAIR:
             for histogram in self._recoveries:
                 histogram.observe(seconds)
 

@@ -197,7 +197,7 @@ class Reporter:
     @guarded
     def relocated(self, one: Relocation, why: str, seconds: float) -> None:
         """A relocation is over."""
-        self._metrics.relocated(one.purpose, served=not why, seconds=seconds)
+        self._metrics.relocated(one.purpose, why, seconds)
         self._record(what_was_relocated(one, why))
 
     @guarded

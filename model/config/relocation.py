@@ -11,13 +11,15 @@ from fourleaf.model.running_gang import RepairPolicy
 class Repair(Section):
     """What happens to gangs that lose members.
 
-    `policy` holds where the gang says nothing. Places are kept for `placesSeconds` at most
-    for members that have yet to come back.
+    `policy` holds where the gang says nothing. Places are kept for `placesSeconds` for members
+    that have yet to come back, for `placesLimitSeconds` while their Job, ReplicaSet or StatefulSet
+    is still to make them.
     """
 
     enabled: bool = True
     policy: RepairPolicy = RepairPolicy.MOVE
     places_seconds: float = Field(default=300.0, gt=0, le=86400)
+    places_limit_seconds: float = Field(default=900.0, gt=0, le=86400)
 
 
 class Preemption(Section):

@@ -37,10 +37,17 @@ def job(name: str, size: int, gpus: int = 8, **annotations: str) -> Body:
 
 
 class JobController:
-    """Keeps one pod for every index of every Job; a pod that is to end does not count."""
+    """Keeps one pod for every index of every Job; a pod that is to end does not count.
+
+    It waits for `backoff` seconds before it makes another in place of one that is gone, and makes
+    none for a Job that is suspended or has failed.
+    """
 
     def __init__(self, store: MemoryStore) -> None:
+        self.backoff = 0.0
         self._store = store
+        self._seen: dict[tuple[str, int], float] = {}
+        """UID of a Job, and index -> when a pod of it was there last."""
 
     async def run(self, seconds: float = 0.5) -> None:
         """Look for ever."""
@@ -50,11 +57,17 @@ class JobController:
 
     def step(self) -> None:
         """Make the pods that are missing."""
+        now = self._store.clock.monotonic()
         for record in list(self._store.records(JOBS)):
             spec = record.body["spec"]
+            if spec.get("suspend") or (record.body.get("status") or {}).get("conditions"):
+                continue
             present = {index for index, _ in self._pods(record)}
+            uid = record.metadata["uid"]
+            self._seen |= dict.fromkeys(((uid, index) for index in present), now)
             for index in range(spec["completions"]):
-                if index not in present:
+                seen = self._seen.get((uid, index))
+                if index not in present and (seen is None or now - seen >= self.backoff):
                     self._make(record, index)
 
     def _pods(self, owner: StoredObject) -> Iterator[tuple[int, StoredObject]]:

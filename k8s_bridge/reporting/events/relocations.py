@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fourleaf.k8s_bridge.cluster.protocol import Target
-from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
+from fourleaf.k8s_bridge.relocation.records import UNWANTED, Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import Event, Regarding
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.model.gang import GangKey
@@ -40,8 +40,8 @@ def what_does_not_yield(pod: Target, why: str) -> Event:
 
 
 def what_was_relocated(one: Relocation, why: str) -> list[Event]:
-    """A relocation has ended before its time."""
-    if not why or not one.seats:
+    """A relocation has been given up."""
+    if why in ("", UNWANTED) or not one.seats:
         return []
     note = f"The relocation of gang {one.gang} ({one.purpose}) was given up: {why}"
     pod = Regarding.pod(one.seats[0].pod)

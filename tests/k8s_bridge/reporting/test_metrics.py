@@ -10,7 +10,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fourleaf.k8s_bridge.cluster.kinds import COSCHEDULING_POD_GROUPS, PODS
-from fourleaf.k8s_bridge.relocation.records import Purpose
+from fourleaf.k8s_bridge.relocation.records import UNWANTED, Purpose
 from fourleaf.k8s_bridge.reporting import fabric_usage as module
 from fourleaf.k8s_bridge.reporting.fabric_usage import FabricUsage, fabric_usage
 from fourleaf.k8s_bridge.reporting.metrics import CYCLE_STATUSES, SchedulerMetrics
@@ -161,11 +161,15 @@ def test_cycles_count_by_status_and_unknown_words_make_no_series() -> None:
 def test_both_recovery_histograms_hear_of_a_recovery() -> None:
     """The seeds name two; a preemption, or a repair that was given up, is no recovery."""
     metrics = SchedulerMetrics()
-    metrics.relocated(Purpose.REPAIR, True, 12.5)
-    metrics.relocated(Purpose.REPAIR, False, 300)
-    metrics.relocated(Purpose.PREEMPTION, True, 7)
+    metrics.relocated(Purpose.REPAIR, "", 12.5)
+    metrics.relocated(Purpose.REPAIR, "others have taken its places", 300)
+    metrics.relocated(Purpose.REPAIR, UNWANTED, 300)
+    metrics.relocated(Purpose.PREEMPTION, "", 7)
     assert value(metrics, "topology_recovery_duration_seconds_sum") == 12.5
     assert value(metrics, "topology_scheduler_recovery_duration_seconds_sum") == 12.5
+    ended = "fourleaf_relocations_total"
+    for result in ("served", "given up", "unwanted"):
+        assert value(metrics, ended, purpose="repair", result=result) == 1
 
 
 def test_what_the_bridge_does() -> None:
