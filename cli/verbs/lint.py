@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -25,10 +26,13 @@ def lint(files: Files, now: Now = None, output: Answer = OutputFormat.TABLE) -> 
     Exit code: 0 everything can be used, 2 something cannot.
     """
     at = moment(now)
+    from fourleaf.cli.late_jobs import late_jobs
     from fourleaf.model.readers import read
 
     sources = open_files(files)
     reading = read(sources, at, strict=False)
+    late = late_jobs(sources, reading.snapshot.config.spec)
+    reading = replace(reading, problems=(*reading.problems, *late))
     errors = sum(problem.is_error for problem in reading.problems)
     if for_people(output):
         _show(reading, sources, errors)

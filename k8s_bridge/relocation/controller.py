@@ -16,8 +16,8 @@ from fourleaf.k8s_bridge.relocation.backfill import backfill
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import CONTENTION_REASONS, crowded_gangs
 from fourleaf.k8s_bridge.relocation.defragmentation import DefragmentationPlanner
-from fourleaf.k8s_bridge.relocation.eviction_dry_run import EvictionDryRun
-from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
+from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
+from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.executor import Executor
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver

@@ -11,8 +11,8 @@ import structlog
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.eviction_limits import eviction_limits
-from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
+from fourleaf.k8s_bridge.relocation.evictions.limits import eviction_limits
+from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import moved, starting
 from fourleaf.k8s_bridge.relocation.move_budget import MoveBudget
 from fourleaf.k8s_bridge.relocation.record_room import RecordRoom

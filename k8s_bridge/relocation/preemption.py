@@ -14,8 +14,8 @@ from fourleaf.k8s_bridge.ledger.binding_trials import BindingTrials, StillAsked
 from fourleaf.k8s_bridge.ledger.records import Member
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_now
-from fourleaf.k8s_bridge.relocation.eviction_limits import LimitsByPod, eviction_limits
-from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
+from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
+from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import preempting
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation

@@ -10,8 +10,8 @@ from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import NODES, PODS
 from fourleaf.k8s_bridge.ledger.binding_trials import StillAsked
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.eviction_limits import LimitsByPod, eviction_limits
-from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
+from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod, eviction_limits
+from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.from_plan import repairs
 from fourleaf.k8s_bridge.relocation.independent import independent
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver

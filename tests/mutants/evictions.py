@@ -119,7 +119,7 @@ EVICTIONS = (
     Mutant(
         "memory of refused evictions",
         "a victim that a webhook keeps is chosen and asked for again in every cycle",
-        "k8s_bridge/relocation/eviction_limits.py",
+        "k8s_bridge/relocation/evictions/limits.py",
         "        *trials.limits(members, unanswered),\n",
         "",
         f"{PREEMPTION}::test_none_goes_where_admission_keeps_one_of_all",
@@ -127,7 +127,7 @@ EVICTIONS = (
     Mutant(
         "patience with trials of evictions",
         "a webhook that hangs over one eviction holds up the repair of every dead node",
-        "k8s_bridge/relocation/eviction_trials.py",
+        "k8s_bridge/relocation/evictions/trials.py",
         "await patiently(tasks, self.clock.sleep(TRIAL_PATIENCE_SECONDS))",
         "await patiently(tasks, self.clock.sleep(100 * TRIAL_PATIENCE_SECONDS))",
         f"{LIMITS}::test_a_repair_does_not_wait_for_a_trial_that_hangs",
@@ -151,7 +151,7 @@ EVICTIONS = (
     Mutant(
         "limits by pod",
         "budgets of one namespace keep the whole loop busy: each gang is held against all of them",
-        "k8s_bridge/relocation/eviction_limits.py",
+        "k8s_bridge/relocation/evictions/limits.py",
         "for limit in self.of(one))",
         "for limit in {id(x): x for found in self._of.values() for x in found}.values())",
         "tests/k8s_bridge/relocation/test_limits_by_pod.py"

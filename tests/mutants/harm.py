@@ -86,8 +86,8 @@ HARM = (
         "victims that still end",
         "another gang is evicted every ten minutes while the first writes its checkpoint",
         "k8s_bridge/relocation/next_action.py",
-        "if view.now >= one.until and not ends:",
-        "if view.now >= one.until:",
+        "one.until - one.opened and not ends and not _is_late(one, view):",
+        "one.until - one.opened and not _is_late(one, view):",
         f"{PREEMPTION}::test_a_victim_that_ends_slowly_is_the_only_one",
     ),
     Mutant(

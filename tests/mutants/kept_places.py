@@ -10,7 +10,57 @@ SIZES = "tests/k8s_bridge/ledger/test_sizes.py"
 VOLUMES = "tests/k8s_bridge/scheduling/test_volumes.py"
 ROOM = "tests/k8s_bridge/relocation/test_record_room.py"
 
+LATE = "tests/k8s_bridge/relocation/test_late_members.py"
+
 KEPT_PLACES = (
+    Mutant(
+        "places while the owner is to make pods",
+        "pods that ran are evicted for members whose Job makes them after their places are gone",
+        "k8s_bridge/relocation/next_action.py",
+        "return _has_come(one, view) or bool(view.lacking(one))",
+        "return False",
+        f"{LATE}::test_places_are_kept_while_the_job_backs_off[2-2]",
+    ),
+    Mutant(
+        "members that have come wait for their places",
+        "the places of members that have come late are given up in the moment they come",
+        "k8s_bridge/relocation/next_action.py",
+        "return _has_come(one, view) or bool(view.lacking(one))",
+        "return bool(view.lacking(one))",
+        f"{LATE}::test_places_are_kept_while_the_job_backs_off[1-1]",
+    ),
+    Mutant(
+        "places of an owner that never makes pods",
+        "an owner that another controller holds back keeps nodes idle for ever",
+        "k8s_bridge/relocation/next_action.py",
+        "if view.age(one) >= limit or all(seat.waits for seat in one.seats):",
+        "if all(seat.waits for seat in one.seats):",
+        f"{LATE}::test_not_for_ever",
+    ),
+    Mutant(
+        "places that no pod is to have",
+        "nodes stand idle for minutes after their Job has failed",
+        "k8s_bridge/relocation/next_action.py",
+        "if not _has_come(one, view) and view.lacking(one) == 0:",
+        "if False:",
+        f"{LATE}::test_a_job_that_makes_no_more_has_none",
+    ),
+    Mutant(
+        "owners of before",
+        "places are kept for a Job of the same name that was made since",
+        "k8s_bridge/relocation/pod_makers.py",
+        "and _made_at(body) <= since:",
+        "and _made_at(body) >= 0:",
+        f"{LATE}::test_whose_pod_it_is",
+    ),
+    Mutant(
+        "ages of relocations by no wall clock",
+        "a clock that is set forward takes the places of pods that were evicted for them",
+        "k8s_bridge/relocation/executor.py",
+        "self._opened[key] = known.get(key, now - age)",
+        "self._opened[key] = now - age",
+        f"{LATE}::test_no_wall_clock_ends_it",
+    ),
     Mutant(
         "successes count once",
         "two of three pods of a Job start without the third, as one that is done counts twice",

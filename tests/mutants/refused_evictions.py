@@ -11,7 +11,7 @@ REFUSED_EVICTIONS = (
     Mutant(
         "slots for evictions",
         "trials that hang in one webhook take all turns of writes, and no gang is bound",
-        "k8s_bridge/relocation/eviction_slots.py",
+        "k8s_bridge/relocation/evictions/slots.py",
         "            async with own, self._all:\n",
         "            if own and self._all:\n",
         f"{REFUSED}::test_trials_that_hang_leave_writes_their_turns",
@@ -52,7 +52,7 @@ REFUSED_EVICTIONS = (
     Mutant(
         "errors that pass are no refusals",
         "one throttled trial keeps a pod on a node that is to be emptied for a minute",
-        "k8s_bridge/relocation/eviction_dry_run.py",
+        "k8s_bridge/relocation/evictions/dry_run.py",
         "                if _BUDGET in str(error):\n",
         "                if str(error):\n",
         f"{REFUSED}::test_an_error_that_passes_is_no_refusal[throttled]",

@@ -41,6 +41,10 @@ class VirtualClock:
         """Seconds since the epoch."""
         return self._wall + self._now
 
+    def set_wall(self, seconds: float) -> None:
+        """Set the wall clock forward, or back; the monotonic one knows nothing of that."""
+        self._wall += seconds
+
     async def sleep(self, seconds: float) -> None:
         """Wait until that many seconds of this clock have passed."""
         if seconds <= 0:

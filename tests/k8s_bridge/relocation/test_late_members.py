@@ -68,6 +68,18 @@ async def test_not_for_ever(bench: Bench) -> None:
     assert "RelocationGivenUp" in await bench.reasons()
 
 
+@pytest.mark.parametrize("seconds", [3600.0, -3600.0])
+async def test_no_wall_clock_ends_it(bench: Bench, seconds: float) -> None:
+    """One that is set forward or back by an hour keeps places for as long as one that is not."""
+    await lost(bench, 1, 2)
+    bench.clock.set_wall(seconds)
+    await bench.clock.advance(500)
+    assert await relocations(bench) == 1
+    bench.jobs.backoff = 3000.0
+    await bench.clock.advance(410)
+    assert not await relocations(bench)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from fourleaf.k8s_bridge.relocation.eviction_limits import LimitsByPod
+from fourleaf.k8s_bridge.relocation.evictions.limits import LimitsByPod
 from fourleaf.model.running_gang import EvictionLimit, PodName
 from tests.standing import stood
 

@@ -17,8 +17,8 @@ from fourleaf.k8s_bridge.ledger.binding_trials import (
     Spawn,
     StillAsked,
 )
-from fourleaf.k8s_bridge.relocation.eviction_dry_run import EvictionDryRun
-from fourleaf.k8s_bridge.relocation.eviction_slots import EvictionSlots
+from fourleaf.k8s_bridge.relocation.evictions.dry_run import EvictionDryRun
+from fourleaf.k8s_bridge.relocation.evictions.slots import EvictionSlots
 from fourleaf.k8s_bridge.relocation.observer import RelocationObserver
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.runtime.clock import Clock

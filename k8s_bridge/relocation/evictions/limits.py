@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
-from fourleaf.k8s_bridge.relocation.eviction_trials import EvictionTrials
+from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.model.running_gang import EvictionLimit, PodName, StandingGang
 
 

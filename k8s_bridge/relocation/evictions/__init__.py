@@ -1,0 +1,1 @@
+"""Evictions of relocations: what the API lets go, asked for and remembered before it is needed."""
