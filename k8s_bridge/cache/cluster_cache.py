@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from typing import TypeAlias
 
+from fourleaf.k8s_bridge.cache.pods_by_controller import PodsByController
 from fourleaf.k8s_bridge.cache.tombstones import Tombstones
 from fourleaf.k8s_bridge.cluster.kinds import (
     DEVICE_CLASSES,
@@ -62,6 +63,7 @@ class ClusterCache:
         self.config = DEFAULTS
         self._pods: dict[str, PodSeen] = {}
         self._uids: dict[tuple[str, str], str] = {}
+        self._made = PodsByController()
         self._complete: dict[Kind, int] = {}
         self._gone = Tombstones(clock)
         self._ready: dict[str, bool] = {}
@@ -108,10 +110,11 @@ class ClusterCache:
         self._note(self._reader.replace_all(kind.group, kind.name, bodies.values()))
         if kind is PODS:
             before = self._pods
-            self._pods = {}
+            self._pods, self._made = {}, PodsByController()
             for body in bodies.values():
                 seen = pod_seen(body)
                 self._pods[seen.pod.uid] = self._as_bound(seen, before.get(seen.pod.uid))
+                self._made.add(seen.pod.uid, seen.controller)
             self._uids = {(s.pod.namespace, s.pod.name): uid for uid, s in self._pods.items()}
             self._notify(before.keys() | self._pods.keys())
         elif kind is NODES:
@@ -159,6 +162,7 @@ class ClusterCache:
         self._gone.add(_uid(body))
         if kind is PODS:
             uid = metadata["uid"]
+            self._made.discard(uid)
             if self._pods.pop(uid, None) is None:
                 return
             if self._uids.get((namespace, name)) != uid:
@@ -182,6 +186,11 @@ class ClusterCache:
     def named(self, namespace: str, name: str) -> PodSeen | None:
         """The pod of that name, None where there is none."""
         return self._pods.get(self._uids.get((namespace, name), ""))
+
+    def live_pods(self, controller: str) -> int:
+        """How many pods that a controller has made, by its UID, run or wait."""
+        pods = (self._pods[uid] for uid in self._made.of(controller))
+        return sum(not pod.finished and not pod.deleting for pod in pods)
 
     def usable(self, node: str) -> bool:
         """Whether the node exists, is ready, and is not withheld."""
@@ -326,8 +335,10 @@ class ClusterCache:
             if newer is not None and int(newer.pod.version) > version:
                 return False
             self._pods.pop(other, None)
+            self._made.discard(other)
             self._notify([other])
         self._pods[uid], self._uids[key] = self._as_bound(seen, known), uid
+        self._made.add(uid, seen.controller)
         self._notify([uid])
         return True
 

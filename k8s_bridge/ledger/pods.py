@@ -18,7 +18,7 @@ class PodSeen:
     """A pod as it was last seen. `node` is "" while it is unbound; `fence` a commit's name.
 
     `devices` are those that its binding named, `commit` is the commit that bound it, "" where
-    not stated.
+    not stated. `controller` is the UID of what made it, "" where nothing did.
     """
 
     pod: Target
@@ -28,6 +28,7 @@ class PodSeen:
     fence: str = ""
     devices: tuple[int, ...] = ()
     commit: str = ""
+    controller: str = ""
 
 
 class PodLister(Protocol):
@@ -65,7 +66,14 @@ def pod_seen(body: Body) -> PodSeen:
         fence=annotations.get(FENCE, ""),
         devices=devices_in(annotations.get(DEVICES, "")),
         commit=annotations.get(COMMIT, ""),
+        controller=controller_of(metadata),
     )
+
+
+def controller_of(metadata: Body) -> str:
+    """The UID of the controller that made an object, "" where there is none."""
+    owners = metadata.get("ownerReferences") or ()
+    return next((str(one.get("uid", "")) for one in owners if one.get("controller")), "")
 
 
 def is_gone(pods: PodLister, member: Member) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from fourleaf.k8s_bridge.cache.cluster_cache import ClusterCache
 from fourleaf.k8s_bridge.cluster.kinds import PODS
 from fourleaf.k8s_bridge.ledger.pods import PodSeen
-from fourleaf.k8s_bridge.relocation.pod_makers import PodMakers
+from fourleaf.k8s_bridge.relocation.pod_makers import lacking
 from fourleaf.k8s_bridge.relocation.records import Relocation, Seat
 from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.readers.live import LiveReading
@@ -63,13 +63,10 @@ class ClusterView:
     def lacking(self, one: Relocation) -> int | None:
         """How many pods the makers of its members are to make still; None where one is unknown."""
         gone = [seat.pod for seat in one.seats if not seat.waits and self.is_gone(seat.pod.uid)]
-        found = [self._makers.lacking(pod, one.opened) for pod in gone]
+        objects, live = self.cache.objects, self.cache.live_pods
+        found = [lacking(pod, one.opened, objects, live) for pod in gone]
         known = [number for number in found if number is not None]
         return max(known) if known and len(known) == len(found) else None
-
-    @cached_property
-    def _makers(self) -> PodMakers:
-        return PodMakers(self.cache.objects)
 
     def _owner_of(self, gang: Gang) -> str:
         """The UID of the controller of a gang of one pod, "" where there is none."""
@@ -78,9 +75,8 @@ class ClusterView:
 
     def owner(self, namespace: str, pod: str) -> str:
         """The UID of the controller of a pod, "" where it has none."""
-        body = self.cache.objects.get(PODS, {}).get((namespace, pod), {})
-        owners = (body.get("metadata") or {}).get("ownerReferences") or ()
-        return next((str(one.get("uid", "")) for one in owners if one.get("controller")), "")
+        seen = self.cache.named(namespace, pod)
+        return "" if seen is None else seen.controller
 
     def seen(self, uid: str) -> PodSeen | None:
         """The pod, None where it is gone."""

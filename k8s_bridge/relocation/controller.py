@@ -140,7 +140,8 @@ class RelocationController:
             await self.repair.plan(self._view(), self._busy(), self._stuck)
         # 4 Preempt for gangs that only others keep out, or keep room for them.
         last, now = self._last, self.clock.monotonic()
-        if self._crowded and last and now >= self._next_look and not self._is_outdated(now):
+        is_outdated = self._is_outdated(now)
+        if self._crowded and last and now >= self._next_look and not is_outdated:
             self._next_look = now + CONTENTION_CHECK_SECONDS
             await self.preemption.plan(self._view(), last)
             await self.reservation.plan(self._view(), last)

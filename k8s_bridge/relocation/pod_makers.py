@@ -1,94 +1,117 @@
 """Pod makers: the Job, ReplicaSet or StatefulSet that makes a pod anew, and how many it is to make.
 
 A controller takes its time: that of Jobs waits for minutes after several failures. It is found by
-the name of the pod, which is gone by then, and which who leads now may never have seen.
+the name of the pod, which is gone by then, and which who leads now may never have seen. A name that
+the API server has cut names none.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from fourleaf.k8s_bridge.cluster.kinds import JOBS, PODS, REPLICA_SETS, STATEFUL_SETS, Kind
+from fourleaf.k8s_bridge.cluster.kinds import JOBS, REPLICA_SETS, STATEFUL_SETS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 
-LONGEST_STEM = 58
-"""What a name that the API server generates keeps of the one that it is generated from."""
+Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
+"""Kind -> (namespace, name) -> object, as watched."""
+
+_OF_AN_INDEX = re.compile(r"(.+)-[0-9]+-[a-z0-9]{5}")
+_GENERATED = re.compile(r"(.+)-[a-z0-9]{5}")
+_NUMBERED = re.compile(r"(.+)-[0-9]+")
 
 _ENDS = frozenset({"Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"})
 """Conditions of a Job that makes no pods any more."""
 
-
-class PodMakers:
-    """The makers in `objects`: kind -> (namespace, name) -> object, as watched."""
-
-    def __init__(self, objects: Mapping[Kind, Mapping[tuple[str, str], Body]]) -> None:
-        self._by_namespace: dict[str, list[tuple[str, Kind, Body]]] = defaultdict(list)
-        for kind in _WANTED:
-            for (namespace, name), body in objects.get(kind, {}).items():
-                self._by_namespace[namespace].append((name, kind, body))
-        for makers in self._by_namespace.values():
-            # The longest name is its own: `train-0` makes `train-0-x`, and `train` might.
-            makers.sort(key=lambda maker: -len(maker[0]))
-        self._live = Counter(filter(None, map(_maker_of_live, objects.get(PODS, {}).values())))
-
-    def lacking(self, pod: Target, since: float) -> int | None:
-        """How many pods the maker of a pod that is gone is to make; None where none is known.
-
-        One that was made after `since`, in seconds since the epoch, is another of the same name.
-        """
-        for name, kind, body in self._by_namespace.get(pod.namespace, ()):
-            metadata = body["metadata"]
-            if pod.name.startswith(f"{name}-"[:LONGEST_STEM]) and _made_at(body) <= since:
-                if "deletionTimestamp" in metadata:
-                    return 0
-                return max(0, _WANTED[kind](body) - self._live[str(metadata.get("uid", ""))])
-        return None
+_NOT_MADE_ANEW = frozenset({"Deployment", "CronJob"})
+"""Controllers that do not make what has ended under the same name again, as a JobSet does."""
 
 
-def _of_job(body: Body) -> int:
+@dataclass(frozen=True, slots=True)
+class _WantedPods:
+    """How many pods there should be of a maker; `final`: and that stays so for it."""
+
+    pods: int
+    final: bool = False
+
+
+def lacking(pod: Target, since: float, objects: Objects, live: Callable[[str], int]) -> int | None:
+    """How many pods the maker of a pod that is gone is to make; None where that is not known.
+
+    A maker that was made after `since`, in seconds since the epoch, is another of the same name.
+    `live` counts the pods of a controller, by its UID, that run or wait. Where the name fits
+    several makers, the largest number counts.
+    """
+    found: list[int | None] = []
+    for kind, name, wanted in _makers_by_name(pod.name):
+        body = objects.get(kind, {}).get((pod.namespace, name))
+        if body is None or _made_at(body) > since:
+            continue
+        answer = _WantedPods(0, True) if "deletionTimestamp" in body["metadata"] else wanted(body)
+        if answer is None:
+            continue
+        if answer.final and _is_made_anew(body):
+            return None
+        found.append(max(0, answer.pods - live(str(body["metadata"].get("uid", "")))))
+    known = [number for number in found if number is not None]
+    return max(known, default=None)
+
+
+def _makers_by_name(pod: str) -> Iterator[tuple[Kind, str, Callable[[Body], _WantedPods | None]]]:
+    """What could have made a pod of that name, and how to read it."""
+    if match := _OF_AN_INDEX.fullmatch(pod):
+        yield JOBS, match[1], lambda body: _of_job(body, True)
+    if match := _GENERATED.fullmatch(pod):
+        yield JOBS, match[1], lambda body: _of_job(body, False)
+        yield REPLICA_SETS, match[1], _of_replicas
+    if match := _NUMBERED.fullmatch(pod):
+        yield STATEFUL_SETS, match[1], _of_replicas
+
+
+def _of_job(body: Body, indexed: bool) -> _WantedPods | None:
     """How many pods a Job runs at once, by what has succeeded or failed for good."""
-    spec, status = body.get("spec") or {}, body.get("status") or {}
-    conditions = status.get("conditions") or ()
-    ended = any(one.get("type") in _ENDS and one.get("status") == "True" for one in conditions)
-    if ended or spec.get("suspend"):
-        return 0
+    spec, status = _mapping(body.get("spec")), _mapping(body.get("status"))
+    if (spec.get("completionMode") == "Indexed") is not indexed:
+        return None
+    conditions = status.get("conditions")
+    listed = conditions if isinstance(conditions, list) else []
+    true = {one.get("type") for one in map(_mapping, listed) if one.get("status") == "True"}
+    if true & _ENDS or spec.get("suspend"):
+        return _WantedPods(0, True)
     at_once, succeeded = _number(spec.get("parallelism"), 1), _number(status.get("succeeded"), 0)
     completions = spec.get("completions")
     if completions is None:
-        return 0 if succeeded else at_once
-    failed = _indexes(str(status.get("failedIndexes") or ""))
-    return min(at_once, _number(completions, 1) - succeeded - failed)
+        return _WantedPods(0 if succeeded else at_once)
+    left = _number(completions, 1) - succeeded - _indexes(status.get("failedIndexes"))
+    return _WantedPods(min(at_once, left))
 
 
-def _of_replicas(body: Body) -> int:
-    return _number((body.get("spec") or {}).get("replicas"), 1)
+def _of_replicas(body: Body) -> _WantedPods:
+    return _WantedPods(_number(_mapping(body.get("spec")).get("replicas"), 1))
 
 
-_WANTED: dict[Kind, Callable[[Body], int]] = {
-    JOBS: _of_job,
-    REPLICA_SETS: _of_replicas,
-    STATEFUL_SETS: _of_replicas,
-}
-"""How many pods there should be of one, by its kind."""
+def _is_made_anew(body: Body) -> bool:
+    """Whether another controller may make the maker again, under the same name."""
+    owners = body["metadata"].get("ownerReferences")
+    listed = map(_mapping, owners if isinstance(owners, list) else [])
+    return any(o.get("controller") and o.get("kind") not in _NOT_MADE_ANEW for o in listed)
 
 
-def _maker_of_live(pod: Body) -> str:
-    """The UID of the controller of a pod that runs or waits, "" of any other."""
-    metadata = pod["metadata"]
-    ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-    if ended or "deletionTimestamp" in metadata:
-        return ""
-    owners = metadata.get("ownerReferences") or ()
-    return next((str(one.get("uid", "")) for one in owners if one.get("controller")), "")
+def _indexes(text: Any) -> int:
+    """How many indexes `1,3-5` names; what cannot be read names none."""
+    count = 0
+    for part in text.split(",") if isinstance(text, str) else ():
+        if match := re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part):
+            count += max(0, int(match[2] or match[1]) - int(match[1]) + 1)
+    return count
 
 
-def _indexes(text: str) -> int:
-    """How many indexes `1,3-5` names."""
-    ends = (part.partition("-") for part in text.split(",") if part)
-    return sum(int(last or first) - int(first) + 1 for first, _, last in ends)
+def _mapping(value: Any) -> Body:
+    return value if isinstance(value, dict) else {}
 
 
 def _number(value: Any, otherwise: int) -> int:
@@ -96,5 +119,8 @@ def _number(value: Any, otherwise: int) -> int:
 
 
 def _made_at(body: Body) -> float:
-    text = body["metadata"].get("creationTimestamp")
-    return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else 0.0
+    """When it was made, in seconds since the epoch; never, where that cannot be read."""
+    try:
+        return datetime.fromisoformat(body["metadata"]["creationTimestamp"]).timestamp()
+    except (KeyError, TypeError, ValueError):
+        return math.inf

@@ -88,6 +88,7 @@ class LiveReader:
         self._turns_changed = False
         self._is_outdated = self._others_run = False
         """Whether the last reading is, and whether other pods run since."""
+        self._taken_in_at: float | None = None
         self._known_facts: dict[int, tuple[Draft, GangFacts]] = {}
         """By the identity of the draft, which stays alive here."""
         self._in_order: list[Draft] = []
@@ -231,8 +232,9 @@ class LiveReader:
 
     def _take_in(self, now: float) -> None:
         """Read what has changed, without making a reading of it."""
-        last, table = self._reading, self._table
-        if last is None or now != last.snapshot.now:
+        table = self._table
+        if now != self._taken_in_at:
+            self._taken_in_at = now
             table.dirty.update(self._standing.undated)
         changed = self._settle_ground()
         changed = any([changed, self._settle_priorities(), self._settle_claims()])

@@ -13,7 +13,7 @@ import pytest
 from fourleaf.k8s_bridge.cluster.kinds import JOBS, LEASES, PODS, REPLICA_SETS, STATEFUL_SETS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body, Target
 from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS, read_relocation
-from fourleaf.k8s_bridge.relocation.pod_makers import PodMakers
+from fourleaf.k8s_bridge.relocation.pod_makers import lacking
 from fourleaf.k8s_bridge.relocation.records import Purpose
 from tests.k8s_bridge.relocation.bench import TEAM, Bench
 
@@ -99,24 +99,29 @@ async def test_a_job_that_makes_no_more_has_none(bench: Bench, change: Body) -> 
     assert "RelocationGivenUp" not in await bench.reasons()
 
 
-def maker(name: str, made: str = "2026-01-01T00:00:00Z", **spec: Any) -> Body:
-    """A controller."""
+def maker(name: str, made: Any = "2026-01-01T00:00:00Z", owner: str = "", **spec: Any) -> Body:
+    """A controller, made by one of the kind `owner`."""
     status = spec.pop("status", {})
-    metadata = {"name": name, "namespace": TEAM, "uid": name, "creationTimestamp": made}
+    owners = [{"kind": owner, "controller": True}] if owner else []
+    metadata = {"name": name, "uid": name, "creationTimestamp": made, "ownerReferences": owners}
     return {"metadata": metadata, "spec": spec, "status": status}
 
 
-def makers(kind: Kind, *bodies: Body) -> PodMakers:
-    """Controllers of one kind, without a pod."""
-    return PodMakers({kind: {(TEAM, one["metadata"]["name"]): one for one in bodies}})
+def to_make(pod: str, *made: tuple[Kind, Body], live: int = 0, since: float = 2e9) -> int | None:
+    """How many pods these controllers are to make, after a pod of that name is gone."""
+    objects = {kind: {(TEAM, body["metadata"]["name"]): body} for kind, body in made}
+    for kind, body in made:
+        objects[kind][TEAM, body["metadata"]["name"]] = body
+    return lacking(Target(TEAM, pod, "u"), since, objects, lambda uid: live)
 
 
+INDEXED = {"completionMode": "Indexed"}
 FAILED = {"conditions": [{"type": "Failed", "status": "True"}]}
-HAS_FAILED_ONCE = {"conditions": [{"type": "Failed", "status": "False"}]}
+HAS_NOT_FAILED = {"conditions": [{"type": "Failed", "status": "False"}, None, "odd"]}
 
 
 @pytest.mark.parametrize(
-    ("spec", "lacking"),
+    ("spec", "number"),
     [
         ({}, 1),
         ({"parallelism": 8, "completions": 8}, 8),
@@ -125,49 +130,89 @@ HAS_FAILED_ONCE = {"conditions": [{"type": "Failed", "status": "False"}]}
         ({"parallelism": 2, "completions": 8, "status": {"succeeded": 3}}, 2),
         ({"parallelism": 3, "status": {"succeeded": 1}}, 0),
         ({"parallelism": 3, "status": FAILED}, 0),
-        ({"parallelism": 3, "status": HAS_FAILED_ONCE}, 3),
+        ({"parallelism": 3, "status": HAS_NOT_FAILED}, 3),
         ({"parallelism": 3, "suspend": True}, 0),
     ],
 )
-def test_what_a_job_is_to_make(spec: dict[str, Any], lacking: int) -> None:
+def test_what_a_job_is_to_make(spec: dict[str, Any], number: int) -> None:
     """As many as run at once, but for those that have succeeded or failed for good."""
-    found = makers(JOBS, maker("g", **spec)).lacking(Target(TEAM, "g-0-x7k2p", "u"), 2e9)
-    assert found == lacking
+    assert to_make("g-0-x7k2p", (JOBS, maker("g", **INDEXED, **spec))) == number
+    assert to_make("g-x7k2p", (JOBS, maker("g", **spec))) == number
 
 
-@pytest.mark.parametrize("kind", [REPLICA_SETS, STATEFUL_SETS])
-def test_what_replicas_are_to_be_made(kind: Kind) -> None:
-    """As many as are asked for, one where that is not said."""
-    pod = Target(TEAM, "g-x7k2p", "u")
-    assert makers(kind, maker("g", replicas=3)).lacking(pod, 2e9) == 3
-    assert makers(kind, maker("g")).lacking(pod, 2e9) == 1
-    assert makers(kind, maker("g", replicas=0)).lacking(pod, 2e9) == 0
+@pytest.mark.parametrize(("kind", "pod"), [(REPLICA_SETS, "g-x7k2p"), (STATEFUL_SETS, "g-0")])
+def test_what_replicas_are_to_be_made(kind: Kind, pod: str) -> None:
+    """As many as are asked for, one where that is not said, but for those that live."""
+    assert to_make(pod, (kind, maker("g", replicas=3))) == 3
+    assert to_make(pod, (kind, maker("g", replicas=3)), live=2) == 1
+    assert to_make(pod, (kind, maker("g"))) == 1
+    assert to_make(pod, (kind, maker("g", replicas=0))) == 0
 
 
-def test_the_pods_that_live_are_not_lacking() -> None:
-    """Of three replicas one runs, one has failed, and one is being deleted: two are to come."""
-    owners = [{"uid": "g", "controller": True}]
-    pods: list[tuple[dict[str, Any], str]] = [
-        ({"ownerReferences": owners}, "Running"),
-        ({"ownerReferences": owners}, "Failed"),
-        ({"ownerReferences": owners, "deletionTimestamp": "2026-01-01T00:00:00Z"}, "Running"),
-    ]
-    there = {
-        (TEAM, f"g-{n}"): {"metadata": metadata, "status": {"phase": phase}}
-        for n, (metadata, phase) in enumerate(pods)
-    }
-    objects = {REPLICA_SETS: {(TEAM, "g"): maker("g", replicas=3)}, PODS: there}
-    assert PodMakers(objects).lacking(Target(TEAM, "g-9", "u"), 2e9) == 2
+@pytest.mark.parametrize(
+    ("pod", "kind", "name"),
+    [
+        ("llm-x7k2p-gpu-worker-abcde", JOBS, "llm"),
+        ("train-worker-3", JOBS, "train"),
+        ("app-web-0", REPLICA_SETS, "app"),
+        ("g-x7k2p", STATEFUL_SETS, "g"),
+        ("g-0-x7k2p", JOBS, "g"),
+    ],
+)
+def test_names_that_a_maker_gives_to_no_pod(pod: str, kind: Kind, name: str) -> None:
+    """A finished submitter, a ReplicaSet of a longer name, a Job without indexes: not the maker."""
+    assert to_make(pod, (kind, maker(name, status=FAILED, replicas=0))) is None
 
 
-def test_whose_pod_it_is() -> None:
-    """By the longest name that fits, made before; cut where the API server cuts it."""
-    both = makers(JOBS, maker("train", parallelism=2), maker("train-0", parallelism=5))
-    assert both.lacking(Target(TEAM, "train-0-x7k2p", "u"), 2e9) == 5
-    assert both.lacking(Target(TEAM, "train-1-x7k2p", "u"), 2e9) == 2
-    assert both.lacking(Target("other", "train-1-x7k2p", "u"), 2e9) is None
-    assert both.lacking(Target(TEAM, "trainer-1", "u"), 2e9) is None
-    later = makers(JOBS, maker("train", made="2027-01-01T00:00:00Z"))
-    assert later.lacking(Target(TEAM, "train-1-x7k2p", "u"), 1.79e9) is None
-    long = "n" * 60
-    assert makers(JOBS, maker(long)).lacking(Target(TEAM, f"{long[:58]}x7k2p", "u"), 2e9) == 1
+def test_where_a_name_fits_two_the_larger_number_counts() -> None:
+    """Job g has an index 0, and an older Job g-0 has ended: pod g-0-x7k2p is awaited."""
+    ended, runs = maker("g-0", status=FAILED), maker("g", **INDEXED, parallelism=2)
+    assert to_make("g-0-x7k2p", (JOBS, ended), (JOBS, runs)) == 2
+
+
+@pytest.mark.parametrize(
+    ("owner", "number"), [("JobSet", None), ("", 0), ("CronJob", 0), ("Deployment", 0)]
+)
+@pytest.mark.parametrize("end", ["failed", "deleted", "suspended"])
+def test_what_a_job_set_makes_anew_has_not_ended(owner: str, number: int | None, end: str) -> None:
+    """A JobSet deletes its failed Jobs and makes them again: nothing is known of their pods."""
+    body = maker("g", owner=owner, **INDEXED, **({"suspend": True} if end == "suspended" else {}))
+    if end == "failed":
+        body["status"] = FAILED
+    if end == "deleted":
+        body["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert to_make("g-0-x7k2p", (JOBS, body)) == number
+
+
+@pytest.mark.parametrize(
+    "made", ["2027-01-01T00:00:00Z", "soon", None, 7], ids=["later", "text", "none", "number"]
+)
+def test_one_that_was_made_since_is_another(made: Any) -> None:
+    """A Job of the same name that is newer than the relocation, or says nonsense, is not it."""
+    assert to_make("g-0-x7k2p", (JOBS, maker("g", made, **INDEXED)), since=1.79e9) is None
+
+
+@pytest.mark.parametrize("odd", ["a", "-3", " ", "9-1", "1-", "5" * 5000, None, 7, ["1"]])
+def test_odd_statuses_raise_nothing(odd: Any) -> None:
+    """What cannot be read of the failed indexes counts for none."""
+    status = {"failedIndexes": odd, "conditions": odd, "succeeded": odd if odd != 7 else "7"}
+    spec = {**INDEXED, "parallelism": 4, "completions": 4, "status": status}
+    assert to_make("g-0-x7k2p", (JOBS, maker("g", **spec))) == 4
+
+
+async def test_the_live_pods_of_a_controller(bench: Bench) -> None:
+    """Those that run or wait, and none that has ended, is ending or is gone, list or watch."""
+    scheduler = await bench.start("b")
+    cache = scheduler.cache
+    await bench.submit("g", 3)
+    uid = (await bench.cluster.get(JOBS, Target(TEAM, "g")))["metadata"]["uid"]
+    assert cache.live_pods(uid) == 3
+    bench.jobs.backoff = 600.0
+    first, second, _ = await bench.pods("g")
+    bench.kubelets.finish(TEAM, [first["metadata"]["name"]])
+    await bench.cluster.delete(PODS, Target(TEAM, second["metadata"]["name"]))
+    await bench.clock.advance(1)
+    assert cache.live_pods(uid) == 1
+    cache.take_all(PODS, await bench.cluster.list(PODS))
+    assert cache.live_pods(uid) == 1
+    assert cache.live_pods("") == 0
