@@ -17,6 +17,7 @@ from fourleaf.k8s_bridge.cluster.errors import (
 )
 from fourleaf.k8s_bridge.cluster.protocol import Cluster
 from fourleaf.k8s_bridge.ledger.permanent_refusal import PermanentRefusals
+from fourleaf.k8s_bridge.relocation.ages import RelocationAges
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.evictions.trials import EvictionTrials
 from fourleaf.k8s_bridge.relocation.next_action import progress
@@ -26,7 +27,6 @@ from fourleaf.k8s_bridge.relocation.store import RelocationStore
 from fourleaf.k8s_bridge.runtime.backoff import Backoff
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.k8s_bridge.runtime.concurrency import patiently
-from fourleaf.model.gang import GangKey
 
 EVICTION_RETRY_SECONDS = 2.0
 """Seconds after which an eviction that was forbidden, or may have got lost, is asked again."""
@@ -59,10 +59,12 @@ class Executor:
     clock: Clock
     observer: RelocationObserver
     trials: EvictionTrials
+    ages: RelocationAges = field(init=False)
     _asked: dict[str, _Eviction] = field(default_factory=dict)
-    _opened: dict[tuple[GangKey, float], float] = field(default_factory=dict)
-    """Gang and time of a relocation -> when it was opened, on the monotonic clock."""
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
+
+    def __post_init__(self) -> None:
+        self.ages = RelocationAges(self.clock)
 
     async def step(self, dead: frozenset[str]) -> None:
         """One step of each relocation. Raises `Fenced` where another leads by now."""
@@ -89,17 +91,7 @@ class Executor:
     def view(self, dead: frozenset[str]) -> ClusterView:
         """The cluster now."""
         now, there = self.clock.wall(), tuple(self.store)
-        return ClusterView(self.cache, self.cache.reading(), there, dead, now, self._ages(there))
-
-    def _ages(self, there: Sequence[Relocation]) -> dict[GangKey, float]:
-        """Seconds for which these are open: by the wall when first seen, monotonic since then."""
-        now = self.clock.monotonic()
-        known, self._opened = self._opened, {}
-        for one in there:
-            key = one.gang, one.opened
-            age = max(0.0, self.clock.wall() - one.opened)
-            self._opened[key] = known.get(key, now - age)
-        return {gang: now - opened for (gang, _), opened in self._opened.items()}
+        return ClusterView(self.cache, self.cache.reading(), there, dead, now, self.ages.of(there))
 
     async def end(self, one: Relocation, why: str) -> None:
         """Keep nothing for it any longer; `why` it ends early, "" where it has served."""

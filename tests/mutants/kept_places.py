@@ -80,9 +80,9 @@ KEPT_PLACES = (
     Mutant(
         "ages of relocations by no wall clock",
         "a clock that is set forward takes the places of pods that were evicted for them",
-        "k8s_bridge/relocation/executor.py",
-        "self._opened[key] = known.get(key, now - age)",
-        "self._opened[key] = now - age",
+        "k8s_bridge/relocation/ages.py",
+        "key: known.get(key, now - max(0.0, self.clock.wall() - one.opened))",
+        "key: now - max(0.0, self.clock.wall() - one.opened)",
         f"{LATE}::test_no_wall_clock_ends_it",
     ),
     Mutant(

@@ -37,6 +37,14 @@ class Nodes:
     died: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+class AgelessClock(UnhurriedClock):
+    """A leader's clock for how long relocations are open: no time passes, and none is too old."""
+
+    def monotonic(self) -> float:
+        """Always the same."""
+        return self.wall()
+
+
 class Silent:
     """Hears of everything, and tells nobody."""
 
@@ -87,6 +95,7 @@ class TermLeader(Leader):
             self._start,
         )
         self.relocating.executor.trials.clock = UnhurriedClock(self.clock)
+        self.relocating.executor.ages.clock = AgelessClock(self.clock)
         self.cycle = Cycle(
             self.view,
             self.ledger,
