@@ -31,7 +31,10 @@ def _logs_to_the_real_stderr() -> Iterator[None]:
     factory = structlog.PrintLoggerFactory(sys.__stderr__)
     # A command that ran before may have left its own level behind.
     structlog.reset_defaults()
-    structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)
+    # What shows the values of variables takes seconds for one error.
+    renderer = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    processors = [*structlog.get_config()["processors"][:-1], renderer]
+    structlog.configure(processors, logger_factory=factory, cache_logger_on_first_use=False)
     yield
     structlog.configure(logger_factory=factory, cache_logger_on_first_use=False)
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from typing import TypeAlias
 
+import orjson
+
 from fourleaf.k8s_bridge.cache.pods_by_controller import PodsByController
 from fourleaf.k8s_bridge.cache.tombstones import Tombstones
 from fourleaf.k8s_bridge.cluster.kinds import (
@@ -20,6 +22,7 @@ from fourleaf.k8s_bridge.cluster.kinds import (
     Kind,
 )
 from fourleaf.k8s_bridge.cluster.protocol import Body, Listing, Target
+from fourleaf.k8s_bridge.cluster.slim import object_of
 from fourleaf.k8s_bridge.informers import Absent, Change, Put, Removed, Replaced
 from fourleaf.k8s_bridge.ledger.pods import PodSeen, pod_seen
 from fourleaf.k8s_bridge.ledger.records import Member
@@ -154,7 +157,14 @@ class ClusterCache:
 
     def took(self, body: Body) -> None:
         """Take a pod as a write of ours left it."""
-        self.take(PODS, body)
+        self.take_written(PODS, body)
+
+    def take_written(self, kind: Kind, body: Body) -> None:
+        """Take an object as a write of ours left it: of the whole of it, what lists carry.
+
+        All else would look like a change, and once more when the watch brings it.
+        """
+        self.take(kind, object_of(kind, orjson.dumps(body)))
 
     def _remove(self, kind: Kind, body: Body) -> None:
         metadata = body["metadata"]
@@ -293,7 +303,7 @@ class ClusterCache:
 
     def took_claim(self, body: Body) -> None:
         """Take a ResourceClaim as a write of ours left it."""
-        self.take(RESOURCE_CLAIMS, body)
+        self.take_written(RESOURCE_CLAIMS, body)
 
     def forget(self, member: Member) -> None:
         """The member is no longer on its way to its node."""

@@ -83,7 +83,7 @@ class Reporter:
             scheduler.gated,
             scheduler.clock,
             scheduler.options.identity,
-            scheduler.cache.take,
+            scheduler.cache.take_written,
             held=YieldToBinding(lambda: scheduler.binding, scheduler.clock),
             again=scheduler.cache.changed.set,
         )

@@ -37,7 +37,7 @@ def set_up_logs(
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     last: list[structlog.typing.Processor] = (
-        [structlog.dev.ConsoleRenderer(colors=to.isatty(), sort_keys=True)]
+        [_for_people(to.isatty())]
         if people
         else [
             structlog.processors.format_exc_info,
@@ -69,6 +69,12 @@ def cycle(cycle_id: str) -> Iterator[None]:
     """Put `cycle_id` on every line that is logged within, by this task and those it starts."""
     with structlog.contextvars.bound_contextvars(cycle_id=cycle_id):
         yield
+
+
+def _for_people(colors: bool) -> structlog.dev.ConsoleRenderer:
+    """Lines for a terminal; tracebacks without the values of variables, which may be secrets."""
+    plain = structlog.dev.plain_traceback
+    return structlog.dev.ConsoleRenderer(colors=colors, sort_keys=True, exception_formatter=plain)
 
 
 def _level(name: str) -> str:

@@ -173,6 +173,15 @@ FAIRNESS = (
         "::test_a_claim_that_is_named_by_two_pods_is_for_the_first",
     ),
     Mutant(
+        "writes: as much as lists carry",
+        "each condition that is written reads its gang anew and starts a cycle, twice",
+        "k8s_bridge/cache/cluster_cache.py",
+        "self.take(kind, object_of(kind, orjson.dumps(body)))",
+        "self.take(kind, body)",
+        "tests/k8s_bridge/cache/test_cluster_cache.py"
+        "::test_a_condition_that_we_have_written_starts_no_cycle",
+    ),
+    Mutant(
         "conditions: pods as they were",
         "a condition is written under a version that the pod no longer has, and never arrives",
         "k8s_bridge/reporting/conditions/pod_scheduled.py",

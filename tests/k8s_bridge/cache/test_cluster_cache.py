@@ -94,3 +94,22 @@ async def test_an_answer_from_before_the_end_brings_nobody_back(cache: ClusterCa
     cache.took(body)
     assert cache.seen(target.uid) is None
     assert cache.reading().snapshot.gangs == ()
+
+
+async def test_a_condition_that_we_have_written_starts_no_cycle(cache: ClusterCache) -> None:
+    """The API answers with the whole pod: what lists do not carry of it is no change of it."""
+    cluster = MemoryCluster()
+    body = pod("p", 1)
+    body["spec"]["containers"][0] |= {"image": "train:1", "env": [{"name": "A", "value": "b"}]}
+    body["spec"]["serviceAccountName"] = "trainer"
+    (target,) = await submit(cluster, "ml", [body])
+    cache.take_all(PODS, await cluster.list(PODS))
+    before = cache.reading().snapshot
+    cache.changed.clear()
+    status = {"status": {"conditions": [{"type": "PodScheduled", "status": "False"}]}}
+    cache.take_written(PODS, await cluster.patch(PODS, target, status, "status"))
+    (listed,) = (await cluster.list(PODS)).items
+    assert cache.objects[PODS]["ml", "p"] == listed
+    cache.on_change(PODS, Put(listed))
+    assert not cache.changed.is_set()
+    assert cache.reading().snapshot.gangs is before.gangs

@@ -115,3 +115,15 @@ def test_a_terminal_gets_plain_lines() -> None:
     set_up_logs(plain=False, stream=(other := Terminal()))
     structlog.get_logger("test").info("solved")
     assert lines(other)[0]["msg"] == "solved"
+
+
+def test_a_traceback_shows_no_values() -> None:
+    """A terminal gets the lines where it happened, and not what the variables held there."""
+    set_up_logs(stream=(stream := Terminal()))
+    try:
+        token = "-".join(["a", "secret"])
+        raise ValueError(len(token))
+    except ValueError:
+        structlog.get_logger("test").exception("failed")
+    assert "raise ValueError(len(token))" in stream.getvalue()
+    assert "a-secret" not in stream.getvalue()
