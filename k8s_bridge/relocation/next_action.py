@@ -40,14 +40,15 @@ def progress(one: Relocation, view: ClusterView) -> RelocationStep:
     gang = view.comers.get(one.gang)
     if one.seats and gang is None and not there and view.is_seated(one):
         return RelocationStep(over=True)
+    # First of all: a Job that is suspended ends the members that stay as well.
+    if not there and not _has_come(one, view) and view.lacking(one) == 0:
+        return RelocationStep(over=True, why=UNWANTED)
     if why := _obstacle(one, there, view):
         return RelocationStep(over=True, why=why)
     if there:
         return RelocationStep(evict=_may_go(one, there, view))
     if not one.seats:
         return RelocationStep(over=True)
-    if not _has_come(one, view) and view.lacking(one) == 0:
-        return RelocationStep(over=True, why=UNWANTED)
     return REST if gang is None else _seated(one, gang, view)
 
 

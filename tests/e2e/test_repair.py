@@ -7,9 +7,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
+from fourleaf.k8s_bridge.relocation.codec import RELOCATIONS
+from fourleaf.k8s_bridge.relocation.records import UNWANTED
 from tests.controlplane.api import Api
 from tests.controlplane.fleet import Fleet, create_nodes
 from tests.controlplane.plane import ControlPlane
@@ -91,3 +94,30 @@ def test_a_lost_member_runs_again_and_silence_alone_moves_nobody(
         assert after[0] == before[0]
         evicted = [line for line in replica.lines() if line.get("msg") == "evicted"]
         assert len(evicted) == 1
+
+
+def test_places_of_a_job_that_is_suspended_are_given_back(
+    powered: tuple[ControlPlane, Power], tmp_path: Path
+) -> None:
+    """A node dies, and its Job is suspended before its controller has made the lost pod anew."""
+    plane, power = powered
+    with plane.api() as api, Replica(plane, "scheduler-a", tmp_path) as replica:
+        namespace = api.new_namespace()
+        eventually(lambda: replica.leads, "the replica leads")
+        body = job("train", 2)
+        body["spec"]["backoffLimitPerIndex"] = 100
+        path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
+        api.create(path, body)
+        eventually(lambda: len(places(api, namespace)) == 2, "both members run")
+        power.cut(api, places(api, namespace)[1])
+        leases = f"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?{quoted()}"
+        eventually(lambda: len(api.get(leases)["items"]) == 1, "places are kept", GOAL)
+        api.patch(f"{path}/train", {"spec": {"suspend": True}})
+        eventually(lambda: not api.get(leases)["items"], "none is kept any more", 20)
+        (over,) = [line for line in replica.lines() if line.get("msg") == "relocation_over"]
+        assert over["why"] == UNWANTED
+
+
+def quoted() -> str:
+    """The query that lists relocations."""
+    return urlencode({"labelSelector": RELOCATIONS})

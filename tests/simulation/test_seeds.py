@@ -11,7 +11,7 @@ from tests.simulation.run import Verdict, run
 pytestmark = pytest.mark.no_cover
 """Counting lines would take longer than the runs; other tests reach the same ones."""
 
-SOME = 16
+SOME = 8
 """Seeds that `make test` runs."""
 
 CHUNK = 50
