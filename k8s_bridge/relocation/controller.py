@@ -143,7 +143,7 @@ class RelocationController:
         is_outdated = self._is_outdated(now)
         if self._crowded and last and now >= self._next_look and not is_outdated:
             self._next_look = now + CONTENTION_CHECK_SECONDS
-            await self.preemption.plan(self._view(), last)
+            await self.preemption.plan(self._view(), last, self._busy())
             await self.reservation.plan(self._view(), last)
         # 5 Defragment, where nothing else is under way.
         under_way = any(one.purpose is not Purpose.RESERVATION for one in self.store)

@@ -72,10 +72,13 @@ class PreemptionPlanner:
     _forbidden: dict[GangKey, _Forbidden] = field(default_factory=dict)
     _log: structlog.stdlib.BoundLogger = field(default_factory=structlog.get_logger)
 
-    async def plan(self, view: ClusterView, last: Plan) -> PreemptionPlan | None:
+    async def plan(
+        self, view: ClusterView, last: Plan, busy: frozenset[GangKey]
+    ) -> PreemptionPlan | None:
         """Make room for the first gang that `last` left waiting and that may; None for none.
 
-        Raises `Fenced` where another leads by now.
+        Gangs that are `busy` being bound are no victims: members that are on their way cannot be
+        evicted, and would come to their nodes all the same. Raises `Fenced` where another leads.
         """
         config = self.cache.config.spec.preemption
         under_way = any(_evicts(one, view) for one in self.store)
@@ -90,7 +93,10 @@ class PreemptionPlanner:
         lower = [
             one
             for one in self.cache.standing(view.dead, everyone=True)
-            if one.gang.priority < gang.priority and one.gang.key not in self.store and not one.hit
+            if one.gang.priority < gang.priority
+            and not one.hit
+            and one.gang.key not in self.store
+            and one.gang.key not in busy
         ]
         limits = eviction_limits(view, lower, self.evictions, self.cache.needed(gang.key))
         if not lower or self._is_forbidden(gang, lower, limits):

@@ -17,6 +17,14 @@ LISTS = "tests/k8s_bridge/informers/test_lists.py"
 
 SERVED = (
     Mutant(
+        "victims that are being bound",
+        "pods are evicted beside others that are on their way to the same nodes",
+        "k8s_bridge/relocation/preemption.py",
+        "            and one.gang.key not in busy\n",
+        "",
+        f"{PREEMPTION}::test_a_gang_that_is_being_bound_is_no_victim",
+    ),
+    Mutant(
         "evictions wait for the plan under way",
         "a pod is evicted for a gang that finds room elsewhere in the cycle under way",
         "k8s_bridge/relocation/controller.py",

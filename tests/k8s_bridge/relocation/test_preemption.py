@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fourleaf.k8s_bridge.cluster.errors import Refused
+from fourleaf.k8s_bridge.cluster.errors import ClusterError, Refused
 from fourleaf.k8s_bridge.cluster.kinds import DISRUPTION_BUDGETS, LEASES
 from fourleaf.k8s_bridge.cluster.memory.actors import pod, submit
 from fourleaf.k8s_bridge.cluster.memory.requests import ApiRequest
@@ -310,4 +310,33 @@ async def test_evictions_wait_for_a_plan_that_is_under_way_but_not_for_long() ->
     assert {name: await bench.uids(name) for name in "abcd"} == uids
     await bench.clock.advance(2)
     assert {name: await bench.uids(name) for name in "abcd"} != uids
+    await bench.stop()
+
+
+class NotYet:
+    """Binds no second member of Job b, for the API server is not able to."""
+
+    async def before(self, request: ApiRequest) -> None:
+        """Answer 500 to its binding."""
+        if request.subresource == "binding" and request.target.name.startswith("b-1-"):
+            raise ClusterError("etcd has no leader", 500)
+
+    async def after(self, request: ApiRequest, answer: object) -> None:
+        """Nothing is lost."""
+
+
+async def test_a_gang_that_is_being_bound_is_no_victim() -> None:
+    """The lowest of four gangs is still on its way: to evict what stands of it would be in vain."""
+    bench = Bench()
+    await bench.start(answers=NotYet())
+    await bench.classes(low=1, middle=5, high=10)
+    for name in "acd":
+        await bench.submit(name, 4, priority="middle")
+    await bench.submit("b", 4, priority="low")
+    assert len(await bench.places("b")) == 3
+    uids = await bench.uids("b")
+    await bench.submit("top", 4, priority="high")
+    await bench.clock.advance(15)
+    assert len(await bench.places("top")) == 4
+    assert await bench.uids("b") == uids
     await bench.stop()
