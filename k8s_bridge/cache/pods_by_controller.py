@@ -14,8 +14,10 @@ class PodsByController:
 
     def add(self, pod: str, controller: str) -> None:
         """The pod was made by `controller`, "" where by none."""
-        if self._controller.get(pod, "") != controller:
-            self.discard(pod)
+        if self._controller.get(pod, "") == controller:
+            return
+        self.discard(pod)
+        if controller:
             self._controller[pod] = controller
             self._pods[controller].add(pod)
 

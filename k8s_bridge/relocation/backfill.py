@@ -7,7 +7,7 @@ from dataclasses import replace
 from fourleaf.k8s_bridge.relocation.cluster_view import ClusterView
 from fourleaf.k8s_bridge.relocation.contention import crowded_gangs
 from fourleaf.k8s_bridge.relocation.records import Purpose
-from fourleaf.k8s_bridge.relocation.reserved_seats import is_kept
+from fourleaf.k8s_bridge.relocation.reserved_seats import is_kept, placements
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import RunningPod, Snapshot
 
@@ -16,12 +16,14 @@ def backfill(snapshot: Snapshot, plan: Plan, view: ClusterView) -> Snapshot | No
     """What is to be solved again for gangs that end in time; None where there are none.
 
     `snapshot` has the kept room as used, and `plan` was made for it. The second solve may use
-    the room of reservations whose start is known, beside all that `plan` has placed.
+    the room of reservations whose start is known, beside all that `plan` has placed. Gangs that
+    are seated in this cycle, before their start, need theirs.
     """
+    seated = placements(view)
     reserved = {
         one.gang: one.starts
         for one in view.open
-        if one.purpose is Purpose.RESERVATION and one.starts > view.now
+        if one.purpose is Purpose.RESERVATION and one.starts > view.now and one.gang not in seated
     }
     if not reserved:
         return None

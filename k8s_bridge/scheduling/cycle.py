@@ -173,12 +173,11 @@ class Cycle:
         if plan is None:
             plan = await self._solved(batch, free)
             self._left_out = self.set_aside.note(batch, plan)
-        placed = (*plan.placements, *seated)
-        plan = replace(plan, placements=placed, waiting=(*plan.waiting, *aside, *held))
+        plan = replace(plan, waiting=(*plan.waiting, *aside, *held))
         more = kept.backfill(free, plan) if kept else None
         if more is not None:
             plan = joined(plan, await self._solved(more, free))
-        return plan
+        return replace(plan, placements=(*plan.placements, *seated))
 
     def _held_back(self, reading: LiveReading) -> Snapshot:
         kept, snapshot = self.reservations, reading.snapshot

@@ -54,7 +54,7 @@ call("cuLaunchKernel", kernel, 1, 1, 1, 1, 1, 1, 0, None, None, None)
 print(cuda.cuCtxSynchronize())
 '''
 )
-"""Writes to an address that is nobody's: the driver reports XID 31 and ends the context."""
+"""A kernel that writes where no memory is: the driver reports XID 31 and ends the context."""
 
 CUDA_ERROR_ILLEGAL_ADDRESS = 700
 

@@ -1,0 +1,34 @@
+"""Gangs that use kept room for a while do not take places that are being taken by their gang."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fourleaf.k8s_bridge.cluster.protocol import Target
+from fourleaf.k8s_bridge.relocation import backfill as module
+from fourleaf.k8s_bridge.relocation.records import Purpose, Relocation, Seat
+from fourleaf.k8s_bridge.relocation.reserved_seats import charge
+from fourleaf.model.plan import Placement, Plan, PlanStatus, Waiting
+from fourleaf.model.reasons.kinds import Reason, ReasonKind
+from tests import small
+
+
+@pytest.mark.parametrize("seated", [False, True])
+def test_a_reservation_that_is_being_taken_lends_nothing(
+    seated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one node is kept from 100 s on: a gang of 50 s may use it, unless it is taken now."""
+    long, short = small.gang("long", 1), small.gang("short", 1, duration=50.0)
+    seat = Seat(Target("ml", "long-0-0", "u"), (0, 0, 0), "", "a0", long.roles[0].request)
+    kept = Relocation(long.key, Purpose.RESERVATION, (seat,), (), starts=small.NOW + 100)
+    view: Any = SimpleNamespace(open=(kept,), now=small.NOW, is_taken=lambda seat: False)
+    placed = {long.key: Placement(long.key, (("long-0-0", "a0"),))} if seated else {}
+    monkeypatch.setattr(module, "placements", lambda view: placed)
+    snapshot = charge(small.snapshot(small.fabric([[1]]), long, short), view)
+    full = Waiting(short.key, Reason(ReasonKind.NO_FREE_CAPACITY))
+    more = module.backfill(snapshot, Plan(PlanStatus.OPTIMAL, (), (full,)), view)
+    assert (more is None) is seated
+    assert more is None or (more.gangs, more.running) == ((short,), ())
