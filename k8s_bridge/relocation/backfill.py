@@ -19,12 +19,13 @@ def backfill(snapshot: Snapshot, plan: Plan, view: ClusterView) -> Snapshot | No
     the room of reservations whose start is known, beside all that `plan` has placed. Gangs that
     are seated in this cycle, before their start, need theirs.
     """
-    seated = placements(view)
     reserved = {
         one.gang: one.starts
         for one in view.open
-        if one.purpose is Purpose.RESERVATION and one.starts > view.now and one.gang not in seated
+        if one.purpose is Purpose.RESERVATION and one.starts > view.now
     }
+    for seated in placements(view) if reserved else ():
+        reserved.pop(seated, None)
     if not reserved:
         return None
     needed = min(reserved.values())

@@ -14,6 +14,15 @@ LATE = "tests/k8s_bridge/relocation/test_late_members.py"
 
 KEPT_PLACES = (
     Mutant(
+        "backfill beside gangs that are seated",
+        "a gang takes a place for a while that the one it is kept for takes in the same cycle",
+        "k8s_bridge/relocation/backfill.py",
+        "        reserved.pop(seated, None)\n",
+        "        pass\n",
+        "tests/k8s_bridge/relocation/test_backfill.py"
+        "::test_a_reservation_that_is_being_taken_lends_nothing[True]",
+    ),
+    Mutant(
         "places while the owner is to make pods",
         "pods that ran are evicted for members whose Job makes them after their places are gone",
         "k8s_bridge/relocation/next_action.py",
