@@ -61,7 +61,7 @@ class Silent:
     def cycle_begins(self) -> None:
         """A cycle starts."""
 
-    def committing(self, plan: tuple[CommitRequest, ...]) -> None:
+    def committing(self, plan: tuple[CommitRequest, ...], snapshot: Snapshot) -> None:
         """Gangs are about to be committed."""
 
     def cycle(self, report: CycleReport) -> None:

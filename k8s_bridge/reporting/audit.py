@@ -7,8 +7,8 @@ megabytes a minute. How many do is counted in one line.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Set
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,14 @@ from fourleaf.k8s_bridge.runtime.api_text import microsecond
 from fourleaf.k8s_bridge.runtime.clock import Clock
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import GangKey
-from fourleaf.model.plan import Plan
+from fourleaf.model.plan import Plan, Waiting
 from fourleaf.model.reasons.kinds import Reason
 from fourleaf.model.snapshot import Snapshot
 
 STDOUT = "-"
 # orjson's own way with dataclasses would take in what their cached properties hold.
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
-
+_NO_FABRIC = Fabric(())
 
 Writer = Callable[[str], object]
 """Keeps lines, which have their ends. May raise `OSError`."""
@@ -89,10 +89,14 @@ class Audit:
         self._write = write
         self._clock = clock
         self._fabric: tuple[Fabric, str] | None = None
-        self._hashed: dict[int, tuple[object, str]] = {}
+        self._running, self._gangs, self._reasons = _Digests(), _Digests(), _Digests()
         self._epoch = 0
+        self._waiting: dict[int, Waiting] = {}
+        """The answers of the last cycle by their identity; most are the same in the next one."""
         self._waits: dict[GangKey, Mapping[str, Any]] = {}
         """The reason that was last written of each gang that waits."""
+        self._rejected: set[GangKey] = set()
+        """The gangs whose commit did not take in the last cycle."""
 
     def decided(
         self,
@@ -107,9 +111,12 @@ class Audit:
         `rejected` are placed gangs whose commit did not take, and why. They wait. The first
         cycle of an epoch has a line for each gang.
         """
-        before = self._waits if epoch == self._epoch else {}
-        now: dict[GangKey, Mapping[str, Any]] = {}
+        if epoch != self._epoch:
+            self._epoch, self._waiting, self._waits = epoch, {}, {}
+        before, now = self._waiting, {id(one): one for one in plan.waiting}
+        ended = {before[number].gang for number in before.keys() - now.keys()} | self._rejected
         changed: list[tuple[GangKey, str, list[str], Mapping[str, Any] | None]] = []
+        self._rejected = set()
         for placement in plan.placements:
             nodes = list(dict.fromkeys(node for _, node in placement.pods))
             why = (rejected or {}).get(placement.gang)
@@ -117,16 +124,22 @@ class Audit:
                 changed.append((placement.gang, "placed", nodes, None))
             else:
                 reason = {"kind": "NotCommitted", "detail": why}
-                now[placement.gang] = reason
+                self._waits[placement.gang] = reason
+                self._rejected.add(placement.gang)
                 changed.append((placement.gang, "waiting", nodes, reason))
-        reasons = {id(one.reason): one.reason for one in plan.waiting}
-        written = {number: _said(reason) for number, reason in reasons.items()}
-        for one in plan.waiting:
-            said = written[id(one.reason)]
-            now[one.gang] = said
-            if before.get(one.gang) != said:
-                changed.append((one.gang, "waiting", [], said))
-        self._epoch, self._waits = epoch, now
+        # Gangs that are alike share one reason.
+        written: dict[int, Mapping[str, Any]] = {}
+        for number, one in now.items():
+            if number not in before:
+                said = written.get(id(one.reason)) or _said(one.reason)
+                written[id(one.reason)] = said
+                if self._waits.get(one.gang) != said:
+                    changed.append((one.gang, "waiting", [], said))
+                self._waits[one.gang] = said
+                ended.discard(one.gang)
+        for gang in ended - self._rejected:
+            self._waits.pop(gang, None)
+        self._waiting = now
         if not changed:
             return 0
         common = self._common(cycle_id, epoch, snapshot, plan)
@@ -160,29 +173,29 @@ class Audit:
         """The hash of `snapshot`. What stays the same object from cycle to cycle is hashed once."""
         if self._fabric is None or self._fabric[0] is not snapshot.fabric:
             self._fabric = (snapshot.fabric, digest(snapshot.fabric))
-        known, self._hashed = self._hashed, {}
-        rest = [
-            [self._digest(one, known) for one in value] if isinstance(value, tuple) else value
-            for f in fields(snapshot)
-            if f.name != "fabric"
-            for value in [getattr(snapshot, f.name)]
-        ]
-        return digest([self._fabric[1], rest])
+        rest = replace(snapshot, fabric=_NO_FABRIC, running=(), gangs=())
+        running, gangs = self._running.of(snapshot.running), self._gangs.of(snapshot.gangs)
+        return digest((self._fabric[1], running, gangs, rest))
 
     def _plan_hash(self, plan: Plan) -> str:
-        hashes: dict[int, str] = {}
-        for one in plan.waiting:
-            if id(one.reason) not in hashes:
-                hashes[id(one.reason)] = digest(one.reason)
-        waiting = [[str(one.gang), hashes[id(one.reason)]] for one in plan.waiting]
+        waiting = self._reasons.of(plan.waiting)
         return digest((plan.placements, waiting, plan.moves, plan.phantoms))
 
-    def _digest(self, value: object, known: Mapping[int, tuple[object, str]]) -> str:
-        found = known.get(id(value))
-        if found is None or found[0] is not value:
-            found = (value, digest(value))
-        self._hashed[id(value)] = found
-        return found[1]
+
+class _Digests:
+    """The digest of many objects, each of which is hashed once while it is among them."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[object, bytes]] = {}
+        """By identity of the object, which stays alive here."""
+
+    def of(self, objects: Sequence[object]) -> str:
+        """The SHA-256 of the digests of `objects`, in their order, in hexadecimal."""
+        known = self._known
+        self._known = {
+            id(one): known.get(id(one)) or (one, sha256(canonical(one)).digest()) for one in objects
+        }
+        return sha256(b"".join([self._known[id(one)][1] for one in objects])).hexdigest()
 
 
 def _said(reason: Reason) -> Mapping[str, Any]:

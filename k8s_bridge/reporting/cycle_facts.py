@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from fourleaf.k8s_bridge.cluster.kinds import PODS, Kind
 from fourleaf.k8s_bridge.cluster.protocol import Body
 from fourleaf.k8s_bridge.reporting.other_namespaces import without_others
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import StatusPatch
+from fourleaf.model.config.spec import Messages
 from fourleaf.model.gang import GangKey
-from fourleaf.model.plan import Plan
+from fourleaf.model.plan import Plan, Waiting
 from fourleaf.model.problems import Problem
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.snapshot import Snapshot
@@ -19,7 +21,7 @@ Objects = Mapping[Kind, Mapping[tuple[str, str], Body]]
 """Kind -> (namespace, name) -> object, as watched; never changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CycleFacts:
     """One cycle: what was seen, what was wrong with it, what was decided. `now` on the wall."""
 
@@ -29,11 +31,17 @@ class CycleFacts:
     problems: tuple[Problem, ...] = ()
     now: float = 0.0
 
-    def as_read_in(self, namespace: str, text: str, namespaces: Collection[str]) -> str:
-        """`text` as pods of `namespace` may say it; `namespaces` are all that have pods."""
+    def as_read_in(self, namespace: str, text: str) -> str:
+        """`text` as pods of `namespace` may say it."""
         if self.snapshot.config.spec.messages.other_namespaces == "named":
             return text
-        return without_others(text, namespace, namespaces)
+        return without_others(text, namespace, self.namespaces)
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """The namespaces in which gangs wait or pods run."""
+        waiting = {gang.key.namespace for gang in self.snapshot.gangs}
+        return frozenset(waiting | {pod.namespace for pod in self.snapshot.running})
 
     @property
     def pods(self) -> Mapping[tuple[str, str], Body]:
@@ -45,14 +53,17 @@ class CycleFacts:
 class ReportedReason:
     """Why a gang waits, as last reported: since when this text, and when the last event.
 
-    `patches` are what was to be written for that to `pods`, which are as they were seen then.
+    `answer` is the plan's, `newest` what it says; `text` may be older. `patches` are what was to be
+    written for that to the members, which were `seen` then, by namespace and name.
     """
 
     kind: ReasonKind
     text: str
     at: float
     event_at: float
-    pods: tuple[Body, ...] = ()
+    newest: str = ""
+    answer: Waiting | None = None
+    seen: Mapping[tuple[str, str], Body | None] = field(default_factory=dict)
     patches: tuple[StatusPatch, ...] = ()
 
 
@@ -67,14 +78,9 @@ class ReportedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What is remembered from cycle to cycle."""
+    """What is remembered from cycle to cycle; `messages` is how it was to be said."""
 
     gangs: Mapping[GangKey, ReportedReason] = field(default_factory=dict)
     groups: Mapping[tuple[Kind, str, str], ReportedGroup] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-
-
-def namespaces_of(snapshot: Snapshot) -> frozenset[str]:
-    """The namespaces in which gangs wait or pods run."""
-    waiting = {gang.key.namespace for gang in snapshot.gangs}
-    return frozenset(waiting | {pod.namespace for pod in snapshot.running})
+    messages: Messages = field(default_factory=Messages)

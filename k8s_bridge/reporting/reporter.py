@@ -22,7 +22,7 @@ from fourleaf.k8s_bridge.node_health.judge import Judgement
 from fourleaf.k8s_bridge.relocation.records import Leaver, Relocation
 from fourleaf.k8s_bridge.reporting.after_cycle import after_cycle
 from fourleaf.k8s_bridge.reporting.audit import Audit
-from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported, namespaces_of
+from fourleaf.k8s_bridge.reporting.cycle_facts import CycleFacts, Reported
 from fourleaf.k8s_bridge.reporting.cycle_history import CycleHistory, CycleNote
 from fourleaf.k8s_bridge.reporting.events.bound_gangs import what_was_bound
 from fourleaf.k8s_bridge.reporting.events.fabric_doubts import fabric_doubts, what_is_doubtful
@@ -48,7 +48,7 @@ from fourleaf.k8s_bridge.runtime import logs
 from fourleaf.k8s_bridge.runtime.api_text import clipped
 from fourleaf.k8s_bridge.scheduling.cycle import CycleReport
 from fourleaf.model.config.spec import CONFIG_MAP
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.problems import Problem
 from fourleaf.model.snapshot import Snapshot
@@ -93,14 +93,15 @@ class Reporter:
         self._requests = {} if requests is None else requests
         self._reported = Reported()
         self._bound: dict[str, _Bound] = {}
-        self._gangs: dict[GangKey, Gang] = {}
+        self._created: dict[GangKey, float] = {}
+        """When the gangs that are being bound were, in seconds since the epoch."""
         self._queue: Callable[[], tuple[Queued, ...]] = tuple
         self._cycles: Counter[str] = Counter()
         self._last: LastCycle | None = None
         self._notes = CycleHistory()
         self._sealed: frozenset[str] = frozenset()
         self._doubts: dict[str, Problem] = {}
-        self._namespaces: frozenset[str] = frozenset()
+        self._facts: CycleFacts | None = None
         self._last_alive = scheduler.clock.monotonic()
         self._cycle_began: float | None = None
         self._log = structlog.get_logger(__name__)
@@ -117,9 +118,16 @@ class Reporter:
         self._cycle_began = self._scheduler.clock.monotonic()
 
     @guarded
-    def committing(self, plan: tuple[CommitRequest, ...]) -> None:
+    def committing(self, plan: tuple[CommitRequest, ...], snapshot: Snapshot) -> None:
         """These pods are about to be bound: a status written now would spoil their versions."""
         self.recorder.discard((m.pod.namespace, m.pod.name) for one in plan for m in one.members)
+        if self._created or self._bound:
+            # Those that are being bound count as running; others were deleted before they started.
+            there = {pod.gang for pod in snapshot.running}
+            self._created = {gang: at for gang, at in self._created.items() if gang in there}
+            self._bound = {name: one for name, one in self._bound.items() if one.gang in there}
+        for one in plan:
+            self._created[one.gang] = snapshot.gangs_by_key[one.gang].created
 
     @guarded
     def cycle(self, report: CycleReport) -> None:
@@ -133,19 +141,11 @@ class Reporter:
         lost = {one.gang: one.why for one in (*report.late, *report.outcome.rejected)}
         self._metrics.decided(plan, len(lost), seconds)
         self._metrics.conflicts(sum(one.conflict for one in report.outcome.rejected))
-        self._remember(report.reading.snapshot)
         # Made where it is asked for: there may be thousands in it.
         self._queue = cache(partial(_queued, report.reading.snapshot, plan))
         if report.plan is not None:
             self._decided(report, report.plan, lost, seconds)
         self._report(report, plan)
-
-    def _remember(self, snapshot: Snapshot) -> None:
-        """Keep the gangs that wait or are being bound; others were deleted before they started."""
-        there = {pod.gang for pod in snapshot.running}
-        known = {key: gang for key, gang in self._gangs.items() if key in there}
-        self._gangs = {**known, **snapshot.gangs_by_key}
-        self._bound = {name: one for name, one in self._bound.items() if one.gang in there}
 
     @guarded
     def bound(self, commit: Commit, member: Member) -> None:
@@ -155,9 +155,9 @@ class Reporter:
         if len(bound.members) < len(commit.members):
             return
         del self._bound[commit.name]
-        gang = self._gangs.pop(commit.gang, None)
-        if gang is not None:
-            self._metrics.bound(max(0.0, self._scheduler.clock.wall() - gang.created))
+        created = self._created.pop(commit.gang, None)
+        if created is not None:
+            self._metrics.bound(max(0.0, self._scheduler.clock.wall() - created))
         self._record(what_was_bound(commit.gang, [(m.pod, m.node) for m in bound.members]))
 
     @guarded
@@ -217,7 +217,7 @@ class Reporter:
         """Another replica leads now, and reports what there is to report."""
         self.recorder.clear()
         self._bound.clear()
-        self._gangs.clear()
+        self._created.clear()
         self._cycle_began = None
         self._queue = tuple
         self._metrics.pending(())
@@ -287,8 +287,8 @@ class Reporter:
         reading = report.reading
         cache = self._scheduler.cache
         now = self._scheduler.clock.wall()
-        self._namespaces = namespaces_of(reading.snapshot)
         facts = CycleFacts(reading.snapshot, plan, cache.objects, reading.problems, now)
+        self._facts = facts
         before, after = self._reported, after_cycle(self._reported, facts)
         self._reported = after.reported
         self._record(after.outgoing)
@@ -301,11 +301,13 @@ class Reporter:
             self.recorder.record(outgoing)
             return
         self.recorder.record(
-            replace(one, note=without_others(one.note, one.regarding.namespace, self._namespaces))
-            if isinstance(one, Event)
-            else one
-            for one in outgoing
+            self._without_others(one) if isinstance(one, Event) else one for one in outgoing
         )
+
+    def _without_others(self, event: Event) -> Event:
+        namespaces = self._facts.namespaces if self._facts else ()
+        note = without_others(event.note, event.regarding.namespace, namespaces)
+        return replace(event, note=note)
 
     def _report_fabric(self, problems: Iterable[Problem]) -> None:
         before, self._doubts = self._doubts, fabric_doubts(problems)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -67,8 +68,8 @@ class CycleObserver(Protocol):
     def cycle_begins(self) -> None:
         """A cycle starts."""
 
-    def committing(self, plan: tuple[CommitRequest, ...]) -> None:
-        """These gangs are about to be committed."""
+    def committing(self, plan: tuple[CommitRequest, ...], snapshot: Snapshot) -> None:
+        """These gangs of `snapshot` are about to be committed."""
 
     def cycle(self, report: CycleReport) -> None:
         """A cycle has ended."""
@@ -132,7 +133,7 @@ class Cycle:
         watch.lap("solve")
         # 4 Revalidate: the cluster went on while the solver worked.
         checked = self._revalidated(plan, reading.snapshot)
-        self.observer.committing(checked.requests)
+        self.observer.committing(checked.requests, reading.snapshot)
         watch.lap("check")
         # 5 Commit, all or nothing for each gang.
         outcome = await self.committer.commit(checked.requests)
@@ -141,12 +142,15 @@ class Cycle:
         await self._note(checked.requests, outcome, reading, plan)
         if checked.late or outcome.rejected:
             self.set_aside.refused()
-        # 7 Report.
+        # 7 Report, once the bindings are on their way: a long queue takes a while to be told.
         self._number += 1
         report = CycleReport(
             self._number, reading, plan, checked.late, outcome, watch.laps, self._left_out
         )
-        self.observer.cycle(report)
+        try:
+            await asyncio.sleep(0)
+        finally:
+            self.observer.cycle(report)
         return report
 
     def returning(self) -> frozenset[GangKey]:

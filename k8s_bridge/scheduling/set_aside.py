@@ -14,7 +14,7 @@ from dataclasses import replace
 from fourleaf.k8s_bridge.scheduling.gang_kind import gang_kind
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.fabric import Fabric
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.resources import Resources
@@ -53,8 +53,9 @@ class SetAside:
     """Which gangs stand aside, and what they wait for; and the plan that nothing came of."""
 
     def __init__(self) -> None:
-        self._waiting: dict[GangKey, tuple[Gang, Waiting]] = {}
-        self._owed: dict[GangKey, None] = {}
+        self._waiting: dict[int, tuple[Gang, Waiting]] = {}
+        """By identity of the gang: the cache keeps one object as long as nothing of it changes."""
+        self._owed: dict[int, None] = {}
         self._fabric: Fabric | None = None
         self._config: SchedulerConfig | None = None
         self._running: tuple[RunningPod, ...] = ()
@@ -68,16 +69,13 @@ class SetAside:
         None does where all gangs have room in one batch.
         """
         self._take_back(snapshot)
-        self._join(snapshot)
         if not self._waiting:
             return snapshot, ()
+        others = [gang for gang in snapshot.gangs if id(gang) not in self._waiting]
+        self._join(others)
         aside = tuple(waiting for _, waiting in self._waiting.values())
-        return replace(snapshot, gangs=tuple(self._others(snapshot))), aside
-
-    def _others(self, snapshot: Snapshot) -> list[Gang]:
-        """The gangs that do not stand aside; those that do are the very objects of `snapshot`."""
-        there = {id(gang) for gang, _ in self._waiting.values()}
-        return [gang for gang in snapshot.gangs if id(gang) not in there]
+        others = [gang for gang in others if id(gang) not in self._waiting]
+        return replace(snapshot, gangs=tuple(others)), aside
 
     def fruitless(self, batch: Snapshot) -> Plan | None:
         """The last plan, where it is proven that nothing can start and nothing has changed."""
@@ -101,7 +99,7 @@ class SetAside:
         if not any(_is_left_out(gangs[one.gang], one) for one in plan.waiting) and not self._owed:
             return False
         found = {
-            one.gang: (gangs[one.gang], one)
+            id(gangs[one.gang]): (gangs[one.gang], one)
             for one in plan.waiting
             if one.reason.kind in _OF_THE_FABRIC | _OF_THE_ROOM and gangs[one.gang].hold is None
         }
@@ -111,26 +109,26 @@ class SetAside:
                 self._hopeless[gang.key.namespace, gang_kind(gang)] = one.reason
         return bool(found or self._owed)
 
-    def _join(self, snapshot: Snapshot) -> None:
+    def _join(self, others: Iterable[Gang]) -> None:
         """Set gangs aside unlooked at where one of the same namespace and kind is hopeless.
 
         Those that were to be looked at again need not be, either.
         """
-        if not self._hopeless or not self._waiting:
+        if not self._hopeless:
             return
-        owed = [self._waiting[key][0] for key in self._owed if key in self._waiting]
-        for gang in (*self._others(snapshot), *owed):
+        owed = [self._waiting[number][0] for number in self._owed]
+        for gang in (*others, *owed):
             if gang.hold is None:
                 reason = self._hopeless.get((gang.key.namespace, gang_kind(gang)))
                 if reason is not None:
-                    self._waiting[gang.key] = (gang, Waiting(gang.key, reason))
-                    self._owed.pop(gang.key, None)
+                    self._waiting[id(gang)] = (gang, Waiting(gang.key, reason))
+                    self._owed.pop(id(gang), None)
 
     def refused(self) -> None:
         """Look again at what waits for a quota: a plan that did not take has not used it up."""
         self._owe(
-            key
-            for key, (_, one) in self._waiting.items()
+            number
+            for number, (_, one) in self._waiting.items()
             if one.reason.kind is ReasonKind.QUOTA_EXCEEDED
         )
 
@@ -148,48 +146,51 @@ class SetAside:
         if not self._waiting:
             self._owed = {}
             return
-        # The cache keeps a gang as one object for as long as nothing of it changes.
-        there = set(map(id, snapshot.gangs))
-        for key in [key for key, (gang, _) in self._waiting.items() if id(gang) not in there]:
-            del self._waiting[key]
+        for number in self._waiting.keys() - set(map(id, snapshot.gangs)):
+            del self._waiting[number]
+            self._owed.pop(number, None)
         room = _FreedRoom(snapshot, ended) if ended else None
-        self._owe(
-            key
-            for key, (gang, one) in self._waiting.items()
-            if changed or (room and room.may_help(gang, one.reason.kind))
-        )
+        if changed or room is not None:
+            self._owe(
+                number
+                for number, (gang, one) in self._waiting.items()
+                if changed or (room and room.may_help(gang, one.reason.kind))
+            )
         others = len(snapshot.gangs) - len(self._waiting)
-        for key in self._due(max((size + 1) // 2, size - others)):
-            del self._waiting[key]
-            del self._owed[key]
+        for number in self._due(max((size + 1) // 2, size - others)):
+            del self._waiting[number]
+            del self._owed[number]
 
-    def _owe(self, gangs: Iterable[GangKey]) -> None:
+    def _owe(self, gangs: Iterable[int]) -> None:
         """These are to be looked at again; who was owed that before comes first."""
         self._owed |= dict.fromkeys(gangs)
 
-    def _due(self, number: int) -> list[GangKey]:
+    def _due(self, number: int) -> list[int]:
         """At most so many to be looked at now: half by rank, half for who is owed that longest.
 
         By rank alone, pods that end all the time bring the first gangs back all the time; in turn
         alone, the most urgent gang waits for a round of all others.
         """
-        self._owed = {key: None for key in self._owed if key in self._waiting}
-        ranked = [gang.key for gang in dealt(self._waiting[key][0] for key in self._owed)]
-        first = set(ranked[: (number + 1) // 2])
-        in_turn = [key for key in self._owed if key not in first]
+        if not self._owed:
+            return []
+        owed = [self._waiting[one][0] for one in self._owed]
+        first = dealt(owed)[: (number + 1) // 2]
+        taken = set(map(id, first))
+        in_turn = [gang for gang in owed if id(gang) not in taken]
         return self._halved([*first, *in_turn[: number - len(first)]])
 
-    def _halved(self, keys: Iterable[GangKey]) -> list[GangKey]:
+    def _halved(self, gangs: Iterable[Gang]) -> list[int]:
         """Of each namespace, as many as leave half of its own room for others of it."""
         if self._config is None:
-            return list(keys)
+            return list(map(id, gangs))
         back: Counter[str] = Counter()
         kept = []
-        for key in keys:
-            most = self._config.spec.namespace(key.namespace).max_gangs
-            if most is None or back[key.namespace] < (most + 1) // 2:
-                back[key.namespace] += 1
-                kept.append(key)
+        for gang in gangs:
+            namespace = gang.key.namespace
+            most = self._config.spec.namespace(namespace).max_gangs
+            if most is None or back[namespace] < (most + 1) // 2:
+                back[namespace] += 1
+                kept.append(id(gang))
         return kept
 
     def _ended(self, running: tuple[RunningPod, ...]) -> list[RunningPod]:

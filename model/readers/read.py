@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from fourleaf.model.config.owner_kinds import merged
 from fourleaf.model.config.spec import SchedulerConfig
@@ -189,7 +190,7 @@ def _decoded(
         own_owners(members)
         found.append(read_gang(identity, members, sizes, situation))
     drafts = side_by_side(
-        (draft for one in found for draft in one.drafts),
+        sorted((draft for one in found for draft in one.drafts), key=attrgetter("order")),
         Neighbours(pod for one in found for pod, _ in one.running),
         fabric,
         {one.node.name: one.node for one in nodes},

@@ -78,8 +78,8 @@ HARM = (
         "gangs that come back by and by",
         "pods that end all the time bring the same gangs back, and others are never looked at",
         "k8s_bridge/scheduling/set_aside.py",
-        "for key in self._due(max((size + 1) // 2, size - others)):",
-        "for key in self._due(len(snapshot.gangs)):",
+        "for number in self._due(max((size + 1) // 2, size - others)):",
+        "for number in self._due(len(snapshot.gangs)):",
         f"{ASIDE}::test_ends_all_the_time_keep_no_gang_from_being_looked_at",
     ),
     Mutant(
@@ -298,8 +298,8 @@ HARM = (
         "an end to turns",
         "gangs that fit nowhere are planned in turn for ever, though nothing changes",
         "model/readers/gangs/turns.py",
-        "        if not new or self._rounds >= MOST_ROUNDS:\n",
-        "        if not new:\n",
+        "        if not self._ahead or self._rounds >= MOST_ROUNDS:\n",
+        "        if not self._ahead:\n",
         "tests/k8s_bridge/scheduling/test_turns.py"
         "::test_none_of_many_that_fit_nowhere_is_tried_without_end",
     ),

@@ -161,9 +161,9 @@ class _Reporter(Reporter):
         super().__init__(scheduler, _METRICS)
         self._evictions = evictions
 
-    def committing(self, plan: tuple[CommitRequest, ...]) -> None:
+    def committing(self, plan: tuple[CommitRequest, ...], snapshot: Snapshot) -> None:
         """Once the cluster has been looked at for the last time."""
-        super().committing(plan)
+        super().committing(plan, snapshot)
         self._evictions.committing(request.gang for request in plan)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import is_
 from typing import Any
@@ -13,7 +13,6 @@ from fourleaf.k8s_bridge.reporting.cycle_facts import (
     CycleFacts,
     Reported,
     ReportedReason,
-    namespaces_of,
 )
 from fourleaf.k8s_bridge.reporting.recorder.queue_items import (
     Event,
@@ -41,13 +40,19 @@ def what_waits(
     before: Reported, facts: CycleFacts
 ) -> tuple[list[Outgoing], dict[GangKey, ReportedReason]]:
     """Events and patches for the gangs that wait, and what has been reported then."""
-    gangs, all_pods = facts.snapshot.gangs_by_key, facts.pods
+    all_pods = facts.pods
+    same = before.messages == facts.snapshot.config.spec.messages
+    by_answer = {id(one.answer): one for one in before.gangs.values()} if same else {}
     outgoing: list[Outgoing] = []
     said: dict[GangKey, ReportedReason] = {}
     texts: dict[tuple[int, str], str] = {}
-    namespaces = namespaces_of(facts.snapshot)
     for entry in facts.plan.waiting:
-        gang = gangs.get(entry.gang)
+        earlier = by_answer.get(id(entry))
+        if earlier is not None and _stands(earlier, all_pods, facts.now):
+            said[entry.gang] = earlier
+            outgoing += earlier.patches
+            continue
+        gang = facts.snapshot.gangs_by_key.get(entry.gang)
         if gang is None:
             continue
         earlier = before.gangs.get(gang.key)
@@ -56,22 +61,29 @@ def what_waits(
         text = texts.get(of)
         if text is None:
             whole = reason_text(entry.reason)
-            text = texts[of] = facts.as_read_in(gang.key.namespace, whole, namespaces)
+            text = texts[of] = facts.as_read_in(gang.key.namespace, whole)
         now = _steady(earlier, entry.reason.kind, text, facts.now)
-        pods = tuple(_free_pods(gang, all_pods))
-        if earlier is None or now.text != earlier.text or not _are_same(pods, now.pods):
-            now = replace(now, pods=pods, patches=_patches(pods, now.text, facts.now))
-        said[gang.key] = now
+        seen = {at: all_pods.get(at) for at in _members(gang)}
+        pods = tuple(_free_pods(seen.values()))
+        patches = _patches(pods, now.text, facts.now)
+        said[gang.key] = now = replace(now, newest=text, answer=entry, seen=seen, patches=patches)
         # Again in each cycle, until it has been written: the queue may have had no room for it.
-        outgoing += now.patches
+        outgoing += patches
         if pods and (earlier is None or now.event_at != earlier.event_at):
             outgoing.append(_event(gang.key, pods[0], now))
     return outgoing, said
 
 
-def _are_same(pods: Sequence[Body], before: Sequence[Body]) -> bool:
-    """Whether these are the very same objects, of which none is ever changed."""
-    return len(pods) == len(before) and all(map(is_, pods, before))
+def _stands(earlier: ReportedReason, pods: Mapping[tuple[str, str], Body], now: float) -> bool:
+    """Whether the same is to be said, and written, as when all pods were as they are.
+
+    Bodies are never changed, so a pod that is the very same object is as it was.
+    """
+    return (
+        earlier.text == earlier.newest
+        and now - earlier.event_at < REMIND_SECONDS
+        and all(map(is_, map(pods.get, earlier.seen), earlier.seen.values()))
+    )
 
 
 def _patches(pods: Iterable[Body], text: str, now: float) -> tuple[StatusPatch, ...]:
@@ -98,16 +110,17 @@ def _steady(
     return earlier if text == earlier.text or fresh else replace(earlier, text=text, at=now)
 
 
-def _free_pods(gang: Gang, pods: Mapping[tuple[str, str], Body]) -> Iterator[Body]:
-    """The pods of `gang` that exist, are not bound, and are not held by gates of their own.
+def _members(gang: Gang) -> Iterator[tuple[str, str]]:
+    return ((gang.key.namespace, name) for role in gang.roles for name in role.pods)
+
+
+def _free_pods(pods: Iterable[Body | None]) -> Iterator[Body]:
+    """Those that exist, are not bound, and are not held by gates of their own.
 
     The condition of a gated pod belongs to the API server.
     """
-    for role in gang.roles:
-        for name in role.pods:
-            pod = pods.get((gang.key.namespace, name))
-            if pod is None:
-                continue
+    for pod in pods:
+        if pod is not None:
             spec = pod.get("spec") or {}
             held = spec.get("nodeName") or spec.get("schedulingGates")
             if not held and "deletionTimestamp" not in pod["metadata"]:

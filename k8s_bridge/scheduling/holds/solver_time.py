@@ -59,11 +59,11 @@ class SolveTime:
 
     def rule(self, now: float, snapshot: Snapshot) -> HoldRule | None:
         """Hold the gangs whose namespace has used up its time, where there are others."""
-        spec = snapshot.config.spec
-        shared = _shared(snapshot)
+        spec, spent = snapshot.config.spec, self.spent(now)
+        shared = bool(spent) and _shared(snapshot)
         over = {
             name: _held(name, seconds, most)
-            for name, seconds in self.spent(now).items()
+            for name, seconds in spent.items()
             if shared and (most := _most(spec, name)) is not None and seconds > most
         }
         self._held = {name: _most(spec, name) or 0.0 for name in over}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import attrgetter
 
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Hold
@@ -29,20 +28,23 @@ def side_by_side(
     report: Report,
     turns: Turns | None = None,
 ) -> list[Draft]:
-    """All drafts in natural order, with what others do to them; `drafts` stay as they are.
+    """`drafts`, which are in natural order, with what others do to them and nothing from before.
 
     `nodes` are all that there are by name, in the fabric or not. `turns` knows which gangs found no
     place lately.
     """
     turns = turns or Turns()
     turns.begin()
-    found = sorted((draft.copied() for draft in drafts), key=attrgetter("order"))
-    _refuse_split(found, report)
+    found = list(drafts)
+    for draft in found:
+        draft.begin_anew()
+    some = [draft for draft in found if draft.concerns_others]
+    _refuse_split(some, report)
     mind_others(found, running, nodes, turns)
-    limit_preferences(found, report)
+    limit_preferences(some, report)
     # Who is held for another reason takes no volume from others.
-    take_turns_on_volumes(found, running, turns)
-    _warn(found, fabric, report)
+    take_turns_on_volumes(some, running, turns)
+    _warn(some, fabric, report)
     return found
 
 

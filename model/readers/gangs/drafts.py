@@ -40,10 +40,12 @@ _Alike = tuple[Resources, NodeConstraint, PodPreferences]
 class Draft:
     """A gang in the making: the gang and the pods behind it.
 
-    `holder` is the object that states its size, None where the pods themselves do. `order` is its
-    place among all in natural order. `minds_others`: where other pods are decides where a member
-    may go; `prefers_by_others`: which nodes it prefers. `is_exclusive`: a member has a volume
-    that no second pod may use meanwhile. `has_too_many_preferences`: these do not count.
+    `as_read` is the gang without what other gangs do to it. `holder` is the object that states its
+    size, None where the pods themselves do. `order` is its place among all in natural order.
+    `minds_others`: where other pods are decides where a member may go; `prefers_by_others`: which
+    nodes it prefers. `is_exclusive`: a member has a volume that no second pod may use meanwhile.
+    `has_too_many_preferences`: these do not count. `concerns_others`: more than the gang itself
+    decides about it, or may have to be told of it.
     """
 
     gang: Gang
@@ -52,14 +54,17 @@ class Draft:
     bound: tuple[Pod, ...] = ()
     holder: Manifest | None = None
     has_too_many_preferences: bool = False
+    as_read: Gang = field(init=False)
     order: tuple[NaturalKey, NaturalKey] = field(init=False)
     minds_others: bool = field(init=False)
     prefers: bool = field(init=False)
     prefers_by_others: bool = field(init=False)
     is_exclusive: bool = field(init=False)
+    concerns_others: bool = field(init=False)
 
     def __post_init__(self) -> None:
         key = self.gang.key
+        self.as_read = self.gang
         self.order = natural_key(key.namespace), natural_key(key.name)
         self.minds_others = any(pod.wants.minds_others for pod in self.waiting)
         self.prefers = any(pod.wants.preferred is not NO_PREFERENCES for pod in self.waiting)
@@ -67,17 +72,21 @@ class Draft:
             pod.wants.preferred.minds_others for pod in self.waiting
         )
         self.is_exclusive = any(pod.volumes.exclusive for pod in self.waiting)
+        hold = self.gang.hold
+        self.concerns_others = (
+            self.prefers
+            or self.is_exclusive
+            or self.gang.preferred_domain is not None
+            or (hold is not None and hold.kind is ReasonKind.MEMBERS_MISSING)
+        )
 
-    def copied(self) -> Draft:
-        """The same draft, to be changed without this one."""
-        # Field by field: there are as many in each reading as gangs wait.
-        new = object.__new__(Draft)
-        new.gang, new.identity, new.holder = self.gang, self.identity, self.holder
-        new.waiting, new.bound, new.order = self.waiting, self.bound, self.order
-        new.minds_others, new.is_exclusive = self.minds_others, self.is_exclusive
-        new.prefers, new.prefers_by_others = self.prefers, self.prefers_by_others
-        new.has_too_many_preferences = self.has_too_many_preferences
-        return new
+    def take(self, gang: Gang) -> None:
+        """Take `gang` as what was read of it."""
+        self.gang = self.as_read = gang
+
+    def begin_anew(self) -> None:
+        """Let the gang be what was read of it, without what others have done to it."""
+        self.gang = self.as_read
 
     @property
     def undated(self) -> bool:

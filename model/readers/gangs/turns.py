@@ -44,8 +44,10 @@ class Turns:
 
     def not_placed(self, gangs: Iterable[GangKey]) -> bool:
         """A plan found no place for these gangs; whether the order is another one now."""
+        if not self._ahead or self._rounds >= MOST_ROUNDS:
+            return False
         new = [gang for gang in gangs if gang in self._ahead and gang not in self._failed]
-        if not new or self._rounds >= MOST_ROUNDS:
+        if not new:
             return False
         self._rounds += 1
         for gang in new:

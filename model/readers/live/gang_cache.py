@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.names import Identity
@@ -128,18 +128,6 @@ def used_with(used: Mapping[str, Resources], others: Iterable[RunningPod]) -> di
     return found
 
 
-def kept_gangs(before: Sequence[Gang], now: Sequence[Gang]) -> tuple[Gang, ...]:
-    """The gangs of `now`; one that is as it was stays the same object."""
-    same = set(map(id, before)) & set(map(id, now))
-    # The others are few, and only they are compared.
-    known = {gang.key: gang for gang in before if id(gang) not in same}
-    found = []
-    for gang in now:
-        old = None if id(gang) in same else known.get(gang.key)
-        found.append(gang if old is None or old != gang else old)
-    return tuple(found)
-
-
 def uid_of(pod: Pod) -> str:
     """The UID of a pod, "" where it has none."""
     uid = pod.manifest.body["metadata"].get("uid")
@@ -152,14 +140,16 @@ def _at(pod: Pod) -> Address:
 
 def _able(drafts: Iterable[Draft]) -> set[GangKey]:
     """The gangs that are on no hold."""
-    return {draft.gang.key for draft in drafts if draft.gang.hold is None}
+    return {draft.gang.key for draft in drafts if draft.as_read.hold is None}
 
 
-def _keep_gangs(before: Sequence[Draft], now: Sequence[Draft]) -> None:
+def _keep_gangs(before: Iterable[Draft], now: Iterable[Draft]) -> None:
     """Let drafts that were read anew have the gangs of before, where those are equal."""
-    gangs = kept_gangs([draft.gang for draft in before], [draft.gang for draft in now])
-    for draft, gang in zip(now, gangs, strict=True):
-        draft.gang = gang
+    known = {draft.as_read.key: draft.as_read for draft in before}
+    for draft in now:
+        old = known.get(draft.gang.key)
+        if old == draft.gang:
+            draft.take(old)
 
 
 def _note(where: dict[_Key, tuple[_Value, ...]], key: _Key, values: tuple[_Value, ...]) -> None:

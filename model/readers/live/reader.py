@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
-from operator import attrgetter
 
 from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, merged
 from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.crds.api import GROUP
 from fourleaf.model.devices.held_devices import Grant
 from fourleaf.model.devices.names import DeviceName
-from fourleaf.model.gang import GangKey
+from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.problems import Problem
 from fourleaf.model.readers.dra.holders import holders
 from fourleaf.model.readers.dra.published import Published
@@ -24,7 +23,7 @@ from fourleaf.model.readers.gangs.read_gang import Situation, all_that_stand, id
 from fourleaf.model.readers.gangs.turns import Turns
 from fourleaf.model.readers.live.fabric_cache import FabricCache
 from fourleaf.model.readers.live.fabric_updates import FABRIC_UPDATES
-from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept, kept_gangs, used_with
+from fourleaf.model.readers.live.gang_cache import NOTHING, GangCache, Kept, used_with
 from fourleaf.model.readers.live.object_cache import (
     GROUP_KINDS,
     Address,
@@ -35,12 +34,11 @@ from fourleaf.model.readers.live.object_cache import (
 )
 from fourleaf.model.readers.live.pod_cache import PodCache
 from fourleaf.model.readers.live.reading import (
-    GangFacts,
     LiveReading,
     Runners,
-    facts_of,
 )
 from fourleaf.model.readers.live.storage_cache import StorageCache
+from fourleaf.model.readers.live.waiting_gangs import WaitingGangs
 from fourleaf.model.readers.objects.dra_kinds import CLAIM
 from fourleaf.model.readers.objects.inventory import namespace_in
 from fourleaf.model.readers.objects.manifest import Body
@@ -89,9 +87,9 @@ class LiveReader:
         self._is_outdated = self._others_run = False
         """Whether the last reading is, and whether other pods run since."""
         self._taken_in_at: float | None = None
-        self._known_facts: dict[int, tuple[Draft, GangFacts]] = {}
-        """By the identity of the draft, which stays alive here."""
-        self._in_order: list[Draft] = []
+        self._waiting = WaitingGangs()
+        self._changed_by_others: dict[GangKey, Gang] = {}
+        """The gangs of the last reading to which others do something, as they were in it."""
 
     def put(self, group: str, kind: str, body: Body) -> bool:
         """Take an object as it is now; whether anything changed that a plan depends on."""
@@ -198,7 +196,7 @@ class LiveReader:
 
     def needed(self, gang: GangKey) -> tuple[EvictionLimit, ...]:
         """How many of the pods near which a waiting gang must be may be evicted."""
-        draft = next((one for one in self._drafts() if one.gang.key == gang), None)
+        draft = next((one for one in self._waiting.in_order if one.gang.key == gang), None)
         ground, standing = self._ground, self._standing
         return needed_neighbours(draft, standing.neighbours, ground.nodes) if draft else ()
 
@@ -214,18 +212,18 @@ class LiveReader:
         return self._standing.arrivals
 
     def _settled(self, now: float) -> LiveReading:
-        last, table = self._reading, self._table
+        last = self._reading
         self._take_in(now)
+        self._renew()
         if last is None or self._is_outdated or last.snapshot.config is not self._config:
-            self._turns.something_changed(draft.gang.key for draft in self._drafts())
+            self._turns.something_changed(draft.gang.key for draft in self._waiting.in_order)
             reading = self._compose(now, self._others_run)
         elif self._turns_changed:
             reading = self._compose(now, False)
-        elif table.renewed:
-            reading = replace(last.at(now), gangs=self._facts())
+        elif self._waiting.facts is not last.gangs:
+            reading = replace(last.at(now), gangs=self._waiting.facts)
         else:
             reading = last.at(now)
-        table.renewed.clear()
         self._turns_changed = self._is_outdated = self._others_run = False
         self._reading = reading
         return reading
@@ -243,6 +241,12 @@ class LiveReader:
         self._is_outdated = self._is_outdated or changed or bool(table.dirty)
         if table.dirty:
             self._others_run = self._read_gangs(now) or self._others_run
+
+    def _renew(self) -> None:
+        """Take the facts of gangs anew of which something is new that no plan depends on."""
+        renewed, drafted = self._table.renewed, self._standing.drafted
+        self._waiting.renew(draft for one in renewed for draft in drafted.get(one, ()))
+        renewed.clear()
 
     def not_placed(self, gangs: Iterable[GangKey]) -> bool:
         """A plan found no place for these gangs; whether others may go ahead of one of them now."""
@@ -276,9 +280,11 @@ class LiveReader:
 
     def _read_gangs(self, now: float) -> bool:
         """Read the gangs of which something changed; whether other pods run now."""
-        situation = self._situation(now)
+        situation, drafted = self._situation(now), self._standing.drafted
         dirty = self._table.dirty
+        before = [draft for one in dirty for draft in drafted.get(one, ())]
         changed = self._standing.keep({one: self._read(one, situation) for one in dirty})
+        self._waiting.replace(before, [draft for one in dirty for draft in drafted.get(one, ())])
         dirty.clear()
         return changed
 
@@ -335,14 +341,14 @@ class LiveReader:
     def _compose(self, now: float, other_pods_run: bool) -> LiveReading:
         last, report = self._reading, Report()
         drafts = side_by_side(
-            self._sorted_drafts(),
+            self._waiting.in_order,
             self._standing.neighbours,
             self._ground.fabric,
             self._ground.nodes,
             report,
             self._turns,
         )
-        gangs = tuple(draft.gang for draft in drafts)
+        self._keep_changed_by_others(drafts)
         runners = None if last is None or other_pods_run else last.runners
         if runners is None:
             standing = self._standing
@@ -353,13 +359,13 @@ class LiveReader:
         snapshot = Snapshot(
             fabric=self._ground.fabric,
             running=(*runners.running, *others) if others else runners.running,
-            gangs=gangs if last is None else kept_gangs(last.snapshot.gangs, gangs),
+            gangs=tuple(draft.gang for draft in drafts),
             config=self._config,
             now=now,
         )
         snapshot.take_used(used_with(self._standing.used, others))
         arrivals = self._standing.arrivals
-        return LiveReading(snapshot, self._problems(report), self._facts(), runners, arrivals)
+        return LiveReading(snapshot, self._problems(report), self._waiting.facts, runners, arrivals)
 
     def _attached(self) -> Mapping[str, tuple[RunningPod, ...]]:
         """Node -> stand-ins for the volumes there that count with no pod."""
@@ -371,28 +377,14 @@ class LiveReader:
             ObjectView(self._bodies, Report()), lambda node: dict(limits.on(node))
         )
 
-    def _drafts(self) -> Iterator[Draft]:
-        for drafts in self._standing.drafted.values():
-            yield from drafts
-
-    def _sorted_drafts(self) -> list[Draft]:
-        """All drafts in natural order, most of which is that of the last time."""
-        there = {id(draft): draft for draft in self._drafts()}
-        known = [draft for draft in self._in_order if there.pop(id(draft), None) is not None]
-        self._in_order = sorted((*known, *there.values()), key=attrgetter("order"))
-        return self._in_order
-
-    def _facts(self) -> dict[GangKey, GangFacts]:
-        """The facts of every gang; of a draft that is as it was, those from before."""
-        known, renewed = self._known_facts, self._table.renewed
-        found: dict[int, tuple[Draft, GangFacts]] = {}
-        for draft in self._drafts():
-            old = known.get(id(draft))
-            if old is None or draft.identity in renewed:
-                old = draft, facts_of(draft)
-            found[id(draft)] = old
-        self._known_facts = found
-        return {facts.key: facts for _, facts in found.values()}
+    def _keep_changed_by_others(self, drafts: Iterable[Draft]) -> None:
+        """Let a gang to which others do the same as in the last reading stay the same object."""
+        known, self._changed_by_others = self._changed_by_others, {}
+        for draft in drafts:
+            gang = draft.gang
+            if gang is not draft.as_read:
+                old = known.get(gang.key)
+                draft.gang = self._changed_by_others[gang.key] = old if old == gang else gang
 
     def _problems(self, report: Report) -> tuple[Problem, ...]:
         """All problems, those of gangs side by side in `report`."""

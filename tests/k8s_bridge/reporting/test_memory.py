@@ -23,5 +23,5 @@ async def test_gangs_that_were_deleted_while_they_waited() -> None:
         await bench.clock.advance(3)
     await submit(bench.cluster, TEAM, gang("last", 2))
     await bench.clock.advance(3)
-    assert len(scheduler.reporter._gangs) <= 1
+    assert len(scheduler.reporter._created) <= 1
     await bench.stop()

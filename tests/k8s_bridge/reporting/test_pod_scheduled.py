@@ -79,12 +79,14 @@ def test_what_stands_there_is_not_written_again() -> None:
 def test_what_is_not_written_yet_is_asked_for_again_and_made_once() -> None:
     """Two pods as they were get the very same patches; one of a new version gets one for that."""
     bodies = pods_of(PAIR)
-    news = first(facts([PAIR], bodies))
-    again = after_cycle(news.reported, facts([PAIR], bodies, now=NOW + 1))
+    now = facts([PAIR], bodies)
+    news = first(now)
+    again = after_cycle(news.reported, replace(now, now=NOW + 1))
     old, new = statuses(news.outgoing), statuses(again.outgoing)
     assert [id(one) for one in new] == [id(one) for one in old]
     newer = {**bodies[0], "metadata": {**bodies[0]["metadata"], "resourceVersion": "8"}}
-    last = after_cycle(again.reported, facts([PAIR], [newer, bodies[1]], now=NOW + 2))
+    pods = facts([PAIR], [newer, bodies[1]]).objects
+    last = after_cycle(again.reported, replace(now, objects=pods, now=NOW + 2))
     assert [one.target.version for one in statuses(last.outgoing)] == ["8", "7"]
 
 

@@ -156,6 +156,17 @@ def test_gangs_stay_in_natural_order_whatever_comes_and_goes() -> None:
     assert list(names(made.reading(NOW))) == ["ml/g-1", "ml/g-2", "ml/g-9", "ml/g-10"]
 
 
+def test_one_of_many_gangs_has_its_place_in_natural_order() -> None:
+    """Of twenty gangs the seventh goes and comes again, and g-07 beside it, which is before it."""
+    made = reader(node(), *(pod(f"g-{i}") for i in range(1, 21)))
+    assert len(made.reading(NOW).snapshot.gangs) == 20
+    made.remove("", "Pod", "ml", "g-7")
+    assert list(names(made.reading(NOW)))[5:7] == ["ml/g-6", "ml/g-8"]
+    for name in ("g-7", "g-07"):
+        tell(made, pod(name))
+    assert list(names(made.reading(NOW)))[5:9] == ["ml/g-6", "ml/g-07", "ml/g-7", "ml/g-8"]
+
+
 def test_a_gang_read_anew_is_the_object_of_before_where_it_is_equal() -> None:
     """Of two gangs whose pods are read anew, the one that asks for more is another object."""
     made = reader(node(), pod("p"), pod("q"))
