@@ -82,20 +82,11 @@ def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
     lost = {
         (one.gang.key.namespace, pod) for one in standing for r in one.gang.roles for pod in r.pods
     }
-    fabric = snapshot.fabric
-    leaves = tuple(
-        replace(
-            leaf,
-            nodes=tuple(
-                replace(node, cordoned=True) if node.name in leaving else node
-                for node in leaf.nodes
-            ),
-        )
-        for leaf in fabric.leaves
-    )
     return replace(
         snapshot,
-        fabric=replace(fabric, leaves=leaves),
+        fabric=snapshot.fabric.with_nodes(
+            lambda node: replace(node, cordoned=True) if node.name in leaving else node
+        ),
         running=tuple(p for p in snapshot.running if (p.namespace, p.name) not in lost),
         gangs=(),
         standing=tuple(standing),
@@ -153,12 +144,7 @@ def drained(
             source = at.get((space, pod), "")
             why = "its node is emptied" if source else "it waits for a node"
             moves.setdefault(placement.gang, []).append(Move(space, pod, source, node, why))
-    owner = {
-        (one.gang.key.namespace, pod): one
-        for one in snapshot.standing
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
+    owner = {pod: one for one in snapshot.standing for pod in one.live}
     for move in plan.moves:
         one = owner[move.namespace, move.pod]
         why = "it stays with its gang" if one.hit else "it makes room"

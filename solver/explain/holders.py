@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
@@ -41,7 +41,7 @@ class Holders:
                 for pod in self._running.get(node, ())
             ]
             for key, member in self._placed.get(node, ()):
-                request = requests_of(self._gangs[key])[member]
+                request = self._gangs[key].requests[member]
                 known.append(Holder(str(key), str(key), request))
             self._on[node] = known
         return known
@@ -76,8 +76,3 @@ class Holders:
     def priority(self, gang: GangKey) -> int:
         """The priority of a gang of the plan."""
         return self._gangs[gang].priority
-
-
-def requests_of(gang: Gang) -> dict[str, Resources]:
-    """Unbound pod -> its request."""
-    return {pod: role.request for role in gang.roles for pod in role.pods}

@@ -46,6 +46,14 @@ class StagePlan:
     goals: Callable[[Formulation], Sequence[Goal]]
 
 
+WHO_THEN_MOVES = StagePlan(
+    "who",
+    lambda relocation: relocation.classes,
+    lambda relocation: [Goal("moves", *relocation.moved(price=True))],
+)
+"""As many as can be, tier by tier; then the cheapest moves."""
+
+
 @dataclass(frozen=True, slots=True)
 class StageOutcome:
     """A relocation, the values of its variables, and what is proven of each stage."""
@@ -99,7 +107,10 @@ def reach(
     found = solve_refined(solve, instead=nearby)
     if found is not None and found is not spare and bounds is not None:
         found = _better(spare, _bounded(found, bounds), turn)
-    return _told(found or spare, on_stage)
+    found = found or spare
+    for stage in found.stages if found is not None else ():
+        on_stage(stage)
+    return found
 
 
 Solved = tuple[StageOutcome, frozenset[int]]
@@ -169,12 +180,6 @@ def _better(spare: StageOutcome | None, other: StageOutcome, turn: StagePlan) ->
         for one in (spare, other)
     )
     return spare if mine > theirs else other
-
-
-def _told(reached: StageOutcome | None, on_stage: Callable[[Stage], None]) -> StageOutcome | None:
-    for stage in reached.stages if reached is not None else ():
-        on_stage(stage)
-    return reached
 
 
 def _attempt(
