@@ -41,8 +41,7 @@ class Holders:
                 for pod in self._running.get(node, ())
             ]
             for key, member in self._placed.get(node, ()):
-                request = self._gangs[key].requests[member]
-                known.append(Holder(str(key), str(key), request))
+                known.append(Holder(str(key), str(key), self._gangs[key].requests[member]))
             self._on[node] = known
         return known
 
@@ -60,8 +59,7 @@ class Holders:
         found: dict[int, list[tuple[GangKey, str]]] = {}
         for placement in self.plan.placements:
             for member, host in placement.pods:
-                node = self.fabric.index[host]
-                found.setdefault(node, []).append((placement.gang, member))
+                found.setdefault(self.fabric.index[host], []).append((placement.gang, member))
         return found
 
     @cached_property

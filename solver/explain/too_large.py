@@ -130,8 +130,7 @@ def _relaxations(context: Context, group: GangGroup) -> list[Relaxed]:
     gang, spec, fabric = group.gang, context.spec, context.snapshot.fabric
     out = []
     if gang.policy is TopologyPolicy.REQUIRED:
-        relaxed = replace(gang, policy=TopologyPolicy.PREFERRED)
-        out.append(Relaxed(PREFERRED, fabric, spec, relaxed))
+        out.append(Relaxed(PREFERRED, fabric, spec, replace(gang, policy=TopologyPolicy.PREFERRED)))
     for step, other in _specs(spec, group):
         out.append(Relaxed(step, fabric, other, gang))
     out += _gangs(gang, fabric, spec)
