@@ -76,9 +76,8 @@ class Timeline:
         there = {(pod.namespace, pod.name) for pod in snapshot.running}
         standing = [_left(one.gang, there) for one in self._snapshot.standing]
         standing += [_left(_standing(one), there) for one in self.beside(last, None)]
-        below = gang.priority - 1
         victims = tuple(
-            StandingGang(replace(one, priority=below))
+            StandingGang(replace(one, priority=gang.priority - 1))
             for one in standing
             if one.key != gang.key and any(role.bound for role in one.roles)
         )

@@ -98,5 +98,4 @@ def explain_preemption(
 def explain_defrag(snapshot: Snapshot, plan: DefragPlan, extensions: Extensions) -> DefragPlan:
     """Return the plan with the reason of every gang that still waits, the moves being made."""
     batch = Plan(PlanStatus.FEASIBLE, plan.placements, plan.waiting, moves=plan.moves)
-    world = replace(snapshot, standing=())
-    return replace(plan, waiting=explain(world, batch, extensions).waiting)
+    return replace(plan, waiting=explain(replace(snapshot, standing=()), batch, extensions).waiting)

@@ -138,8 +138,7 @@ def _parts(snapshot: Snapshot, factory: GangGroups) -> _Parts:
         elif one.policy is RepairPolicy.PATCH or not lives:
             applicants.append(one.gang)
         else:
-            spines = one.policy is RepairPolicy.SHIFT
-            where = MoveScope.SPINES if spines else MoveScope.ANYWHERE
+            where = MoveScope.SPINES if one.policy is RepairPolicy.SHIFT else MoveScope.ANYWHERE
             movers.append(mover(one, factory.fabric, where, hit=True))
     return _Parts(tuple(movers), tuple(applicants), tuple(waits), tuple(restarts))
 
