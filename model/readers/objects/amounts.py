@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import orjson
@@ -179,18 +180,8 @@ def gpu_resource(manifest: Manifest, asked: Amounts, names: tuple[str, ...], fie
 
 def as_request(asked: Amounts, gpu_names: tuple[str, ...]) -> Resources:
     """A pod's amounts as `Resources`."""
-    extra = [
-        (name, amount)
-        for name, amount in asked.items()
-        if amount and name not in ("cpu", "memory", "pods") and name not in gpu_names
-    ]
-    return Resources(
-        gpus=sum(asked.get(name, 0) for name in gpu_names),
-        cpu=asked.get("cpu", 0),
-        memory=asked.get("memory", 0),
-        pods=1,
-        extra=tuple(sorted(extra)),
-    )
+    offer = as_offer({name: amount for name, amount in asked.items() if amount}, gpu_names)
+    return replace(offer, cpu=offer.cpu or 0, memory=offer.memory or 0, pods=1)
 
 
 def as_offer(offered: Amounts, gpu_names: tuple[str, ...]) -> Resources:
