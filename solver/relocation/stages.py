@@ -195,7 +195,10 @@ def _attempt(
     values = tiers.solve(deadline) if classes else None
     if classes and values is None:
         return None
-    stages = [_named(stage, turn.tier_name) for stage in tiers.stages]
+    stages = [
+        replace(stage, name=f"{turn.tier_name} {stage.name.removeprefix('who ')}")
+        for stage in tiers.stages
+    ]
     for goal in turn.goals(relocation):
         values, stage = _pursue(tiers.solver, relocation, goal, values, deadline)
         if values is None:
@@ -230,11 +233,6 @@ def _all_of_them(
             return None
         stages.append(stage)
     return None if values is None else (values, tuple(stages))
-
-
-def _named(stage: Stage, name: str) -> Stage:
-    tier = stage.name.rsplit(" ", 1)[-1]
-    return Stage(f"{name} {tier}", stage.proven, stage.objective, stage.bound, stage.seconds)
 
 
 def _pursue(
