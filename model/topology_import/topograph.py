@@ -86,8 +86,7 @@ def _model(text: Text, body: Body) -> Description:
     for path, one in items(text, body.get(where), where):
         block = mapping(text, one, path)
         switch = string(text, block.get("switch"), f"{path}.switch")
-        nodes = _names(text, block.get("nodes"), f"{path}.nodes")
-        blocks.setdefault(switch, []).extend(nodes)
+        blocks.setdefault(switch, []).extend(_names(text, block.get("nodes"), f"{path}.nodes"))
     for name, path, children in _switches(text, body.get("switches")):
         under = ",".join(blocks.pop(name, ()))
         tree.add(name, 0, under, ",".join(_names(text, children, f"{path}.switches")), path)
