@@ -167,8 +167,7 @@ def fits(free: Resources, request: Resources) -> int:
         count = free.memory // request.memory
     for name, amount in request.extra:
         if amount:
-            listed = dict(free.extra)
-            left = listed.get(name, unlisted(name))
+            left = dict(free.extra).get(name, unlisted(name))
             count = min(count, left // amount)
     if count > 0 and request.wants is not None:
         count = min(count, free_devices(free).holds(request.gpus, request.wants))

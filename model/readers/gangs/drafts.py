@@ -140,12 +140,8 @@ class Gangs:
         if core or wanted:
             hold = hold_of(core, bound, need, present, minimum)
             drafts.append(self._draft(key, identity, core, bound, need, hold))
-        waits = Hold(
-            ReasonKind.WAITS_FOR_GANG,
-            f"gang {key} starts first",
-            (),
-            (f"It is planned once gang {key} is bound.",),
-        )
+        advice = f"It is planned once gang {key} is bound."
+        waits = Hold(ReasonKind.WAITS_FOR_GANG, f"gang {key} starts first", (), (advice,))
         drafts += [self._alone(identity, pod, need, waits if wanted else None) for pod in surplus]
         return drafts
 

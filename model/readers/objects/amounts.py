@@ -155,8 +155,7 @@ def _host_ports(manifest: Manifest, spec: Body) -> Amounts:
         for i, container in enumerate(listed):
             if not isinstance(container, dict) or not container.get("ports"):
                 continue
-            path = f"{field}[{i}].ports"
-            for at, port in manifest.mappings(container["ports"], path):
+            for at, port in manifest.mappings(container["ports"], f"{field}[{i}].ports"):
                 key = "hostPort" if not on_host or port.get("hostPort") else "containerPort"
                 number = manifest.whole(port.get(key), f"{at}.{key}", 0, 0, 65535)
                 protocol = manifest.text(port.get("protocol"), f"{at}.protocol", "TCP")

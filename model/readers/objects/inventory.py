@@ -208,8 +208,7 @@ class Inventory:
             self.report.error(source, title, field, namespace, "is not text", advice)
             return
         manifest = Manifest(self.report, source, group, kind, namespace, name, body)
-        identity = (group, kind, namespace, name)
-        first = self._seen.setdefault(identity, manifest)
+        first = self._seen.setdefault((group, kind, namespace, name), manifest)
         if first is manifest:
             self._by_kind.setdefault((group, kind), []).append(manifest)
             return

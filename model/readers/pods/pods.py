@@ -238,8 +238,7 @@ class Pod:
         if mixed and self.gpu_name:
             more = (*more, (GPU_RESOURCE_LABEL, self.gpu_name))
         if more:
-            selector = tuple(sorted({*constraint.selector, *more}))
-            return replace(constraint, selector=selector)
+            return replace(constraint, selector=tuple(sorted({*constraint.selector, *more})))
         return constraint
 
 
@@ -257,8 +256,7 @@ def _or_none(number: int | None) -> int:
 
 def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None = None) -> Pod:
     """The cheap part of a pod: who it is, where it runs, who made it."""
-    body = manifest.body
-    get = body.get
+    get = manifest.body.get
     metadata = manifest.mapping(get("metadata"), "metadata")
     spec = manifest.mapping(get("spec"), "spec")
     status = manifest.mapping(get("status"), "status")
