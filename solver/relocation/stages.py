@@ -92,13 +92,9 @@ def reach(
         bounds = stages if bounds is None else _tightest(bounds, stages)
         return StageOutcome(relocation, values, stages, refined), relocation.misfits(values)
 
-    def nearby(
-        whole: StageOutcome, refined: frozenset[int], failed: frozenset[int]
-    ) -> StageOutcome | None:
+    def nearby(whole: StageOutcome, failed: frozenset[int]) -> StageOutcome | None:
         nonlocal spare
-        near = _nearby(
-            Failed(whole.relocation, whole.values, refined, failed), turn, deadline, rows
-        )
+        near = _nearby(whole, failed, turn, deadline, rows)
         if near is None or bounds is None:
             return None
         spare = _better(spare, _bounded(near, bounds), turn)
@@ -117,29 +113,26 @@ Solved = tuple[StageOutcome, frozenset[int]]
 """An outcome, and the leaves on whose nodes its numbers cannot be put."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A relocation whose values cannot be put on the nodes of the leaves `failed`."""
-
-    relocation: Formulation
-    values: list[int]
-    refined: frozenset[int]
-    failed: frozenset[int]
-
-
 def _nearby(
-    failed: Failed, turn: StagePlan, deadline: Deadline, rows: Callable[[Formulation], None]
+    whole: StageOutcome,
+    failed: frozenset[int],
+    turn: StagePlan,
+    deadline: Deadline,
+    rows: Callable[[Formulation], None],
 ) -> StageOutcome | None:
-    """The best that keeps most of what failed; first little is decided anew, then more."""
-    found = found_in(failed.relocation, failed.values)
-    refined = failed.refined | failed.failed
+    """The best that keeps most of `whole`; first little is decided anew, then more.
+
+    The values of `whole` cannot be put on the nodes of the leaves `failed`.
+    """
+    found = found_in(whole.relocation, whole.values)
+    refined = whole.refined | failed
     for wide in (False, True):
 
         def solve(fine: frozenset[int], wide: bool = wide) -> Solved | None:
             nonlocal refined
-            relocation = Formulation(failed.relocation.participants, fine)
+            relocation = Formulation(whole.relocation.participants, fine)
             rows(relocation)
-            touched = fine - failed.refined
+            touched = fine - whole.refined
             hold(relocation, found, spines_of(relocation, touched) if wide else touched)
             attempt = _attempt(relocation, turn, Deadline(HELD_SOLVE_SHARE * deadline.left()))
             if attempt is None:
