@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
-from fourleaf.model.previews.ended_jobs import EndedJob, ended_jobs
+from fourleaf.model.previews.ended_jobs import EndedJob, JobSource, ended_jobs
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
 
 
-class GangSource(Protocol):
+class GangSource(JobSource, Protocol):
     """A cluster at one moment, that can say how its gangs stand."""
 
     @property
     def snapshot(self) -> Snapshot:
         """All that a plan needs to know."""
-
-    @property
-    def jobs(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-        """Namespace and name -> the Job."""
-
-    @property
-    def pods(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-        """Namespace and name -> the pod."""
 
     def standing(self, leaving: Container[str], everyone: bool) -> Sequence[StandingGang]:
         """The gangs that run, as they would stand without `leaving`; see `Reading.standing`."""
