@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -46,6 +46,11 @@ class Fabric:
     adjacency: AdjacencyKind = AdjacencyKind.CONSECUTIVE
     edges: frozenset[tuple[str, str]] = field(default_factory=frozenset)
     unlabelled: frozenset[str] = frozenset()
+
+    def with_nodes(self, change: Callable[[Node], Node]) -> Fabric:
+        """The same leaves, with each node as `change` has it."""
+        leaves = (replace(leaf, nodes=tuple(map(change, leaf.nodes))) for leaf in self.leaves)
+        return replace(self, leaves=tuple(leaves))
 
     @cached_property
     def flat(self) -> bool:

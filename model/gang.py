@@ -109,6 +109,11 @@ class Gang:
         """What the gang counts for: its GPUs, or its pods where it asks for none."""
         return self.gpus or sum(role.size for role in self.roles)
 
+    @property
+    def requests(self) -> dict[str, Resources]:
+        """Unbound pod -> what it asks for."""
+        return {pod: role.request for role in self.roles for pod in role.pods}
+
     def pod_weight(self, role: Role) -> int:
         """What one pod of `role` counts for; sums to `weight` over all members."""
         return role.request.gpus if self.gpus else 1

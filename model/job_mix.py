@@ -72,9 +72,8 @@ def likely_gangs(snapshot: Snapshot) -> tuple[LikelyGang, ...]:
     if not weight or not gpus:
         return ()
     mix = sorted(shares(snapshot, gpus).items())
-    served = accumulate(share for _, share in mix)
     return tuple(
         LikelyGang(nodes, gpus, value)
-        for (nodes, _), share in zip(mix, served, strict=True)
+        for (nodes, _), share in zip(mix, accumulate(share for _, share in mix), strict=True)
         if (value := weight * nodes * gpus * share // SCALE) > 0
     )

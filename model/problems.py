@@ -81,6 +81,14 @@ def rendered(problems: Iterable[Problem]) -> str:
     return "\n".join(lines)
 
 
+class AdvisedError(ValueError):
+    """A value that cannot be used. Its message says why; `advice` what helps."""
+
+    def __init__(self, message: str, advice: str) -> None:
+        self.advice = advice
+        super().__init__(message)
+
+
 class BadInput(Exception):
     """The input cannot be used. `problems` holds everything that was found."""
 

@@ -6,6 +6,8 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
+from fourleaf.model.problems import AdvisedError
+
 MAX_AMOUNT = 2**63 - 1
 """Kubernetes stores quantities in 64 bits; nothing above that is a real amount."""
 
@@ -33,12 +35,8 @@ _DURATION = re.compile(r"(?:([0-9]{1,4})d)?(?:([0-9]{1,6})h)?(?:([0-9]{1,7})m)?(
 _SECONDS = (86_400, 3600, 60, 1)
 
 
-class BadQuantity(ValueError):
+class BadQuantity(AdvisedError):
     """The text is no amount of the kind asked for. Its message says why; `advice` what helps."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        self.advice = advice
-        super().__init__(message)
 
 
 def _exact(text: str) -> Decimal:

@@ -115,17 +115,14 @@ def free_devices(offer: Resources) -> FreeDevices:
 
 def given_back(free: Resources, request: Resources) -> Resources:
     """`free` once `request` has been given back."""
-    return minus(free, _negative(request))
-
-
-def _negative(request: Resources) -> Resources:
-    return Resources(
+    negative = Resources(
         -request.gpus,
         None if request.cpu is None else -request.cpu,
         None if request.memory is None else -request.memory,
         -request.pods,
         tuple((name, -amount) for name, amount in request.extra),
     )
+    return minus(free, negative)
 
 
 def plus(a: Resources, b: Resources) -> Resources:
@@ -170,8 +167,7 @@ def fits(free: Resources, request: Resources) -> int:
         count = free.memory // request.memory
     for name, amount in request.extra:
         if amount:
-            listed = dict(free.extra)
-            left = listed.get(name, unlisted(name))
+            left = dict(free.extra).get(name, unlisted(name))
             count = min(count, left // amount)
     if count > 0 and request.wants is not None:
         count = min(count, free_devices(free).holds(request.gpus, request.wants))

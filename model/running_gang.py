@@ -72,6 +72,12 @@ class StandingGang:
         )
 
     @property
+    def live(self) -> tuple[PodName, ...]:
+        """Namespace and name of the members that live."""
+        space = self.gang.key.namespace
+        return tuple((space, pod) for role in self.gang.roles for pod, _ in role.bound)
+
+    @property
     def hit(self) -> bool:
         """Whether members were lost."""
         return any(role.pods for role in self.gang.roles)

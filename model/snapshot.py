@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,6 +10,7 @@ from fourleaf.model.config.spec import SchedulerConfig
 from fourleaf.model.devices.free import FreeDevices
 from fourleaf.model.fabric import Fabric
 from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.plan import Move, Placement
 from fourleaf.model.resources import Resources, counted, free_devices, minus, total
 from fourleaf.model.running_gang import EvictionLimit, StandingGang
 
@@ -45,6 +46,25 @@ class RunningPod:
         return f"{self.namespace}/{self.name}"
 
 
+def once_placed(
+    gang: Gang, placement: Placement, ends: float | None = None
+) -> Iterator[RunningPod]:
+    """The members of `gang` that `placement` puts on nodes, as they run there until `ends`."""
+    requests = gang.requests
+    for pod, node in placement.pods:
+        yield RunningPod(
+            gang.key.namespace,
+            pod,
+            node,
+            requests[pod],
+            gang.key,
+            gang.priority,
+            gang.bandwidth,
+            ours=True,
+            ends=ends,
+        )
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """Fabric, what runs, what waits, and the config. `now` in seconds since the epoch.
@@ -61,6 +81,15 @@ class Snapshot:
     now: float = 0.0
     standing: tuple[StandingGang, ...] = ()
     eviction_limits: tuple[EvictionLimit, ...] = ()
+
+    def moved(self, moves: Iterable[Move]) -> Snapshot:
+        """The same once the moves are made."""
+        targets = {(move.namespace, move.pod): move.target for move in moves}
+        running = tuple(
+            replace(pod, node=targets.get((pod.namespace, pod.name), pod.node))
+            for pod in self.running
+        )
+        return replace(self, running=running)
 
     @cached_property
     def gangs_by_key(self) -> Mapping[GangKey, Gang]:

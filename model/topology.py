@@ -11,6 +11,7 @@ from fourleaf.model.config.spec import Spec, Topology, TopologyConstraints
 from fourleaf.model.config.topology_presets import COARSE_PRESETS, HOST_LEVELS, PRESETS
 from fourleaf.model.fabric import Fabric, Leaf
 from fourleaf.model.node import Node
+from fourleaf.model.problems import AdvisedError
 
 ONLY_SPINE = "fabric"
 """The spine of every leaf where the labels name a single level."""
@@ -20,13 +21,12 @@ ONLY_LEAF = "fabric"
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-class TopologyError(ValueError):
+class TopologyError(AdvisedError):
     """Labels that name no leaf. `value` are the labels."""
 
     def __init__(self, value: str, message: str, advice: str) -> None:
         self.value = value
-        self.advice = advice
-        super().__init__(message)
+        super().__init__(message, advice)
 
 
 NaturalKey = tuple[tuple[int, int, str], ...]

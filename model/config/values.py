@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from fourleaf.model.problems import AdvisedError
 from fourleaf.model.quantity import mbits
 
 
@@ -50,12 +51,8 @@ ADVICE: Mapping[str, str] = {
 """Pattern -> what to write where a text does not match it."""
 
 
-class Misfit(ValueError):
+class Misfit(AdvisedError):
     """Parts of the config that do not go together. Its message says why; `advice` what helps."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        self.advice = advice
-        super().__init__(message)
 
 
 def _countable(text: str) -> str:

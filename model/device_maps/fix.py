@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fourleaf.model.device_maps.nodes import MapNode, MapNodes
@@ -58,7 +58,7 @@ def fix_map(pins: Mapping[int, Pin], ground: MapNodes, lines: str = "", pool: st
         nodes = _candidates(ground, wanted, new.values())
         moved = _together(group, nodes, lines, new.values())
         for index, pin in group.items():
-            after = moved.get(index) or _alone(pin, nodes, lines, new.values())
+            after = moved.get(index) or next(_fitting(pin, nodes, lines, new.values()), None)
             if after is None:
                 left.append(Left(index, pin, why))
             new[index] = after or pin
@@ -84,23 +84,17 @@ def _candidates(ground: MapNodes, pool: str, kept: Iterable[Pin]) -> list[MapNod
 
 
 def _together(
-    group: Mapping[int, Pin], nodes: Iterable[MapNode], lines: str, kept: Iterable[Pin]
+    group: Mapping[int, Pin], nodes: Iterable[MapNode], lines: str, kept: Collection[Pin]
 ) -> dict[int, Pin]:
     wanted = {device for pin in group.values() for device in pin.devices}
-    kept = tuple(kept)
     for node in nodes:
         if wanted <= _free(node, lines, kept):
             return {index: Pin(node.name, pin.devices) for index, pin in group.items()}
     return {}
 
 
-def _alone(pin: Pin, nodes: Iterable[MapNode], lines: str, kept: Iterable[Pin]) -> Pin | None:
-    kept = tuple(kept)
-    return next(_fitting(pin, tuple(nodes), lines, kept), None)
-
-
 def _fitting(
-    pin: Pin, nodes: tuple[MapNode, ...], lines: str, kept: tuple[Pin, ...]
+    pin: Pin, nodes: Collection[MapNode], lines: str, kept: Collection[Pin]
 ) -> Iterator[Pin]:
     """Places for a line: first with the same devices, then with others."""
     for node in nodes:

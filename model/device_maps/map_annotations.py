@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fourleaf.model.readers.objects.annotations import field_of
 from fourleaf.model.readers.objects.inventory import Inventory
-from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 from fourleaf.model.readers.objects.owners import Owners
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP, BadLine, Pin, parse_map
 
@@ -63,8 +63,7 @@ def _stated(manifest: Manifest, prefix: str, text: str) -> AnnotatedMap:
 def _texts(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Where the object says a map, what reaches its pods first."""
     if manifest.kind != "Pod":
-        template = _part(_part(manifest.body, "spec"), "template")
-        text = _annotation(template)
+        text = _annotation(part_of(manifest.body, "spec", "template"))
         if text is not None:
             yield TEMPLATE, text
     text = _annotation(manifest.body)
@@ -73,23 +72,18 @@ def _texts(manifest: Manifest) -> Iterator[tuple[str, str]]:
 
 
 def _annotation(body: Body) -> str | None:
-    value = _part(_part(body, "metadata"), "annotations").get(DEVICE_MAP)
+    value = part_of(body, "metadata", "annotations").get(DEVICE_MAP)
     return value if isinstance(value, str) else None
-
-
-def _part(body: Body, key: str) -> Body:
-    value = body.get(key)
-    return value if isinstance(value, dict) else {}
 
 
 def _is_copy(manifest: Manifest, text: str, owners: Owners) -> bool:
     """Whether an owner in the input says the same, so that one word about it is enough."""
-    chain = owners.of(manifest.namespace, _part(manifest.body, "metadata"))
+    chain = owners.of(manifest.namespace, part_of(manifest.body, "metadata"))
     return any(said == text for one in chain.manifests for _, said in _texts(one))
 
 
 def _pods(manifest: Manifest) -> int | None:
-    spec = _part(manifest.body, "spec")
+    spec = part_of(manifest.body, "spec")
     match manifest.kind:
         case "Pod":
             return None

@@ -124,11 +124,9 @@ def packs(layout: DeviceLayout, free: int, count: int, demand: DeviceDemand | No
     most = free.bit_count() // count if count else 0
     ask = (count, demand)
     # Where n of them find theirs, fewer do too.
-    return bisect_left(range(1, most + 1), True, key=lambda n: _fails(layout, free, (ask,) * n))
-
-
-def _fails(layout: DeviceLayout, free: int, asks: tuple[Ask, ...]) -> bool:
-    return _assign(layout, free, asks) is None
+    return bisect_left(
+        range(1, most + 1), True, key=lambda n: _assign(layout, free, (ask,) * n) is None
+    )
 
 
 def _suitable(layout: DeviceLayout, demand: DeviceDemand) -> int:

@@ -27,8 +27,7 @@ class FreeDevices:
 
     def grants(self, count: int, demand: DeviceDemand) -> bool:
         """Whether a pod alone could have the links that it prefers."""
-        strict = replace(demand, linked=demand.prefers, prefers=None)
-        return self.holds(count, strict) > 0
+        return self.holds(count, replace(demand, linked=demand.prefers, prefers=None)) > 0
 
     def without(self, held: Sequence[int]) -> FreeDevices:
         """What is free once the devices `held` are not."""

@@ -33,6 +33,7 @@ class DeviceLayout:
     def __init__(self, devices: tuple[Device, ...], links: tuple[Link, ...]) -> None:
         self.devices = devices
         self.links = links
+        self._linked: dict[int, dict[int, int]] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         return layout_of, (self.devices, self.links)
@@ -60,10 +61,6 @@ class DeviceLayout:
                     found[a] |= 1 << b
                     found[b] |= 1 << a
         return found
-
-    @cached_property
-    def _linked(self) -> dict[int, dict[int, int]]:
-        return {}
 
 
 _MADE: dict[tuple[tuple[Device, ...], tuple[Link, ...]], DeviceLayout] = {}

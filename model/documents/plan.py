@@ -78,10 +78,7 @@ def stage_document(stage: Stage, measured: bool = True) -> Document:
 
 
 def _placed(snapshot: Snapshot, plan: Plan) -> list[Document]:
-    requests: dict[GangKey, Mapping[str, Resources]] = {
-        gang.key: {pod: role.request for role in gang.roles for pod in role.pods}
-        for gang in snapshot.gangs
-    }
+    requests = {gang.key: gang.requests for gang in snapshot.gangs}
     devices = iter(_devices(snapshot, plan, requests))
     return [
         {
@@ -116,8 +113,7 @@ def _devices(
     if snapshot.config.spec.devices.mode == "count":
         return [()] * len(seats)
     known = {node for node, _ in seats} & snapshot.fabric.nodes.keys()
-    free = {node: snapshot.devices_left(node) for node in known}
-    return shares(seats, free).devices
+    return shares(seats, {node: snapshot.devices_left(node) for node in known}).devices
 
 
 def waiting_document(waiting: Waiting) -> Document:

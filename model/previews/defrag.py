@@ -45,10 +45,5 @@ def gathered(
     plan: DefragPlan, ready: Sequence[StandingGang], budget: int, young: int
 ) -> DefragPreview:
     """Put together what `plan`, made for the gangs `ready`, means."""
-    gangs = {
-        (one.gang.key.namespace, pod): one.gang.key
-        for one in ready
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
+    gangs = {pod: one.gang.key for one in ready for pod in one.live}
     return DefragPreview(plan, gangs, budget, len(ready), young)

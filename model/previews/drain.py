@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Move
-from fourleaf.model.previews.ended_jobs import EndedJob, ended_jobs
+from fourleaf.model.previews.ended_jobs import EndedJob, JobSource, ended_jobs
 from fourleaf.model.relocation import RepairPlan
 from fourleaf.model.running_gang import EvictionLimit, PodName, RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
 
 
-class GangSource(Protocol):
+class GangSource(JobSource, Protocol):
     """A cluster at one moment, that can say how its gangs stand."""
 
     @property
     def snapshot(self) -> Snapshot:
         """All that a plan needs to know."""
-
-    @property
-    def jobs(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-        """Namespace and name -> the Job."""
-
-    @property
-    def pods(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-        """Namespace and name -> the pod."""
 
     def standing(self, leaving: Container[str], everyone: bool) -> Sequence[StandingGang]:
         """The gangs that run, as they would stand without `leaving`; see `Reading.standing`."""
@@ -82,20 +74,11 @@ def emptied(reading: GangSource, nodes: Sequence[str]) -> Snapshot:
     lost = {
         (one.gang.key.namespace, pod) for one in standing for r in one.gang.roles for pod in r.pods
     }
-    fabric = snapshot.fabric
-    leaves = tuple(
-        replace(
-            leaf,
-            nodes=tuple(
-                replace(node, cordoned=True) if node.name in leaving else node
-                for node in leaf.nodes
-            ),
-        )
-        for leaf in fabric.leaves
-    )
     return replace(
         snapshot,
-        fabric=replace(fabric, leaves=leaves),
+        fabric=snapshot.fabric.with_nodes(
+            lambda node: replace(node, cordoned=True) if node.name in leaving else node
+        ),
         running=tuple(p for p in snapshot.running if (p.namespace, p.name) not in lost),
         gangs=(),
         standing=tuple(standing),
@@ -153,12 +136,7 @@ def drained(
             source = at.get((space, pod), "")
             why = "its node is emptied" if source else "it waits for a node"
             moves.setdefault(placement.gang, []).append(Move(space, pod, source, node, why))
-    owner = {
-        (one.gang.key.namespace, pod): one
-        for one in snapshot.standing
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
+    owner = {pod: one for one in snapshot.standing for pod in one.live}
     for move in plan.moves:
         one = owner[move.namespace, move.pod]
         why = "it stays with its gang" if one.hit else "it makes room"

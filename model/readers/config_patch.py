@@ -9,6 +9,7 @@ from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS, Scheduler
 from fourleaf.model.problems import BadInput, Problem, Severity, shown
 from fourleaf.model.readers.config import read_config
 from fourleaf.model.readers.objects.inventory import Inventory
+from fourleaf.model.readers.objects.manifest import part_of
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.text.json import BadText
 from fourleaf.model.readers.text.sources import Source, documents
@@ -29,8 +30,7 @@ def patched(config: SchedulerConfig, source: Source) -> SchedulerConfig:
         body: Mapping[str, Any] = change
         if not _is_config(change):
             advice = f"Give a {KINDS[0]}, fields of its spec, or weights by term."
-            message = f"is no {KINDS[0]}"
-            raise _bad(source, "kind", shown(change["kind"]), message, advice)
+            raise _bad(source, "kind", shown(change["kind"]), f"is no {KINDS[0]}", advice)
     else:
         known = config.model_dump(mode="json", by_alias=True, exclude_none=True)
         if "spec" not in change:
@@ -82,9 +82,7 @@ def _one_mapping(source: Source) -> dict[str, Any]:
 def _is_config(body: Mapping[str, Any]) -> bool:
     if body["kind"] in KINDS:
         return True
-    metadata = body.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    return body["kind"] == "ConfigMap" and name == CONFIG_MAP
+    return body["kind"] == "ConfigMap" and part_of(body, "metadata").get("name") == CONFIG_MAP
 
 
 def _merged(target: Any, change: Any) -> Any:

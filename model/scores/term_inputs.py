@@ -58,10 +58,9 @@ def _remaining(whole: Resources, free: Resources, asked: Resources) -> dict[str,
 
 def _alignment(snapshot: Snapshot, one: Placed) -> Raw:
     standing, paths = one.standing, one.locations.paths
-    spines = {paths.spine_of[leaf] for leaf in standing.leaves}
     raw = {
         "leaves": len(standing.leaves),
-        "spines": len(spines),
+        "spines": len({paths.spine_of[leaf] for leaf in standing.leaves}),
         "fewest": one.locations.fewest,
     }
     wish = one.gang.preferred_domain

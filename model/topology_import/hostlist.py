@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 
+from fourleaf.model.problems import AdvisedError
 from fourleaf.model.topology_import.text import MAX_NODES
 
 _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
@@ -15,12 +16,8 @@ MAX_BRACKETS = 4
 RANGE_ADVICE = "Write ranges from the smaller to the larger number, like [001-128,200]."
 
 
-class BadHostlist(ValueError):
+class BadHostlist(AdvisedError):
     """The expression cannot be expanded. `advice` says what helps."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        self.advice = advice
-        super().__init__(message)
 
 
 def expand(text: str, most: int = MAX_NODES) -> list[str]:

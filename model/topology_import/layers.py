@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 
 from fourleaf.model.topology import natural_key
 from fourleaf.model.topology_import.description import Position, in_order
+from fourleaf.model.topology_import.findings import Finding, FindingKind
 from fourleaf.model.topology_import.switch_groups import Unions, group_names, grouped
+
+LEVELS_KEPT = 2
+"""Levels above the leaves that a position names: spine and core."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,11 @@ class Layers:
             if count > len(self.above):
                 break
         return count
+
+    def left_out(self) -> tuple[Finding, ...]:
+        """That there are levels above spine and core, which no position names."""
+        extra = self.levels() - LEVELS_KEPT
+        return (Finding(FindingKind.LEVELS_LEFT_OUT, extra),) if extra > 0 else ()
 
     def islands(self) -> tuple[str, ...]:
         """The first leaf of each part of the fabric that no switch joins to another."""

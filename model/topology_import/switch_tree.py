@@ -17,8 +17,6 @@ EVERY = "ALL"
 """What Slurm takes for every node of its cluster, in any case."""
 EVERY_MESSAGE = "stands for every node of the cluster, and this file does not list them"
 EVERY_ADVICE = "List the nodes of the switch, like gpu[001-064]."
-LEVELS_KEPT = 2
-"""Levels above the leaves that a position names: spine and core."""
 
 
 @dataclass
@@ -77,9 +75,6 @@ class Tree:
                 stands.add(node, self._named(switch))
         named = {self._named(one): frozenset(map(self._named, up)) for one, up in above.items()}
         layers = Layers(stands.by_leaf(), {leaf: (leaf,) for leaf in stands.by_leaf()}, named)
-        if layers.levels() > LEVELS_KEPT:
-            extra = layers.levels() - LEVELS_KEPT
-            notes = (*notes, Finding(FindingKind.LEVELS_LEFT_OUT, extra))
         positions = layers.positions()
         spine_of = {one.leaf: one.spine for one in positions}
         return Description(
@@ -88,7 +83,7 @@ class Tree:
             positions,
             islands=layers.islands() if self.children else (),
             listed=tuple((spine_of[leaf], leaf) for leaf in stands.by_leaf()),
-            findings=(*notes, *stands.findings(), *self._empty()),
+            findings=(*notes, *layers.left_out(), *stands.findings(), *self._empty()),
         )
 
     def _named(self, switch: str) -> str:

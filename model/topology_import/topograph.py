@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from fourleaf.model.topology import natural_key
-from fourleaf.model.topology_import.description import Description, DescriptionFormat, Position
+from fourleaf.model.topology_import.description import Description, DescriptionFormat
 from fourleaf.model.topology_import.document_fields import Body, documents, items, mapping, string
 from fourleaf.model.topology_import.layers import Layers
 from fourleaf.model.topology_import.leaf_members import LeafMembers
@@ -73,14 +73,10 @@ def _answer(text: Text, body: Body) -> Description:
     return Description(
         DescriptionFormat.TOPOGRAPH,
         text.name,
-        tuple(_in_domain(one, domains) for one in layers_of.positions()),
+        tuple(replace(one, accelerator=domains[one.node]) for one in layers_of.positions()),
         islands=layers_of.islands() if ups else (),
         findings=stands.findings(),
     )
-
-
-def _in_domain(one: Position, domains: dict[str, str]) -> Position:
-    return replace(one, accelerator=domains[one.node])
 
 
 def _model(text: Text, body: Body) -> Description:
@@ -90,8 +86,7 @@ def _model(text: Text, body: Body) -> Description:
     for path, one in items(text, body.get(where), where):
         block = mapping(text, one, path)
         switch = string(text, block.get("switch"), f"{path}.switch")
-        nodes = _names(text, block.get("nodes"), f"{path}.nodes")
-        blocks.setdefault(switch, []).extend(nodes)
+        blocks.setdefault(switch, []).extend(_names(text, block.get("nodes"), f"{path}.nodes"))
     for name, path, children in _switches(text, body.get("switches")):
         under = ",".join(blocks.pop(name, ()))
         tree.add(name, 0, under, ",".join(_names(text, children, f"{path}.switches")), path)

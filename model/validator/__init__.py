@@ -8,14 +8,13 @@ from fourleaf.model.validator.breach import Breach, Law
 from fourleaf.model.validator.check import validate
 from fourleaf.model.validator.defrag import defrag_breaches
 from fourleaf.model.validator.preemption import preemption_breaches
-from fourleaf.model.validator.recompute import objective, score, who_values
+from fourleaf.model.validator.recompute import score, who_values
 from fourleaf.model.validator.repair import repair_breaches
 
 __all__ = [
     "Breach",
     "Law",
     "defrag_breaches",
-    "objective",
     "preemption_breaches",
     "repair_breaches",
     "score",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
+from functools import cache, partial
 
-from fourleaf.model.config.spec import Spec
 from fourleaf.model.extensions import Extensions
-from fourleaf.model.gang import Gang, GangKey, Strategy
+from fourleaf.model.gang import Gang, GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.batch import batch_of
@@ -25,7 +25,7 @@ from fourleaf.model.validator.phantoms import phantom_breaches
 from fourleaf.model.validator.recompute import NOTHING, points
 from fourleaf.model.validator.seats import member_breaches, seat_breaches
 from fourleaf.model.validator.terms import term_breaches
-from fourleaf.model.weights import weights_of
+from fourleaf.model.weights import gang_weights
 
 
 def validate(
@@ -42,7 +42,8 @@ def validate(
     found = list(_accounting(plan, gangs))
     facts = facts_of(snapshot.fabric)
     batch = batch_of(snapshot)
-    weights = _weights(snapshot.config.spec)
+    # Once per strategy and sensitivity: they are exact fractions.
+    weights = cache(partial(gang_weights, snapshot.config.spec))
     placed: list[Placed] = []
     worth = sum(phantom.value for phantom in plan.phantoms)
     complete = True
@@ -65,7 +66,7 @@ def validate(
         )
         placed.append(one)
         found += seat_breaches(snapshot.fabric, one)
-        earned = points(snapshot, one, weights(gang), extensions)
+        earned = points(snapshot, one, weights(gang.strategy, gang.latency_sensitive), extensions)
         worth += sum(earned.values())
         found += term_breaches(placement, earned)
     taken = taken_by(placed)
@@ -78,19 +79,6 @@ def validate(
         detail = f"says {plan.objective}, the placements and phantoms are worth {worth}"
         found.append(Breach(Law.OBJECTIVE, None, "", detail))
     return tuple(found)
-
-
-def _weights(spec: Spec) -> Callable[[Gang], Mapping[str, int]]:
-    """Compute the weights once per strategy and sensitivity: they are exact fractions."""
-    known: dict[tuple[Strategy, bool], Mapping[str, int]] = {}
-
-    def weights(gang: Gang) -> Mapping[str, int]:
-        key = (gang.strategy, gang.latency_sensitive)
-        if key not in known:
-            known[key] = weights_of(spec, gang)
-        return known[key]
-
-    return weights
 
 
 def _accounting(plan: Plan, gangs: dict[GangKey, Gang]) -> Iterator[Breach]:

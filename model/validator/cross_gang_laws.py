@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from fourleaf.model.gang import GangKey
-from fourleaf.model.resources import Resources, plus, unlisted
+from fourleaf.model.resources import Resources, capacity_of, plus
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator.breach import Breach, Law
 from fourleaf.model.validator.member_tally import Placed
@@ -46,9 +46,8 @@ def over(free: Resources, asked: Resources) -> Iterator[tuple[str, int, int]]:
     for name, want, have in rows:
         if want and have is not None and want > have:
             yield name, want, have
-    listed = dict(free.extra)
     for name, want in asked.extra:
-        have = listed.get(name, unlisted(name))
+        have = capacity_of(free, name)
         if want and want > have:
             yield name, want, have
 

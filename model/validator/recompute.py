@@ -9,7 +9,6 @@ from fourleaf.model.aging import age_step, placed_value
 from fourleaf.model.config.spec import BUILT_IN_TERMS
 from fourleaf.model.extensions import Extensions
 from fourleaf.model.gang import Gang, Role, Strategy
-from fourleaf.model.job_mix import likely_gangs
 from fourleaf.model.node import Node
 from fourleaf.model.node_constraint import FULL_WEIGHT
 from fourleaf.model.plan import Plan
@@ -181,20 +180,6 @@ def leaf_utilization(snapshot: Snapshot, leaf: int, new: int) -> int:
             total += node.allocatable.gpus
             used += max(0, node.allocatable.gpus - free[node.name].gpus)
     return min(SCALE, SCALE * (used + new) // total) if total else 0
-
-
-def objective(snapshot: Snapshot, plan: Plan, extensions: Extensions = NOTHING) -> int:
-    """Value `plan`: the points of every placement plus the value of every phantom.
-
-    Raises `KeyError` for gangs, pods, nodes or phantom shapes that the snapshot does not know.
-    """
-    gangs = {gang.key: gang for gang in snapshot.gangs}
-    values = {(shape.nodes, shape.gpus): shape.value for shape in likely_gangs(snapshot)}
-    placed = sum(
-        sum(score(snapshot, gangs[placement.gang], placement.pods, extensions).values())
-        for placement in plan.placements
-    )
-    return placed + sum(values[phantom.nodes, phantom.gpus] for phantom in plan.phantoms)
 
 
 def who_values(snapshot: Snapshot, plan: Plan) -> dict[int, int]:

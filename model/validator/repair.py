@@ -48,8 +48,7 @@ def repair_breaches(
         for pod in live(one)
     }
     found += _eviction_breaches(snapshot, moved, gone)
-    after = moved.after(snapshot, gone)
-    breaches, _ = place_breaches(after, moved, (), extensions)
+    breaches, _ = place_breaches(moved.after(snapshot, gone), moved, (), extensions)
     found += breaches
     found += _policy_breaches(snapshot, moved)
     cost = cost_of(moved)

@@ -19,13 +19,8 @@ from fourleaf.solver.instance.gang_classes import GangClass, GangGroup
 
 
 def plain(group: GangGroup) -> bool:
-    """Whether all that a gang of the group needs is room in one of its leaves."""
-    return (
-        not (group.loose or group.careful or group.bound)
-        and len(group.kind.sizes) == 1
-        and group.kind.requests[0].wants is None
-        and all(gang_class.candidates.of_one_leaf for gang_class in group.gang_classes)
-    )
+    """Whether its gangs need no more than room in one leaf, whichever devices are free there."""
+    return group.in_one_leaf and group.kind.requests[0].wants is None
 
 
 def demand(group: GangGroup) -> tuple[int, int, int]:

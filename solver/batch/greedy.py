@@ -121,7 +121,7 @@ class FreeBooks:
         self.free: list[Resources] = list(state.free)
         self.leaf_free = [sum([self.free[i].gpus for i in nodes]) for nodes in state.fabric.in_leaf]
         self._free_gpus = state.free_gpus
-        self.quota = quota_left(state)
+        self.quota = quota_left(state.snapshot)
         self.uplink: dict[int, int] = {}
         running = running_demand(state)
         for leaf, uplink in enumerate(state.fabric.uplinks):

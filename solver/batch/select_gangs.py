@@ -151,7 +151,7 @@ def _attempt(
 
 
 def _classes(state: CycleState, groups: list[GangGroup]) -> list[TierClass]:
-    limited = set(quota_left(state))
+    limited = set(quota_left(state.snapshot))
     found: dict[tuple[int, int, int, int, str], TierClass] = {}
     for number, group in enumerate(groups):
         for index, gang_class in enumerate(group.gang_classes):

@@ -74,8 +74,7 @@ def solve(
         )
     on_stage(located.stage)
     stages = (*chosen.stages, located.stage)
-    proven = all(stage.proven for stage in stages)
-    status = PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE
+    status = PlanStatus.OPTIMAL if all(stage.proven for stage in stages) else PlanStatus.FEASIBLE
     plan = to_plan(
         state, scorer, selection, located.decoded.gangs, located.phantoms, stages, status
     )

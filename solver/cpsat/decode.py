@@ -45,7 +45,6 @@ def decode(model: Model, values: list[int], placed: dict[tuple[int, int], list[G
     out = Decoded()
     for position, variables in enumerate(model.groups):
         group = variables.group
-        stock = _Stock(packing.slots, position)
         for number, takes_of in enumerate(_takes(model, variables, values, chosen[position])):
             gang_class = group.gang_classes[number]
             gangs = gang_class.gangs * len(takes_of) if group.phantom else gang_class.gangs
@@ -53,7 +52,8 @@ def decode(model: Model, values: list[int], placed: dict[tuple[int, int], list[G
                 nodes: list[list[int]] = [[] for _ in group.roles]
                 for leaf, counts in takes:
                     for role, count in enumerate(counts):
-                        nodes[role] += stock.draw(role, leaf, count, group.kind.key.one_per_node)
+                        stock = packing.slots[_Slot(position, role, leaf)]
+                        nodes[role] += _draw(stock, count, group.kind.key.one_per_node)
                 out.gangs.append(PlacedGang(gang, group, nodes))
     return out
 
@@ -86,25 +86,16 @@ class _PodsOf(NamedTuple):
     pods: int
 
 
-class _Stock:
-    """Node slots of one group by role and leaf, handed out in node order."""
-
-    def __init__(self, slots: dict[_Slot, list[int]], group: int) -> None:
-        self._slots = slots
-        self._group = group
-
-    def draw(self, role: int, leaf: int, count: int, one_per_node: bool) -> list[int]:
-        if not count:
-            return []
-        slot = _Slot(self._group, role, leaf)
-        stock = self._slots[slot]
-        if one_per_node:
-            taken = list(dict.fromkeys(stock))[:count]
-            for node in taken:
-                stock.remove(node)
-            return taken
-        taken, self._slots[slot] = stock[:count], stock[count:]
+def _draw(stock: list[int], count: int, one_per_node: bool) -> list[int]:
+    """Take nodes for so many pods of one gang out of `stock`, in node order."""
+    if one_per_node:
+        taken = list(dict.fromkeys(stock))[:count]
+        for node in taken:
+            stock.remove(node)
         return taken
+    taken = stock[:count]
+    del stock[:count]
+    return taken
 
 
 def _chosen(variables: GroupVariables, values: list[int]) -> list[list[tuple[Candidate, int]]]:
@@ -208,8 +199,7 @@ class _Packing:
                     for node_class, terms in variables.node_classes.get((role, leaf), ()):
                         pods = sum([c * values[v] for c, v in terms])
                         if pods and (only is None or node_class in only):
-                            slot = _Slot(position, role, leaf)
-                            asked[node_class].append(_PodsOf(slot, pods))
+                            asked[node_class].append(_PodsOf(_Slot(position, role, leaf), pods))
         # A class may be part of another one: pods that prefer its nodes go first.
         classes = sorted(asked, key=lambda one: len(one.nodes))
         failed = {one.leaf for one in classes if not self._pack_class(one, asked[one])}

@@ -62,7 +62,7 @@ def prune(
     )
     skipped: dict[int, set[tuple[int, int]]] = {}
     for position, ((group, classes), leaves) in enumerate(zip(groups, reached, strict=True)):
-        if not _prunable(group):
+        if group.phantom or not group.in_one_leaf:
             continue
         quiet = leaves - contested
         places = len(quiet)
@@ -77,15 +77,6 @@ def prune(
 def _leaves(classes: list[OpenCandidates]) -> set[int]:
     """All leaves of the places."""
     return {leaf for opened in classes for place, _ in opened.places for leaf, _ in place.takes}
-
-
-def _prunable(group: GangGroup) -> bool:
-    alone = group.phantom or group.loose or group.careful or bool(group.bound)
-    return (
-        not alone
-        and len(group.kind.sizes) == 1
-        and all(gang_class.candidates.of_one_leaf for gang_class in group.gang_classes)
-    )
 
 
 def _prune_group(

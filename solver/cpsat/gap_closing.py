@@ -92,8 +92,7 @@ def climb(
             values, objective = left.whole(found.values), found.objective + left.constant
             reached = True
         if found.ranges is not None and reached:
-            ranges = left.within(found.ranges)
-            left, solver = _left(program, costs, ranges, seed)
+            left, solver = _left(program, costs, left.within(found.ranges), seed)
         width, work = max(1, width // 2), 1.5 * work
     return SolveResult(values, bound == objective, objective, bound)
 

@@ -127,8 +127,7 @@ class LexicographicSearch:
             bound = placed if answer.proven else max(bound, placed)
             proven = proven and bound == placed
             left -= placed * weight
-            name = f"who {tier[0].priority}"
-            self.stages.append(Stage(name, proven, placed, bound, seconds))
+            self.stages.append(Stage(f"who {tier[0].priority}", proven, placed, bound, seconds))
 
 
 def _most(tier: Tier) -> int:

@@ -59,23 +59,6 @@ def _by_number(numbers: Sequence[int], here: Sequence[int]) -> list[tuple[int, .
 class RoleUse:
     """One role of group `number`, with what is looked up for every leaf."""
 
-    __slots__ = (
-        "bound",
-        "by_leaf",
-        "by_node",
-        "current_seats",
-        "holds",
-        "node_classes",
-        "number",
-        "one",
-        "pods",
-        "prefers",
-        "request",
-        "role",
-        "variables",
-        "whole",
-    )
-
     def __init__(
         self, state: CycleState, number: int, variables: GroupVariables, role: int
     ) -> None:

@@ -9,15 +9,16 @@ place by place, and only inside that domain.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
-from fourleaf.solver.instance.candidates import Candidates
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.gang_classes import GangGroup
 from fourleaf.solver.instance.joined_candidates import Entry, JoinedCandidates, ReachKey, join
 from fourleaf.solver.objective.scorer import Scorer
 
+Sharing = dict[int, list[int]]
+"""By the identity of candidates, the gang classes of a group that have them."""
 Extra = tuple[tuple[int, int], ...]
 """(gang class, points) of the gang classes whose preferred domain is met."""
 
@@ -30,25 +31,15 @@ class OpenCandidates:
     places: list[Entry] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Sharing:
-    """Gang classes of a group with the same candidates."""
-
-    candidates: Candidates
-    gang_classes: list[int] = field(default_factory=list)
-
-
 def open_candidates(
     state: CycleState, group: GangGroup, scorer: Scorer | None
 ) -> list[OpenCandidates]:
     """The classes of a group that places gangs at candidates; without `scorer` all are worth 0."""
-    sharing: dict[int, _Sharing] = {}
+    sharing: Sharing = defaultdict(list)
     for number, gang_class in enumerate(group.gang_classes):
-        sharing.setdefault(
-            id(gang_class.candidates), _Sharing(gang_class.candidates)
-        ).gang_classes.append(number)
+        sharing[id(gang_class.candidates)].append(number)
     merged = _merged(state, group, sharing)
-    special = _special(group, scorer, sharing.values(), merged) if scorer else {}
+    special = _special(group, scorer, sharing, merged) if scorer else {}
     apart: dict[ReachKey, list[int]] = defaultdict(list)
     for number in special:
         apart[merged.reach[number]].append(number)
@@ -79,9 +70,7 @@ def open_candidates(
     return list(classes.values())
 
 
-def _merged(
-    state: CycleState, group: GangGroup, sharing: Mapping[int, _Sharing]
-) -> JoinedCandidates:
+def _merged(state: CycleState, group: GangGroup, sharing: Sharing) -> JoinedCandidates:
     """The places of all groups, worked out once for groups that may go wherever there is room."""
     if group.current_seats is not None or group.bound or group.within is not None:
         return join({one: _open(state, group, shared) for one, shared in sharing.items()})
@@ -93,8 +82,8 @@ def _merged(
     return known
 
 
-def _open(state: CycleState, group: GangGroup, shared: _Sharing) -> list[Entry]:
-    gang_class = group.gang_classes[shared.gang_classes[0]]
+def _open(state: CycleState, group: GangGroup, shared: list[int]) -> list[Entry]:
+    gang_class = group.gang_classes[shared[0]]
     if group.current_seats is not None:
         return [(place, 1) for place in group.current_seats.places]
     if not group.bound:
@@ -110,35 +99,33 @@ def _open(state: CycleState, group: GangGroup, shared: _Sharing) -> list[Entry]:
 
 
 def _special(
-    group: GangGroup, scorer: Scorer, sharing: Iterable[_Sharing], merged: JoinedCandidates
+    group: GangGroup, scorer: Scorer, sharing: Sharing, merged: JoinedCandidates
 ) -> dict[int, list[tuple[int, int]]]:
     """Place number -> (gang class, points) where pods there meet its preferred domain."""
     special: dict[int, list[tuple[int, int]]] = defaultdict(list)
     met = scorer.preference(group.gang, None)
-    for shared in sharing:
-        for number in shared.gang_classes:
-            inside = scorer.state.fabric.domain(
-                group.gang_classes[number].gangs[0].preferred_domain
-            )
-            points: dict[int, int] = defaultdict(int)
-            for leaf in inside or ():
-                for place, counts in shared.candidates.at_leaf.get(leaf, ()):
-                    if place.number in merged.reach:
-                        points[place.number] += met * scorer.leaf_weight(group, leaf, counts)
-            for place_number, extra in points.items():
-                special[place_number].append((number, extra))
+    for number in chain.from_iterable(sharing.values()):
+        gang_class = group.gang_classes[number]
+        inside = scorer.state.fabric.domain(gang_class.gangs[0].preferred_domain)
+        points: dict[int, int] = defaultdict(int)
+        for leaf in inside or ():
+            for place, counts in gang_class.candidates.at_leaf.get(leaf, ()):
+                if place.number in merged.reach:
+                    points[place.number] += met * scorer.leaf_weight(group, leaf, counts)
+        for place_number, extra in points.items():
+            special[place_number].append((number, extra))
     return special
 
 
 def _worth(
     group: GangGroup,
     scorer: Scorer | None,
-    sharing: list[_Sharing],
+    inside: list[list[int]],
     used: int,
     extra: dict[int, int],
 ) -> dict[int, int]:
     """Points of `topologyAlignment` for a whole gang, by gang class."""
-    gang_classes = sorted(number for shared in sharing for number in shared.gang_classes)
+    gang_classes = sorted(chain.from_iterable(inside))
     if scorer is None:
         return dict.fromkeys(gang_classes, 0)
     total = scorer.new_weight(group)

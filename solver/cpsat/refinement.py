@@ -12,14 +12,14 @@ def solve_refined(
     solve: Callable[[frozenset[int]], tuple[T, frozenset[int]] | None],
     refined: frozenset[int] = frozenset(),
     *,
-    instead: Callable[[T, frozenset[int], frozenset[int]], T | None] = lambda *_: None,
+    instead: Callable[[T, frozenset[int]], T | None] = lambda *_: None,
     rounds: int | None = None,
 ) -> T | None:
     """The first answer that can be put on the nodes.
 
     `solve` builds and solves a model whose `refined` leaves are modelled node by node; it returns
     an answer and the leaves in which that fails, `None` where it finds nothing in time. `instead`
-    may give another answer than a finer model: for an answer, what was refined, what failed.
+    may give another answer than a finer model: for an answer, and what failed.
     `None` where nothing was found, or not within so many `rounds`.
     """
     while rounds is None or rounds > 0:
@@ -27,7 +27,7 @@ def solve_refined(
         if found is None or not found[1]:
             return found and found[0]
         answer, failed = found
-        other = instead(answer, refined, failed)
+        other = instead(answer, failed)
         if other is not None:
             return other
         refined |= failed

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from functools import cached_property
 
 from fourleaf.model.reasons.kinds import NearMiss
 from fourleaf.model.resources import Resources, fits, plus
@@ -30,21 +30,12 @@ class Blockers:
         self.kind: GangType = group.kind
         self._in_the_way: dict[int, frozenset[str]] = {}
 
-    @cached_property
-    def _own(self) -> str:
-        return str(self.group.gang.key)
-
-    @cached_property
-    def unit_name(self) -> str:
-        """What the gang is counted in: nodes where each pod takes one, else pods."""
-        return "pods" if shares_nodes(self.group) else "nodes"
-
     def holders(self, node: int) -> list[Holder]:
         """The pods on a node that are not the gang's own."""
         holders = self.context.holders.on(node)
         if not self.group.bound:
             return holders
-        return [holder for holder in holders if holder.ends != self._own]
+        return [holder for holder in holders if holder.ends != str(self.group.gang.key)]
 
     def blocked(self, leaf: int) -> list[int]:
         """Nodes of a leaf that hold fewer of the gang's pods now than when empty."""
@@ -75,6 +66,7 @@ class Blockers:
         ends: list[str] = []
         clear = True
         only_short = len(place.parts) > MOST_LEAVES
+        unit = "pods" if shares_nodes(self.group) else "nodes"
         for part in place.parts:
             free, needed = reach.pods(part.leaves, part.counts), sum(part.counts)
             shown: list[tuple[str, str]] = []
@@ -87,7 +79,7 @@ class Blockers:
             elif only_short:
                 continue
             holders = tuple(dict.fromkeys(shown))[:MOST_SHOWN]
-            misses.append(NearMiss(part.name, free, needed, self.unit_name, holders))
+            misses.append(NearMiss(part.name, free, needed, unit, holders))
         return tuple(misses[:MOST_LEAVES]), tuple(ends) if clear else None
 
     def _clear(
@@ -123,10 +115,7 @@ class Blockers:
         needed: int,
     ) -> tuple[int, tuple[str, ...]] | None:
         """The node to clear next: fewest further gangs, most pods gained, most of one gang."""
-        often: dict[str, int] = {}
-        for gangs in held.values():
-            for name in gangs:
-                often[name] = often.get(name, 0) + 1
+        often = Counter(name for gangs in held.values() for name in gangs)
         best: tuple[tuple[int, int, int, int, tuple[str, ...]], int] | None = None
         for node, gangs in held.items():
             choices: list[tuple[str, ...]] = [(name,) for name in gangs]

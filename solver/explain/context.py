@@ -14,7 +14,7 @@ from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.select_batch import BatchSelection, select_batch
 from fourleaf.solver.cpsat.constraints.quota import new_gpus, quota_left
 from fourleaf.solver.explain.free_room import FreeRoom
-from fourleaf.solver.explain.holders import Holders, requests_of
+from fourleaf.solver.explain.holders import Holders
 from fourleaf.solver.instance.cycle_state import CycleState
 from fourleaf.solver.instance.fabric_index import FabricIndex
 from fourleaf.solver.instance.gang_classes import GangGroups, dealt, gang_groups_for
@@ -31,7 +31,7 @@ class Context:
         extensions: Extensions,
         factory: GangGroups | None = None,
     ) -> None:
-        self.snapshot = _moved(snapshot, plan)
+        self.snapshot = snapshot.moved(plan.moves) if plan.moves else snapshot
         self.plan = plan
         self.gangs = {gang.key: gang for gang in snapshot.gangs}
         self.factory = factory or gang_groups_for(snapshot, extensions)
@@ -78,7 +78,7 @@ class Context:
     @cached_property
     def quota_now(self) -> dict[str, int]:
         """Namespace -> GPUs that its running pods leave of its quota."""
-        return quota_left(self.state)
+        return quota_left(self.snapshot)
 
     @cached_property
     def placed_gpus(self) -> dict[str, int]:
@@ -125,18 +125,7 @@ class Context:
             nodes = [[hosts[pod] for pod in role.pods] for role in gang.roles]
             standing.book(self.factory.of(gang), nodes)
             return
-        requests = requests_of(gang)
+        requests = gang.requests
         for pod, host in placement.pods:
             node = index[host]
             standing.free[node] = minus(standing.free[node], requests[pod])
-
-
-def _moved(snapshot: Snapshot, plan: Plan) -> Snapshot:
-    if not plan.moves:
-        return snapshot
-    targets = {(move.namespace, move.pod): move.target for move in plan.moves}
-    running = tuple(
-        replace(pod, node=targets.get((pod.namespace, pod.name), pod.node))
-        for pod in snapshot.running
-    )
-    return replace(snapshot, running=running)

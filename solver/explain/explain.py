@@ -74,16 +74,14 @@ class _Explainer:
 
     def reason(self, gang: Gang) -> Reason:
         """The first reason that holds, from what never changes to what is busy now."""
-        reason = not_considered(self.context, gang)
+        reason = not_considered(self.context, gang) or larger_than_all(self.context, gang)
         if reason is not None:
             return reason
-        beyond = larger_than_all(self.context, gang)
-        if beyond is not None:
-            return beyond
         group = self.context.factory.of(gang)
         key = (group.kind, group.candidates)
         if key not in self._never:
-            self._never[key] = self._on_empty_fabric(group)
+            unmatched = no_matching_nodes(self.context.fabric, group)
+            self._never[key] = unmatched or too_large(self.context, group)
         never = self._never[key]
         if never is not None:
             return never
@@ -103,10 +101,6 @@ class _Explainer:
         further = then.unblock or (f"it still waits: {cause(then)}",)
         steps = (f"{step}, and then {one}" for step in quota.unblock for one in further)
         return replace(quota, near=then.near, unblock=tuple(steps))
-
-    def _on_empty_fabric(self, group: GangGroup) -> Reason | None:
-        reason = no_matching_nodes(self.context.fabric, group)
-        return too_large(self.context, group) if reason is None else reason
 
     def _busy_for(self, key: tuple[GangType, Candidates], group: GangGroup) -> NoRoomNow:
         if group.bound:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from fourleaf.model.gang import Gang, GangKey
+from fourleaf.model.gang import GangKey
 from fourleaf.model.plan import Plan
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod, Snapshot
@@ -41,8 +41,7 @@ class Holders:
                 for pod in self._running.get(node, ())
             ]
             for key, member in self._placed.get(node, ()):
-                request = requests_of(self._gangs[key])[member]
-                known.append(Holder(str(key), str(key), request))
+                known.append(Holder(str(key), str(key), self._gangs[key].requests[member]))
             self._on[node] = known
         return known
 
@@ -60,8 +59,7 @@ class Holders:
         found: dict[int, list[tuple[GangKey, str]]] = {}
         for placement in self.plan.placements:
             for member, host in placement.pods:
-                node = self.fabric.index[host]
-                found.setdefault(node, []).append((placement.gang, member))
+                found.setdefault(self.fabric.index[host], []).append((placement.gang, member))
         return found
 
     @cached_property
@@ -76,8 +74,3 @@ class Holders:
     def priority(self, gang: GangKey) -> int:
         """The priority of a gang of the plan."""
         return self._gangs[gang].priority
-
-
-def requests_of(gang: Gang) -> dict[str, Resources]:
-    """Unbound pod -> its request."""
-    return {pod: role.request for role in gang.roles for pod in role.pods}

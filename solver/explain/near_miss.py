@@ -52,7 +52,7 @@ def spots_of(group: GangGroup) -> list[Spot]:
     for place in group.candidates.required:
         if group.loose and place.spines > 1:
             continue
-        if group.bound and not admits(group, place.takes):
+        if not group.admits_bound(place):
             continue
         spots.append(Spot(place.takes))
     if group.loose:
@@ -60,15 +60,6 @@ def spots_of(group: GangGroup) -> list[Spot]:
         bound = {spine_of[leaf] if leaf >= 0 else -1 for leaf in group.bound}
         spots += [Spot((), s) for s in group.candidates.loose_spines if not bound - {s}]
     return spots
-
-
-def admits(group: GangGroup, takes: Takes) -> bool:
-    """Whether a candidate has a place for every bound member."""
-    here = dict(takes)
-    return all(
-        leaf in here and all(a >= b for a, b in zip(here[leaf], bound, strict=True))
-        for leaf, bound in group.bound.items()
-    )
 
 
 class SpotReach:
@@ -141,16 +132,12 @@ class SpotReach:
 
     def reached(self, spot: Spot, pods: int) -> ReachedCandidate:
         """The spot with its parts named."""
-        fabric = self.group.candidates.fabric
-        names = [
-            fabric.leaves[leaves[0]].name if spot.spine is None else fabric.leaves[leaves[0]].spine
-            for leaves, _ in self._parts(spot)
-        ]
-        parts = tuple(
-            LeafPart(name, leaves, counts)
-            for name, (leaves, counts) in zip(names, self._parts(spot), strict=True)
-        )
-        return ReachedCandidate(parts, spot.takes, pods)
+        parts = []
+        for leaves, counts in self._parts(spot):
+            first = self.group.candidates.fabric.leaves[leaves[0]]
+            name = first.name if spot.spine is None else first.spine
+            parts.append(LeafPart(name, leaves, counts))
+        return ReachedCandidate(tuple(parts), spot.takes, pods)
 
     def _parts(self, spot: Spot) -> list[tuple[tuple[int, ...], Counts]]:
         if spot.spine is not None:

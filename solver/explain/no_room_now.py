@@ -198,37 +198,34 @@ class NoRoomNow:
         standing = self.context.after
         before = standing.amounts[0]
         amounts = [unlimited(amount, name) for amount in before]
-        requests = self.group.kind.requests
         if all(
             fits(more, one) == fits(less, one)
             for more, less in zip(amounts, before, strict=True)
-            for one in requests
+            for one in self.group.kind.requests
         ):
             return False
         reach = SpotReach(self.group, standing, amounts)
         return max(reach.measure(self.spots), default=0) >= reach.needed
 
-    def _lacks_devices(self) -> bool:
-        """Whether a node of the nearest place has the number, but not such devices."""
+    @cached_property
+    def _free_where_blocked(self) -> list[Resources]:
+        """What is left on each node of the nearest place where others hold room."""
         leaves = () if self._nearest is None else self._nearest.leaves
         free = self.context.after.free
+        return [free[i] for leaf in leaves for i in self.obstacles.blocked(leaf)]
+
+    def _lacks_devices(self) -> bool:
+        """Whether a node of the nearest place has the number, but not such devices."""
         return any(
-            fits(counted(free[i]), counted(request)) > fits(free[i], request)
+            fits(counted(free), counted(request)) > fits(free, request)
             for request in self.group.kind.requests
             if request.wants is not None
-            for leaf in leaves
-            for i in self.obstacles.blocked(leaf)
+            for free in self._free_where_blocked
         )
 
     def _lacking(self, name: str) -> bool:
-        leaves = () if self._nearest is None else self._nearest.leaves
-        free = self.context.after.free
-        requests = self.group.kind.requests
-        return any(
-            amount_of(free[i], name) < min(amount_of(request, name) for request in requests)
-            for leaf in leaves
-            for i in self.obstacles.blocked(leaf)
-        )
+        least = min(amount_of(request, name) for request in self.group.kind.requests)
+        return any(amount_of(free, name) < least for free in self._free_where_blocked)
 
     def _outrank(self, gang: Gang) -> Reason:
         """The gangs of the plan on the nearest place that fits now.

@@ -41,10 +41,9 @@ def uplink_full(
     """The reason where the gang would fit now if uplinks had no limit."""
     if not group.gang.bandwidth or not context.after_without_uplinks.finds(group):
         return None
-    measured = reach.measure(spots)
     short = [
         context.after.short_uplinks(group, spot.takes)
-        for spot, pods in zip(spots, measured, strict=True)
+        for spot, pods in zip(spots, reach.measure(spots), strict=True)
         if pods == reach.needed
     ]
     short = [leaves for leaves in short if leaves]

@@ -76,8 +76,7 @@ def _capacity(kind: GangType, total: int) -> int:
     """What the fabric holds of a gang of one role however large, else of this gang."""
     if len(kind.sizes) > 1:
         return total
-    one = kind.key.one_per_node
-    return sum(min(1, n) if one else n for n in kind.holds[0])
+    return sum(min(1, n) if kind.key.one_per_node else n for n in kind.holds[0])
 
 
 def filled(kind: GangType, leaves: tuple[int, ...], sizes: Counts) -> int:
@@ -131,15 +130,15 @@ def _relaxations(context: Context, group: GangGroup) -> list[Relaxed]:
     gang, spec, fabric = group.gang, context.spec, context.snapshot.fabric
     out = []
     if gang.policy is TopologyPolicy.REQUIRED:
-        relaxed = replace(gang, policy=TopologyPolicy.PREFERRED)
-        out.append(Relaxed(PREFERRED, fabric, spec, relaxed))
+        out.append(Relaxed(PREFERRED, fabric, spec, replace(gang, policy=TopologyPolicy.PREFERRED)))
     for step, other in _specs(spec, group):
         out.append(Relaxed(step, fabric, other, gang))
     out += _gangs(gang, fabric, spec)
     away = [node.name for node in context.fabric.nodes if not node.schedulable]
     if away:
         step = f"bring {matching_advice.named(away)} back into service"
-        out.append(Relaxed(step, _in_service(fabric), spec, gang))
+        back = fabric.with_nodes(lambda node: replace(node, ready=True, cordoned=False))
+        out.append(Relaxed(step, back, spec, gang))
     return out
 
 
@@ -167,8 +166,7 @@ def _specs(spec: Spec, group: GangGroup) -> list[tuple[str, Spec]]:
     name = group.gang.key.namespace
     policy = spec.namespace(name)
     if policy.domains is not None:
-        open_to_all = policy.model_copy(update={"domains": None})
-        namespaces = {**spec.namespaces, name: open_to_all}
+        namespaces = {**spec.namespaces, name: policy.model_copy(update={"domains": None})}
         step = f"open more domains to namespace {name}"
         out.append((step, spec.model_copy(update={"namespaces": namespaces})))
     return out
@@ -191,17 +189,6 @@ def _gangs(gang: Gang, fabric: Fabric, spec: Spec) -> list[Relaxed]:
     }
     if taints:
         step = f"tolerate taint {matching_advice.named(sorted(taints))}"
-        out.append(Relaxed(step, _with_nodes(fabric, taints=()), spec, gang))
+        without = fabric.with_nodes(lambda node: replace(node, taints=()))
+        out.append(Relaxed(step, without, spec, gang))
     return out
-
-
-def _in_service(fabric: Fabric) -> Fabric:
-    return _with_nodes(fabric, ready=True, cordoned=False)
-
-
-def _with_nodes(fabric: Fabric, **changes: object) -> Fabric:
-    leaves = tuple(
-        replace(leaf, nodes=tuple(replace(node, **changes) for node in leaf.nodes))  # type: ignore[arg-type]
-        for leaf in fabric.leaves
-    )
-    return replace(fabric, leaves=leaves)

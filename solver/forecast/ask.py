@@ -11,7 +11,7 @@ from fourleaf.model.relocation import PreemptionPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.start import Start
 from fourleaf.solver.batch.select_batch import select_batch
-from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus
+from fourleaf.solver.cpsat.constraints.quota import new_gpus, quota_left
 from fourleaf.solver.forecast.earliest_start import earliest_start, starts_in_order
 from fourleaf.solver.forecast.timeline import Timeline
 from fourleaf.solver.instance.cycle_state import CycleState
@@ -30,7 +30,7 @@ def fits_alone(snapshot: Snapshot, extensions: Extensions) -> bool | None:
     if not select_batch(snapshot).batch:
         return False
     gang = snapshot.gangs[0]
-    left = left_of_quotas(snapshot).get(gang.key.namespace)
+    left = quota_left(snapshot).get(gang.key.namespace)
     if left is not None and new_gpus(gang) > max(0, left):
         return False
     factory = gang_groups_for(snapshot, extensions)
@@ -78,7 +78,8 @@ class _Asked:
         plan = self._client.plan(snapshot)
         if plan.placements:
             return True
-        return False if _is_sure(plan) else None
+        sure = plan.status is not PlanStatus.GREEDY and _proven(plan, "who")
+        return False if sure else None
 
     def place(self, snapshot: Snapshot) -> Placement | None:
         placements = self._client.plan(snapshot).placements
@@ -89,11 +90,6 @@ class _Asked:
         if plan.placement is None:
             return (), plan.status is PlanStatus.OPTIMAL
         return tuple(victim.gang for victim in plan.victims), _proven(plan, "victims")
-
-
-def _is_sure(plan: Plan) -> bool:
-    """Whether a plan that places no gang says that none can be placed."""
-    return plan.status is not PlanStatus.GREEDY and _proven(plan, "who")
 
 
 def _proven(plan: Plan | PreemptionPlan, goal: str) -> bool:

@@ -62,8 +62,7 @@ def earliest_start(timeline: Timeline, gang: Gang, solves: Solves) -> Start:
     if moment is None:
         waits_for, fewest = solves.fewest(timeline.in_the_end(gang))
         return Start(gang.key, waits_for=waits_for, proven=search.proven and fewest)
-    there = timeline.at(moment, gang, timeline.beside(moment, gang.duration))
-    placement = solves.place(there)
+    placement = solves.place(timeline.at(moment, gang, timeline.beside(moment, gang.duration)))
     if placement is None:
         return Start(gang.key, proven=False)
     return Start(gang.key, moment, placement, proven=search.proven)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fourleaf.model.gang import Gang
 from fourleaf.model.plan import Placement
 from fourleaf.model.running_gang import StandingGang
-from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.snapshot import Snapshot, once_placed
 
 OVERDUE_SECONDS = 60.0
 """Seconds from now after which a pod is expected to be gone that should have ended already."""
@@ -63,7 +63,7 @@ class Timeline:
             for end, pod in self._pods
             if end is None or end > moment or (pod.gang == gang.key and pod.ours)
         ]
-        running += [pod for one in beside for pod in _pods(one)]
+        running += [pod for one in beside for pod in once_placed(one.gang, one.placement, one.end)]
         return replace(self._snapshot, running=tuple(running), gangs=(gang,), standing=())
 
     def in_the_end(self, gang: Gang) -> Snapshot:
@@ -76,30 +76,12 @@ class Timeline:
         there = {(pod.namespace, pod.name) for pod in snapshot.running}
         standing = [_left(one.gang, there) for one in self._snapshot.standing]
         standing += [_left(_standing(one), there) for one in self.beside(last, None)]
-        below = gang.priority - 1
         victims = tuple(
-            StandingGang(replace(one, priority=below))
+            StandingGang(replace(one, priority=gang.priority - 1))
             for one in standing
             if one.key != gang.key and any(role.bound for role in one.roles)
         )
         return replace(snapshot, standing=victims)
-
-
-def _pods(one: Reserved) -> Iterable[RunningPod]:
-    nodes = dict(one.placement.pods)
-    for role in one.gang.roles:
-        for pod in role.pods:
-            yield RunningPod(
-                one.gang.key.namespace,
-                pod,
-                nodes[pod],
-                role.request,
-                one.gang.key,
-                one.gang.priority,
-                one.gang.bandwidth,
-                ours=True,
-                ends=one.end,
-            )
 
 
 def _standing(one: Reserved) -> Gang:

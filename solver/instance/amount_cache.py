@@ -22,8 +22,7 @@ class AmountCache:
         key = (id(free), id(request))
         known = self._after.get(key)
         if known is None:
-            left = minus(counted(free), counted(request))
-            known = self._after[key] = (left, free, request)
+            known = self._after[key] = (minus(counted(free), counted(request)), free, request)
         return known[0]
 
     def fits(self, free: Resources, request: Resources) -> int:

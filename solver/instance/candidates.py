@@ -61,7 +61,7 @@ class Candidates:
         rules = {r.nodes: r.leaves for r in self.fabric.spec.topology_constraints.rules}
         most = rules.get(self.kind.node_count) if rules else None
         found = tuple(Candidate(takes, self._number(takes)) for takes in self._windows(sizes, most))
-        if found or self._some_window(sizes):
+        if found or (rules and self._windows(sizes, None)):
             return found
         return self._whole_spines()
 
@@ -100,15 +100,10 @@ class Candidates:
     def _number(self, takes: Takes) -> int:
         return self.fabric.place_number(takes if len(takes) == 1 else tuple(sorted(takes)))
 
-    def _some_window(self, sizes: Counts) -> bool:
-        rules = self.fabric.spec.topology_constraints.rules
-        return bool(rules) and bool(self._windows(sizes, None))
-
     @cached_property
     def many_splits(self) -> bool:
         """Whether there are more ways to split the gang than a leaf has variables for."""
-        sizes = self.kind.sizes
-        if 2 ** len(sizes) > MOST_TAKES:
+        if 2 ** len(self.kind.sizes) > MOST_TAKES:
             return True
         leaves = range(len(self.fabric.leaves))
         return any(prod(n + 1 for n in self._most(leaf)) > MOST_TAKES for leaf in leaves)
@@ -134,11 +129,10 @@ class Candidates:
 
         Not to be asked where there are `many_splits`.
         """
-        kind = self.kind
         return tuple(
             counts
             for counts in product(*(range(n + 1) for n in self._most(leaf)))
-            if any(counts) and kind.fill(leaf, counts) == counts
+            if any(counts) and self.kind.fill(leaf, counts) == counts
         )
 
     def _windows(self, sizes: Counts, most: int | None) -> list[Takes]:
@@ -157,7 +151,7 @@ class Candidates:
         return [takes for takes in found if len(takes) <= limit]
 
     def _search(self, sizes: Counts, limit: int | None, first: bool = False) -> list[Takes]:
-        if limit is None and len(sizes) == 1 and self._one_leaf_holds(sizes):
+        if limit is None and len(sizes) == 1 and max(self.kind.capacity, default=0) >= sizes[0]:
             if not self.fabric.spec.topology.window_slack:
                 return [((i, sizes),) for i, n in enumerate(self.kind.capacity) if n >= sizes[0]]
             limit = 1 + self.fabric.spec.topology.window_slack
@@ -167,9 +161,6 @@ class Candidates:
             if first and found:
                 break
         return list(found.values())
-
-    def _one_leaf_holds(self, sizes: Counts) -> bool:
-        return max(self.kind.capacity, default=0) >= sizes[0]
 
     def _extend(
         self,
@@ -245,17 +236,14 @@ class Candidates:
 
     def _loose_spines(self) -> tuple[int, ...]:
         sizes = self.kind.sizes
+        # The validator has the same rule for whether all splits are looked at.
+        by_splits = len(sizes) > 1 and splits(sizes) <= MOST_SPLITS
         return tuple(
             spine
             for spine, leaves in enumerate(self.fabric.spine_leaves)
             if not any(self._fill_spine(spine, sizes)[1])
-            or (len(sizes) > 1 and self._few_states and self._some_split_holds(leaves))
+            or (by_splits and self._some_split_holds(leaves))
         )
-
-    @cached_property
-    def _few_states(self) -> bool:
-        """Whether all splits are looked at; the validator has the same rule."""
-        return splits(self.kind.sizes) <= MOST_SPLITS
 
     def _some_split_holds(self, leaves: tuple[int, ...]) -> bool:
         """Whether some numbers per role and leaf hold the gang where filling in order does not."""

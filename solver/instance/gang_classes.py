@@ -84,6 +84,15 @@ class GangGroup:
         return self.gang_classes[0].candidates
 
     @property
+    def in_one_leaf(self) -> bool:
+        """Whether its gangs are of one role, and all that each needs is room in one leaf."""
+        return (
+            not (self.loose or self.careful or self.bound)
+            and len(self.kind.sizes) == 1
+            and all(gang_class.candidates.of_one_leaf for gang_class in self.gang_classes)
+        )
+
+    @property
     def roles(self) -> range:
         """Positions of the roles."""
         return range(len(self.kind.sizes))
@@ -102,14 +111,17 @@ class GangGroup:
         bound = self.bound.get(leaf)
         return counts if bound is None else tuple(a - b for a, b in zip(counts, bound, strict=True))
 
-    def fit_bound(self, place: Candidate, room: list[list[int]]) -> bool:
-        """Whether a partly bound gang fits a candidate now, given the room by role and leaf."""
+    def admits_bound(self, place: Candidate) -> bool:
+        """Whether a candidate has a place for every bound member."""
         takes = dict(place.takes)
-        admitted = all(
+        return all(
             leaf in takes and all(a >= b for a, b in zip(takes[leaf], bound, strict=True))
             for leaf, bound in self.bound.items()
         )
-        return admitted and all(
+
+    def fit_bound(self, place: Candidate, room: list[list[int]]) -> bool:
+        """Whether a partly bound gang fits a candidate now, given the room by role and leaf."""
+        return self.admits_bound(place) and all(
             count <= room[role][leaf]
             for leaf, counts in place.takes
             for role, count in enumerate(self.new_pods(leaf, counts))
@@ -254,8 +266,7 @@ def _join(gang_classes: list[GangClass]) -> list[GangGroup]:
         joined = [gang_class for gang_class in rest if host.covers(gang_class.kind)]
         rest = [gang_class for gang_class in rest if gang_class not in joined]
         most = sum(len(gang_class.gangs) for gang_class in joined)
-        loose = bool(joined[0].candidates.loose_spines)
-        groups.append(GangGroup(joined, most, loose=loose))
+        groups.append(GangGroup(joined, most, loose=bool(joined[0].candidates.loose_spines)))
     return groups
 
 

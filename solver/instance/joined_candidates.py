@@ -42,8 +42,7 @@ def join(places: Mapping[int, Iterable[Entry]]) -> JoinedCandidates:
     by_reach: dict[ReachKey, dict[int, Entry]] = {}
     reach: dict[int, ReachKey] = {}
     for number, entry in found.items():
-        place = entry[0]
-        key = reach[number] = (bits[number], place.span)
+        key = reach[number] = (bits[number], entry[0].span)
         if key not in by_reach:
             by_reach[key] = {}
         by_reach[key][number] = entry

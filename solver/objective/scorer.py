@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from fourleaf.model.gang import Gang, Strategy
@@ -83,7 +83,12 @@ class Scorer:
         points = self._node_points.get(key)
         if points is None:
             plain = not self._node_terms and request.wants is None and profile is None
-            points = self._plain_points(gang, request) if plain else NodePoints(self, gang, role)
+            node_of = self.state.node_of_score_class
+            points = (
+                self._plain_points(gang, request)
+                if plain
+                else LazyPoints(lambda i: sum(self.node_terms(gang, role, node_of[i]).values()))
+            )
             self._node_points[key] = points
         return points
 
@@ -135,7 +140,12 @@ class Scorer:
         """By leaf, the sum of `leaf_terms` times the weight of the new pods there."""
         gang = group.gang
         if group.bound or self._leaf_terms or (spans and gang.bandwidth):
-            return LeafPoints(self, group, counts, spans)
+            return LazyPoints(
+                lambda leaf: (
+                    sum(self.leaf_terms(group, leaf, counts, spans).values())
+                    * self.leaf_weight(group, leaf, counts)
+                )
+            )
         pods = self.pods_weight(group, counts)
         gpus = pods if gang.gpus else 0
         key = (gang.strategy, gang.latency_sensitive, gpus, pods)
@@ -220,34 +230,13 @@ class Scorer:
         return total
 
 
-class NodePoints(dict[int, int]):
-    """Score class -> points of the node terms for one pod, worked out when first asked for."""
+class LazyPoints(dict[int, int]):
+    """Points by score class or by leaf, each worked out when first asked for."""
 
-    def __init__(self, scorer: Scorer, gang: Gang, role: int) -> None:
+    def __init__(self, points_of: Callable[[int], int]) -> None:
         super().__init__()
-        self._scorer = scorer
-        self._gang = gang
-        self._role = role
+        self._points_of = points_of
 
-    def __missing__(self, score_class: int) -> int:
-        node = self._scorer.state.node_of_score_class[score_class]
-        points = self[score_class] = sum(
-            self._scorer.node_terms(self._gang, self._role, node).values()
-        )
-        return points
-
-
-class LeafPoints(dict[int, int]):
-    """Leaf -> points of the leaf terms for what one gang puts there, worked out when asked for."""
-
-    def __init__(self, scorer: Scorer, group: GangGroup, counts: Counts, spans: bool) -> None:
-        super().__init__()
-        self._scorer = scorer
-        self._gang = (group, counts, spans)
-
-    def __missing__(self, leaf: int) -> int:
-        group, counts, spans = self._gang
-        points = sum(self._scorer.leaf_terms(group, leaf, counts, spans).values())
-        points *= self._scorer.leaf_weight(group, leaf, counts)
-        self[leaf] = points
+    def __missing__(self, number: int) -> int:
+        points = self[number] = self._points_of(number)
         return points

@@ -166,10 +166,5 @@ def as_needed(task: Task, snapshot: Snapshot) -> Snapshot:
     """The snapshot with its pods summed up, those of standing gangs only where these stay put."""
     if isinstance(task, BatchTask):
         return replace(snapshot, running=compacted(snapshot.running), standing=())
-    apart = {
-        (one.gang.key.namespace, pod)
-        for one in snapshot.standing
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
+    apart = {pod for one in snapshot.standing for pod in one.live}
     return replace(snapshot, running=compacted(snapshot.running, apart))

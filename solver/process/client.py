@@ -93,8 +93,7 @@ class SolverClient:
         on_stage: OnStage | None = None,
     ) -> Plan:
         """Make the best legal plan to be had for the waiting gangs; no running gang moves."""
-        question = batch_call(self._steps, snapshot)
-        return self._answered(question, extensions_enabled, on_stage)
+        return self._answered(batch_call(self._steps, snapshot), extensions_enabled, on_stage)
 
     def repair(
         self,
@@ -120,8 +119,7 @@ class SolverClient:
 
         Raises `KeyError` where no such gang waits.
         """
-        question = preemption_call(snapshot, gang)
-        return self._answered(question, extensions_enabled, on_stage)
+        return self._answered(preemption_call(snapshot, gang), extensions_enabled, on_stage)
 
     def defragment(
         self,
@@ -131,8 +129,7 @@ class SolverClient:
         on_stage: OnStage | None = None,
     ) -> DefragPlan:
         """Find the moves that win most within `budget`; none where that is unknown."""
-        question = defragmentation_call(snapshot, budget)
-        return self._answered(question, extensions_enabled, on_stage)
+        return self._answered(defragmentation_call(snapshot, budget), extensions_enabled, on_stage)
 
     def _answered(self, question: GuardedCall[P], enabled: bool, on_stage: OnStage | None) -> P:
         limit = question.snapshot.config.spec.solver.time_limit_seconds
@@ -235,8 +232,7 @@ class SolverClient:
             raise
         except Exception as error:  # noqa: BLE001 - nothing may keep a cycle from its answer
             trouble = _trouble(error)
-            gangs = len(question.snapshot.gangs)
-            self._log.error("greedy_plan_unusable", why=trouble, gangs=gangs)
+            self._log.error("greedy_plan_unusable", why=trouble, gangs=len(question.snapshot.gangs))
             plan = question.nothing()
             why = f"{why}; no greedy plan: {trouble}"
         return replace(plan, status=PlanStatus.GREEDY, note=f"solver: {why}")

@@ -13,7 +13,7 @@ from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
 from fourleaf.model.snapshot import Snapshot
-from fourleaf.model.validator import Breach, defrag_breaches, preemption_breaches, repair_breaches
+from fourleaf.model.validator import defrag_breaches, preemption_breaches, repair_breaches
 from fourleaf.solver.batch.greedy import greedy_plan
 from fourleaf.solver.process.guarded_call import GuardedCall
 from fourleaf.solver.process.messages import DefragmentationTask, PreemptionTask, RepairTask
@@ -65,16 +65,10 @@ def defragmentation_call(snapshot: Snapshot, budget: Budget) -> GuardedCall[Defr
         DefragPlan,
         own=lambda _, __: _unmoved(snapshot),
         nothing=lambda: _unmoved(snapshot),
-        breaches=lambda plan, extensions: _defrag_breaches(snapshot, plan, budget, extensions),
+        breaches=lambda plan, extensions: defrag_breaches(snapshot, plan, budget, extensions),
         worse=lambda _, __: False,
         explain=lambda plan, extensions, _: explain_defrag(snapshot, plan, extensions),
     )
-
-
-def _defrag_breaches(
-    snapshot: Snapshot, plan: DefragPlan, budget: Budget, extensions: Extensions
-) -> tuple[Breach, ...]:
-    return defrag_breaches(snapshot, plan, budget, extensions)
 
 
 def _unmoved(snapshot: Snapshot) -> DefragPlan:

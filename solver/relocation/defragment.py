@@ -7,7 +7,7 @@ process, which alone loads OR-tools.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from fourleaf.model.aging import age_step, placed_value
@@ -15,13 +15,13 @@ from fourleaf.model.extensions import NO_EXTENSIONS, Extensions
 from fourleaf.model.free_leaves import free_room
 from fourleaf.model.gang import Gang
 from fourleaf.model.job_mix import likely_gangs
-from fourleaf.model.plan import Move, PlanStatus, Stage, Waiting
+from fourleaf.model.plan import PlanStatus, Stage, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import Budget, DefragPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.select_batch import select_batch
 from fourleaf.solver.batch.solve import no_observer
-from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus
+from fourleaf.solver.cpsat.constraints.quota import new_gpus, quota_left
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.program import Terms
 from fourleaf.solver.instance.cycle_state import CycleState
@@ -30,13 +30,8 @@ from fourleaf.solver.instance.phantoms import phantom_units
 from fourleaf.solver.relocation.formulation import Formulation
 from fourleaf.solver.relocation.participants import MoveScope, Participants, mover, without
 from fourleaf.solver.relocation.place import moves_of, moving_gangs, place
-from fourleaf.solver.relocation.stages import Goal, StagePlan, reach
+from fourleaf.solver.relocation.stages import WHO_THEN_MOVES, Goal, StagePlan, reach
 
-FOR_WAITING = StagePlan(
-    "who",
-    lambda relocation: relocation.classes,
-    lambda relocation: [Goal("moves", *relocation.moved(price=True))],
-)
 FOR_ROOM = StagePlan(
     "who",
     lambda _: (),
@@ -73,7 +68,7 @@ def defragment(
     limits = snapshot.eviction_limits
     value = _value(snapshot)
     participants = Participants(state, factory, movers, batch, value, phantoms=rooms, limits=limits)
-    turn = FOR_WAITING if batch else FOR_ROOM
+    turn = WHO_THEN_MOVES if batch else FOR_ROOM
     reached = reach(participants, turn, deadline, on_stage, _rows(snapshot, budget))
     if reached is None:
         return None
@@ -86,7 +81,7 @@ def defragment(
     waiting = {gang.key for gang in snapshot.gangs}
     placements = tuple(one for key, one in settled.placements.items() if key in waiting)
     done = {one.gang for one in placements}
-    prices = _prices(snapshot)
+    prices = {pod: one.move_cost for one in snapshot.standing for pod in one.live}
     return DefragPlan(
         PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE,
         moves=moves,
@@ -97,7 +92,7 @@ def defragment(
             if gang.key not in done
         ),
         before=free_room(snapshot),
-        after=free_room(moved(snapshot, moves)),
+        after=free_room(snapshot.moved(moves)),
         stages=stages,
         cost=sum(prices[move.namespace, move.pod] for move in moves),
         objective=settled.stage.objective,
@@ -106,33 +101,14 @@ def defragment(
     )
 
 
-def moved(snapshot: Snapshot, moves: Sequence[Move]) -> Snapshot:
-    """The snapshot once the moves are made."""
-    targets = {(move.namespace, move.pod): move.target for move in moves}
-    running = tuple(
-        replace(pod, node=targets.get((pod.namespace, pod.name), pod.node))
-        for pod in snapshot.running
-    )
-    return replace(snapshot, running=running)
-
-
 def _value(snapshot: Snapshot) -> Callable[[Gang], int]:
     spec, now = snapshot.config.spec, snapshot.now
     return lambda gang: placed_value(gang, age_step(spec, now, gang.created))
 
 
-def _prices(snapshot: Snapshot) -> dict[tuple[str, str], int]:
-    return {
-        (one.gang.key.namespace, pod): one.move_cost
-        for one in snapshot.standing
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
-
-
 def _rows(snapshot: Snapshot, budget: Budget) -> Callable[[Formulation], None]:
     """The budget, and the quotas of the namespaces whose gangs wait."""
-    quotas = left_of_quotas(snapshot)
+    quotas = quota_left(snapshot)
 
     def add(relocation: Formulation) -> None:
         for most, price in ((budget.pods, False), (budget.cost, True)):

@@ -12,7 +12,7 @@ from fourleaf.model.plan import Plan, PlanStatus, Waiting
 from fourleaf.model.reasons.kinds import Reason, ReasonKind
 from fourleaf.model.relocation import DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.running_gang import RepairPolicy, StandingGang
-from fourleaf.model.snapshot import RunningPod, Snapshot
+from fourleaf.model.snapshot import Snapshot, once_placed
 from fourleaf.solver.explain.explain import explain
 from fourleaf.solver.relocation.participants import possible_victims, waiting_gang, whole, without
 
@@ -62,26 +62,9 @@ def _after(
     snapshot: Snapshot, plan: RepairPlan, standing: Mapping[GangKey, StandingGang]
 ) -> Snapshot:
     """The snapshot with the moves made and the lost members of the gangs that live running."""
-    targets = {(move.namespace, move.pod): move.target for move in plan.moves}
-    running = [
-        replace(pod, node=targets.get((pod.namespace, pod.name), pod.node))
-        for pod in snapshot.running
-    ]
+    running = list(snapshot.moved(plan.moves).running)
     for placement in plan.placements:
-        gang = standing[placement.gang].gang
-        requests = {pod: role.request for role in gang.roles for pod in role.pods}
-        running += [
-            RunningPod(
-                gang.key.namespace,
-                pod,
-                node,
-                requests[pod],
-                gang.key,
-                gang.priority,
-                gang.bandwidth,
-            )
-            for pod, node in placement.pods
-        ]
+        running += once_placed(standing[placement.gang].gang, placement)
     return replace(snapshot, running=tuple(running))
 
 
@@ -92,8 +75,7 @@ def _without_quotas(snapshot: Snapshot) -> SchedulerConfig:
     if all(policy.gpu_quota is None for policy in limited.values()):
         return config
     free = {name: policy.model_copy(update={"gpu_quota": None}) for name, policy in limited.items()}
-    spec = config.spec.model_copy(update={"namespaces": free})
-    return config.model_copy(update={"spec": spec})
+    return config.model_copy(update={"spec": config.spec.model_copy(update={"namespaces": free})})
 
 
 def explain_preemption(
@@ -116,5 +98,4 @@ def explain_preemption(
 def explain_defrag(snapshot: Snapshot, plan: DefragPlan, extensions: Extensions) -> DefragPlan:
     """Return the plan with the reason of every gang that still waits, the moves being made."""
     batch = Plan(PlanStatus.FEASIBLE, plan.placements, plan.waiting, moves=plan.moves)
-    world = replace(snapshot, standing=())
-    return replace(plan, waiting=explain(world, batch, extensions).waiting)
+    return replace(plan, waiting=explain(replace(snapshot, standing=()), batch, extensions).waiting)

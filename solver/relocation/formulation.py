@@ -58,13 +58,12 @@ class Formulation:
         groups = [
             u for u in groups if any(g.key in wanted for p in u.gang_classes for g in p.gangs)
         ]
-        residents = self._residents()
         self.model = build(
             state,
             [*groups, *self._near.values(), *phantoms],
             refined | _crowded(participants),
             Scorer(state),
-            residents=residents,
+            residents=self._residents(),
         )
         self.program = self.model.program
         self._variables = {v.group: v for v in self.model.groups}

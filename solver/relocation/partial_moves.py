@@ -69,10 +69,9 @@ def near_unit(
     }
     places: list[Candidate] = []
     if not base.loose:
-        found = _places(mover, base, leaves, spines, single)
         places = [
             place
-            for place in found
+            for place in _places(mover, base, leaves, spines, single)
             if _holds(place, room.by_leaf, extra)
             and not (not mover.hit and _same(place, stands, plain))
         ]

@@ -121,12 +121,7 @@ def whole(gang: Gang) -> Gang:
 
 def without(snapshot: Snapshot, standing: Iterable[StandingGang]) -> tuple[RunningPod, ...]:
     """The running pods but the members of these gangs."""
-    gone = {
-        (one.gang.key.namespace, pod)
-        for one in standing
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
+    gone = {pod for one in standing for pod in one.live}
     return tuple(pod for pod in snapshot.running if (pod.namespace, pod.name) not in gone)
 
 

@@ -19,7 +19,7 @@ from fourleaf.model.relocation import PreemptionPlan, Victim
 from fourleaf.model.running_gang import StandingGang
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.solver.batch.solve import no_observer
-from fourleaf.solver.cpsat.constraints.quota import left_of_quotas, new_gpus
+from fourleaf.solver.cpsat.constraints.quota import new_gpus, quota_left
 from fourleaf.solver.cpsat.deadline import Deadline
 from fourleaf.solver.cpsat.lexicographic import TierClass
 from fourleaf.solver.cpsat.program import UNBOUNDED
@@ -57,8 +57,7 @@ def preempt(
     timer = deadline.timer()
     gang = waiting_gang(snapshot, key)
     if gang.hold is not None:
-        reason = Reason(ReasonKind(gang.hold.kind))
-        return PreemptionPlan(PlanStatus.OPTIMAL, key, reason=reason)
+        return PreemptionPlan(PlanStatus.OPTIMAL, key, reason=Reason(ReasonKind(gang.hold.kind)))
     factory = gang_groups_for(snapshot, extensions)
     victims = [
         mover(one, factory.fabric, MoveScope.NOWHERE, hit=False)
@@ -171,7 +170,7 @@ def _price(relocation: Formulation) -> list[Goal]:
 
 def _quota_row(emptied: Snapshot, gang: Gang) -> Callable[[Formulation], None]:
     """Gangs of the same namespace that stay, and the gang itself, keep within the quota."""
-    left = left_of_quotas(emptied).get(gang.key.namespace)
+    left = quota_left(emptied).get(gang.key.namespace)
 
     def add(relocation: Formulation) -> None:
         if left is None or not new_gpus(gang):

@@ -23,19 +23,13 @@ from fourleaf.solver.instance.gang_classes import GangGroups, gang_groups_for
 from fourleaf.solver.relocation.eviction_rows import LimitIndex
 from fourleaf.solver.relocation.participants import Mover, MoveScope, Participants, mover, without
 from fourleaf.solver.relocation.place import MovingGang, SettledGangs, moves_of, moving_gangs, place
-from fourleaf.solver.relocation.stages import Goal, StageOutcome, StagePlan, reach
+from fourleaf.solver.relocation.stages import WHO_THEN_MOVES, StageOutcome, reach
 
 WHOLE_REPAIR_SHARE = 0.9
 """Of the time limit, what may go into a repair in which all movable gangs take part."""
 
 LIMITS_SHARE = 0.5
 """Of the time that is left, what it may take to learn which gangs limits of evictions keep back."""
-
-REPAIR_STAGES = StagePlan(
-    "who",
-    lambda relocation: relocation.classes,
-    lambda relocation: [Goal("moves", *relocation.moved(price=True))],
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +61,11 @@ def repair(
 
     participants = _cast(snapshot, factory, parts, likely)
     reached = reach(
-        participants, REPAIR_STAGES, Deadline(WHOLE_REPAIR_SHARE * deadline.left()), on_stage
+        participants, WHO_THEN_MOVES, Deadline(WHOLE_REPAIR_SHARE * deadline.left()), on_stage
     )
     if reached is None:
-        reached = _modest(_cast(snapshot, factory, _hit_alone(parts), likely), deadline, on_stage)
+        hit = replace(parts, movers=tuple(one for one in parts.movers if one.hit))
+        reached = _modest(_cast(snapshot, factory, hit, likely), deadline, on_stage)
     if reached is None:
         return None
     tasks = moving_gangs(reached)
@@ -80,12 +75,7 @@ def repair(
     stages = (*reached.stages, settled.stage)
     proven = all(stage.proven for stage in stages)
     moves = moves_of(tasks, settled)
-    prices = {
-        (one.gang.key.namespace, pod): one.move_cost
-        for one in snapshot.standing
-        for role in one.gang.roles
-        for pod, _ in role.bound
-    }
+    prices = {pod: one.move_cost for one in snapshot.standing for pod in one.live}
     return RepairPlan(
         PlanStatus.OPTIMAL if proven else PlanStatus.FEASIBLE,
         placements=_placements(tasks, settled),
@@ -110,15 +100,11 @@ def _cast(
     return Participants(state, factory, parts.movers, parts.applicants, limits=limits)
 
 
-def _hit_alone(parts: _Parts) -> _Parts:
-    return replace(parts, movers=tuple(one for one in parts.movers if one.hit))
-
-
 def _modest(
     participants: Participants, deadline: Deadline, on_stage: Callable[[Stage], None]
 ) -> StageOutcome | None:
     """What can be reached without moving gangs that were not hit, which proves nothing."""
-    reached = reach(participants, REPAIR_STAGES, deadline, no_observer)
+    reached = reach(participants, WHO_THEN_MOVES, deadline, no_observer)
     if reached is None:
         return None
     hit = [one.whole for one in participants.movers] + list(participants.applicants)
@@ -152,8 +138,7 @@ def _parts(snapshot: Snapshot, factory: GangGroups) -> _Parts:
         elif one.policy is RepairPolicy.PATCH or not lives:
             applicants.append(one.gang)
         else:
-            spines = one.policy is RepairPolicy.SHIFT
-            where = MoveScope.SPINES if spines else MoveScope.ANYWHERE
+            where = MoveScope.SPINES if one.policy is RepairPolicy.SHIFT else MoveScope.ANYWHERE
             movers.append(mover(one, factory.fabric, where, hit=True))
     return _Parts(tuple(movers), tuple(applicants), tuple(waits), tuple(restarts))
 
@@ -188,7 +173,7 @@ def _kept_by_limits(
     if not lost or not participants.limits:
         return {}
     share = Deadline(LIMITS_SHARE * deadline.left())
-    free = reach(replace(participants, limits=()), REPAIR_STAGES, share, no_observer)
+    free = reach(replace(participants, limits=()), WHO_THEN_MOVES, share, no_observer)
     if free is None:
         return {}
     lives = {task.gang.key for task in moving_gangs(free)}

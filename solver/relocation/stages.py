@@ -46,6 +46,14 @@ class StagePlan:
     goals: Callable[[Formulation], Sequence[Goal]]
 
 
+WHO_THEN_MOVES = StagePlan(
+    "who",
+    lambda relocation: relocation.classes,
+    lambda relocation: [Goal("moves", *relocation.moved(price=True))],
+)
+"""As many as can be, tier by tier; then the cheapest moves."""
+
+
 @dataclass(frozen=True, slots=True)
 class StageOutcome:
     """A relocation, the values of its variables, and what is proven of each stage."""
@@ -84,13 +92,9 @@ def reach(
         bounds = stages if bounds is None else _tightest(bounds, stages)
         return StageOutcome(relocation, values, stages, refined), relocation.misfits(values)
 
-    def nearby(
-        whole: StageOutcome, refined: frozenset[int], failed: frozenset[int]
-    ) -> StageOutcome | None:
+    def nearby(whole: StageOutcome, failed: frozenset[int]) -> StageOutcome | None:
         nonlocal spare
-        near = _nearby(
-            Failed(whole.relocation, whole.values, refined, failed), turn, deadline, rows
-        )
+        near = _nearby(whole, failed, turn, deadline, rows)
         if near is None or bounds is None:
             return None
         spare = _better(spare, _bounded(near, bounds), turn)
@@ -99,36 +103,36 @@ def reach(
     found = solve_refined(solve, instead=nearby)
     if found is not None and found is not spare and bounds is not None:
         found = _better(spare, _bounded(found, bounds), turn)
-    return _told(found or spare, on_stage)
+    found = found or spare
+    for stage in found.stages if found is not None else ():
+        on_stage(stage)
+    return found
 
 
 Solved = tuple[StageOutcome, frozenset[int]]
 """An outcome, and the leaves on whose nodes its numbers cannot be put."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A relocation whose values cannot be put on the nodes of the leaves `failed`."""
-
-    relocation: Formulation
-    values: list[int]
-    refined: frozenset[int]
-    failed: frozenset[int]
-
-
 def _nearby(
-    failed: Failed, turn: StagePlan, deadline: Deadline, rows: Callable[[Formulation], None]
+    whole: StageOutcome,
+    failed: frozenset[int],
+    turn: StagePlan,
+    deadline: Deadline,
+    rows: Callable[[Formulation], None],
 ) -> StageOutcome | None:
-    """The best that keeps most of what failed; first little is decided anew, then more."""
-    found = found_in(failed.relocation, failed.values)
-    refined = failed.refined | failed.failed
+    """The best that keeps most of `whole`; first little is decided anew, then more.
+
+    The values of `whole` cannot be put on the nodes of the leaves `failed`.
+    """
+    found = found_in(whole.relocation, whole.values)
+    refined = whole.refined | failed
     for wide in (False, True):
 
         def solve(fine: frozenset[int], wide: bool = wide) -> Solved | None:
             nonlocal refined
-            relocation = Formulation(failed.relocation.participants, fine)
+            relocation = Formulation(whole.relocation.participants, fine)
             rows(relocation)
-            touched = fine - failed.refined
+            touched = fine - whole.refined
             hold(relocation, found, spines_of(relocation, touched) if wide else touched)
             attempt = _attempt(relocation, turn, Deadline(HELD_SOLVE_SHARE * deadline.left()))
             if attempt is None:
@@ -171,12 +175,6 @@ def _better(spare: StageOutcome | None, other: StageOutcome, turn: StagePlan) ->
     return spare if mine > theirs else other
 
 
-def _told(reached: StageOutcome | None, on_stage: Callable[[Stage], None]) -> StageOutcome | None:
-    for stage in reached.stages if reached is not None else ():
-        on_stage(stage)
-    return reached
-
-
 def _attempt(
     relocation: Formulation, turn: StagePlan, deadline: Deadline
 ) -> tuple[list[int], tuple[Stage, ...]] | None:
@@ -190,7 +188,10 @@ def _attempt(
     values = tiers.solve(deadline) if classes else None
     if classes and values is None:
         return None
-    stages = [_named(stage, turn.tier_name) for stage in tiers.stages]
+    stages = [
+        replace(stage, name=f"{turn.tier_name} {stage.name.removeprefix('who ')}")
+        for stage in tiers.stages
+    ]
     for goal in turn.goals(relocation):
         values, stage = _pursue(tiers.solver, relocation, goal, values, deadline)
         if values is None:
@@ -225,11 +226,6 @@ def _all_of_them(
             return None
         stages.append(stage)
     return None if values is None else (values, tuple(stages))
-
-
-def _named(stage: Stage, name: str) -> Stage:
-    tier = stage.name.rsplit(" ", 1)[-1]
-    return Stage(f"{name} {tier}", stage.proven, stage.objective, stage.bound, stage.seconds)
 
 
 def _pursue(

@@ -15,10 +15,9 @@ from fourleaf.model.node_constraint import (
     Requirement,
     Toleration,
 )
-from fourleaf.model.plan import Phantom
 from fourleaf.model.resources import Resources
 from fourleaf.model.snapshot import RunningPod
-from fourleaf.model.validator import objective, score, who_values
+from fourleaf.model.validator import score, who_values
 from tests.small import GIB, NOTHING, NOW, WHOLE, fabric, gang, node, plan, seats, snapshot
 
 ONLY_COMFORT = {"resourceAvailability": 1}
@@ -222,15 +221,6 @@ def test_default_weights() -> None:
         "domainUtilization": 8 * 100,
         "historicalPerformance": 8 * 100,
     }
-
-
-def test_objective_adds_phantoms() -> None:
-    """A gang worth 7680 and a pair worth 0.1 * 2 * 8 * 0.5 thousand."""
-    fragmentation = {"weight": "0.1", "mix": [{"nodes": 2, "share": "0.5"}]}
-    world = snapshot(fabric([[1, 2]]), gang("g", 1), fragmentation=fragmentation)
-    pair = Phantom(2, 8, ("b0", "b1"), 800)
-    answer = plan(world, {"g": ["a0"]}, [pair])
-    assert objective(world, answer) == 8 * (360 + 300 + 200 + 100) + 800
 
 
 def test_who_values_by_priority() -> None:

@@ -11,7 +11,7 @@ from fourleaf.model.readers.dra.classes import DeviceClasses, all_of
 from fourleaf.model.readers.dra.devices import MEMORY, PRODUCT
 from fourleaf.model.readers.dra.offers import GPU_DEVICES, Kinds
 from fourleaf.model.readers.dra.selectors import Has, Least, NotUnderstood
-from fourleaf.model.readers.objects.manifest import EMPTY, Body
+from fourleaf.model.readers.objects.manifest import Body, entries_of, part_of
 
 _REFUSED = ("adminAccess", "tolerations", "capacity")
 _SHARED_PARTS = ("adminAccess", "shareID", "consumedCapacity")
@@ -83,12 +83,12 @@ def requests_of(claim: Body, honoured: Honoured) -> tuple[tuple[Asked, ...], Dev
 
     Raises `UnsupportedClaim`.
     """
-    devices = _mapping(_mapping(claim.get("spec")).get("devices"))
+    devices = part_of(claim, "spec", "devices")
     if devices.get("constraints"):
         raise UnsupportedClaim("spec.devices.constraints")
     found: list[Asked] = []
     demands = set()
-    for i, request in enumerate(_list(devices.get("requests"))):
+    for i, request in enumerate(entries_of(devices, "requests")):
         field = f"spec.devices.requests[{i}]"
         exactly = request.get("exactly")
         if request.get("firstAvailable") or not isinstance(exactly, dict):
@@ -152,9 +152,8 @@ def _check_beside_gpus(name: str, body: Body, field: str, kinds: Kinds) -> None:
 
 def _class_names(claim: Body) -> Iterator[str]:
     """The classes that the requests of a claim name, also as one of several that would do."""
-    devices = _mapping(_mapping(claim.get("spec")).get("devices"))
-    for request in _list(devices.get("requests")):
-        for one in (_mapping(request.get("exactly")), *_list(request.get("firstAvailable"))):
+    for request in entries_of(part_of(claim, "spec", "devices"), "requests"):
+        for one in (part_of(request, "exactly"), *entries_of(request, "firstAvailable")):
             yield str(one.get("deviceClassName"))
 
 
@@ -199,20 +198,16 @@ def shared_part(claim: Body) -> str:
 
 def node_selector(claim: Body) -> Body:
     """The nodes that reach what a claim was given; empty where all do."""
-    return _mapping(_allocation(claim).get("nodeSelector"))
+    return part_of(claim, "status", "allocation", "nodeSelector")
 
 
 def consumers(claim: Body) -> set[str]:
     """The UIDs of those that a claim is reserved for."""
-    return {str(one.get("uid")) for one in _list(_mapping(claim.get("status")).get("reservedFor"))}
-
-
-def _allocation(claim: Body) -> Body:
-    return _mapping(_mapping(claim.get("status")).get("allocation"))
+    return {str(one.get("uid")) for one in entries_of(part_of(claim, "status"), "reservedFor")}
 
 
 def _results(claim: Body) -> list[Body]:
-    return _list(_mapping(_allocation(claim).get("devices")).get("results"))
+    return entries_of(part_of(claim, "status", "allocation", "devices"), "results")
 
 
 def _name(result: Body) -> DeviceName:
@@ -221,17 +216,9 @@ def _name(result: Body) -> DeviceName:
 
 def is_allocated(claim: Body) -> bool:
     """Whether a claim has been given its devices."""
-    return bool(_allocation(claim))
+    return bool(part_of(claim, "status", "allocation"))
 
 
 def owners(claim: Body) -> set[str]:
     """The UIDs of those that a claim was made for."""
-    return {str(one.get("uid")) for one in _list(claim["metadata"].get("ownerReferences"))}
-
-
-def _mapping(value: object) -> Body:
-    return value if isinstance(value, dict) else EMPTY
-
-
-def _list(value: object) -> list[Body]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return {str(one.get("uid")) for one in entries_of(claim["metadata"], "ownerReferences")}

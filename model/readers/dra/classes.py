@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fourleaf.model.readers.dra.selectors import Condition, NotUnderstood, conditions
-from fourleaf.model.readers.objects.manifest import EMPTY, Body
+from fourleaf.model.readers.objects.manifest import EMPTY, Body, part_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,8 @@ def read_classes(names: Sequence[str], bodies: Mapping[str, Body]) -> DeviceClas
 
 def read_class(name: str, body: Body) -> DeviceClass:
     """One class."""
-    spec = body.get("spec")
-    selectors = spec.get("selectors") if isinstance(spec, dict) else None
     try:
-        return DeviceClass(name, tuple(all_of(selectors)))
+        return DeviceClass(name, tuple(all_of(part_of(body, "spec").get("selectors"))))
     except NotUnderstood as error:
         return DeviceClass(name, (), str(error))
 

@@ -59,5 +59,4 @@ def holders(
     for (namespace, name), body in claims:
         for node, request, numbers in places.held(body):
             if (namespace, name, node) not in counted:
-                called = f"{name}{STANDS_IN}"
-                yield RunningPod(namespace, called, node, request, devices=numbers)
+                yield RunningPod(namespace, f"{name}{STANDS_IN}", node, request, devices=numbers)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fourleaf.model.devices.names import DeviceName
-from fourleaf.model.readers.objects.manifest import EMPTY, Body
+from fourleaf.model.readers.objects.manifest import Body, entries_of, part_of
 
 
 class Pool(NamedTuple):
@@ -136,21 +136,16 @@ def _listed(pool: Pool, node: str, slices: Iterable[_Slice]) -> Listed:
 
 def _read(body: Body) -> _Slice | None:
     """A slice, None where it makes no sense."""
-    spec = _mapping(body.get("spec"))
-    pool = _mapping(spec.get("pool"))
+    spec = part_of(body, "spec")
+    pool = part_of(spec, "pool")
     driver, name, node = spec.get("driver"), pool.get("name"), spec.get("nodeName")
     if not (isinstance(driver, str) and isinstance(name, str)):
         return None
     generation, count = pool.get("generation"), pool.get("resourceSliceCount")
-    devices = spec.get("devices")
     return _Slice(
         Pool(driver, name),
         node if isinstance(node, str) else "",
         generation if isinstance(generation, int) else 0,
         count if isinstance(count, int) else 0,
-        tuple(one for one in devices if isinstance(one, dict)) if isinstance(devices, list) else (),
+        tuple(entries_of(spec, "devices")),
     )
-
-
-def _mapping(value: Any) -> Body:
-    return value if isinstance(value, dict) else EMPTY

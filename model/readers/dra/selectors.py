@@ -8,7 +8,7 @@ GPU drivers install. Whatever else a selector says is refused as a whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -114,19 +114,11 @@ def _parts(expression: str, depth_left: int = MOST_PARENTHESES) -> list[str]:
         if depth_left < 0:
             raise NotUnderstood(text[:80])
         text = text[1:-1].strip()
-    parts, depth, quote, start, i = [], 0, "", 0, 0
-    while i < len(text):
-        letter = text[i]
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter in "()":
-            depth += 1 if letter == "(" else -1
-        elif text.startswith("&&", i) and depth == 0:
+    parts, start = [], 0
+    for i, depth in _outside_quotes(text):
+        if depth == 0 and i >= start and text.startswith("&&", i):
             parts.append(text[start:i])
-            start, i = i + 2, i + 1
-        i += 1
+            start = i + 2
     parts.append(text[start:])
     if len(parts) == 1:
         return parts
@@ -135,17 +127,21 @@ def _parts(expression: str, depth_left: int = MOST_PARENTHESES) -> list[str]:
 
 def _closes(text: str) -> bool:
     """Whether the parenthesis that `text` begins with ends with it."""
+    ends = (i for i, depth in _outside_quotes(text) if depth == 0)
+    return next(ends, None) == len(text) - 1
+
+
+def _outside_quotes(text: str) -> Iterator[tuple[int, int]]:
+    """The position of each letter outside of quotes, and how many parentheses are open after it."""
     depth, quote = 0, ""
     for i, letter in enumerate(text):
         if quote:
             quote = "" if letter == quote else quote
         elif letter in "\"'":
             quote = letter
-        elif letter in "()":
-            depth += 1 if letter == "(" else -1
-            if depth == 0:
-                return i == len(text) - 1
-    return False
+        else:
+            depth += (letter == "(") - (letter == ")")
+            yield i, depth
 
 
 def _condition(part: str) -> Condition:

@@ -74,12 +74,8 @@ def _refuse_split(drafts: Sequence[Draft], report: Report) -> None:
 
 
 def _split(name: str) -> Hold:
-    return Hold(
-        ReasonKind.INVALID,
-        f"gang {name} is spread over several namespaces",
-        (),
-        ("Put all members into one namespace.",),
-    )
+    what = f"gang {name} is spread over several namespaces"
+    return Hold(ReasonKind.INVALID, what, (), ("Put all members into one namespace.",))
 
 
 def _warn(drafts: Sequence[Draft], fabric: Fabric, report: Report) -> None:

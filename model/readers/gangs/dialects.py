@@ -6,7 +6,7 @@ import hashlib
 from enum import StrEnum
 
 from fourleaf.model.readers.objects.annotations import GANG, field_of
-from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Manifest, entries_of, part_of
 from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 from fourleaf.model.readers.pods.pod_index import JOB_INDEX, WORKER_INDEX
 from fourleaf.model.readers.pods.pods import Pod
@@ -123,19 +123,15 @@ def _by_owner(pod: Pod) -> Membership | None:
 
 def is_staged(job_set: Manifest) -> bool:
     """Whether a JobSet makes its replicated jobs one after the other, so that each is a gang."""
-    spec = job_set.body.get("spec")
-    spec = spec if isinstance(spec, dict) else {}
-    policy, jobs = spec.get("startupPolicy"), spec.get("replicatedJobs")
-    if isinstance(policy, dict) and policy.get("startupPolicyOrder") == "InOrder":
+    spec = part_of(job_set.body, "spec")
+    if part_of(spec, "startupPolicy").get("startupPolicyOrder") == "InOrder":
         return True
-    listed = jobs if isinstance(jobs, list) else ()
-    return any(isinstance(one, dict) and one.get("dependsOn") for one in listed)
+    return any(one.get("dependsOn") for one in entries_of(spec, "replicatedJobs"))
 
 
 def leads_first(lws: Manifest) -> bool:
     """Whether the leader of a group has to be ready before there are workers."""
-    spec = lws.body.get("spec")
-    return isinstance(spec, dict) and spec.get("startupPolicy") == "LeaderReady"
+    return bool(part_of(lws.body, "spec").get("startupPolicy") == "LeaderReady")
 
 
 def _starts_together(pod: Pod) -> bool:
@@ -148,9 +144,7 @@ def _starts_together(pod: Pod) -> bool:
         return True
     if job is None:
         return JOB_INDEX in pod.annotations or JOB_INDEX in pod.labels
-    spec = job.body.get("spec")
-    if not isinstance(spec, dict):
-        return False
+    spec = part_of(job.body, "spec")
     parallelism = spec.get("parallelism")
     return spec.get("completionMode") == "Indexed" or (
         isinstance(parallelism, int) and parallelism > 1

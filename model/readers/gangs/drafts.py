@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from fourleaf.model.config.spec import Spec
 from fourleaf.model.gang import Gang, GangKey, Hold, Role, Strategy
@@ -22,7 +23,7 @@ from fourleaf.model.readers.gangs.holds import (
 from fourleaf.model.readers.gangs.minimum_size import MinimumSizes, Need
 from fourleaf.model.readers.gangs.names import GangNames, Identity, key_of_one
 from fourleaf.model.readers.objects.manifest import Manifest
-from fourleaf.model.readers.pods.pods import Pod, Rank
+from fourleaf.model.readers.pods.pods import Pod
 from fourleaf.model.readers.pods.preferences import NO_PREFERENCES, PodPreferences
 from fourleaf.model.reasons.kinds import ReasonKind
 from fourleaf.model.resources import Resources
@@ -135,7 +136,7 @@ class Gangs:
             need = replace(need, hold=refuse_surplus(waiting or bound, present, minimum))
         wanted = max(0, minimum - done - len(bound))
         # One that is gated may well be one of those that are not needed.
-        waiting.sort(key=_is_gated)
+        waiting.sort(key=attrgetter("gated"))
         core, surplus = waiting[:wanted], waiting[wanted:]
         if need.entries:
             core, surplus, missing = _of_each_entry(waiting, bound, need)
@@ -148,12 +149,8 @@ class Gangs:
         if core or wanted:
             hold = hold_of(core, bound, need, present, minimum)
             drafts.append(self._draft(key, identity, core, bound, need, hold))
-        waits = Hold(
-            ReasonKind.WAITS_FOR_GANG,
-            f"gang {key} starts first",
-            (),
-            (f"It is planned once gang {key} is bound.",),
-        )
+        advice = f"It is planned once gang {key} is bound."
+        waits = Hold(ReasonKind.WAITS_FOR_GANG, f"gang {key} starts first", (), (advice,))
         drafts += [self._alone(identity, pod, need, waits if wanted else None) for pod in surplus]
         return drafts
 
@@ -285,10 +282,6 @@ def _share(pods: Sequence[Pod], size: int) -> None:
         pod.hold()
 
 
-def _is_gated(pod: Pod) -> bool:
-    return pod.gated
-
-
 def _of_each_entry(
     waiting: Sequence[Pod], bound: Sequence[Pod], need: Need
 ) -> tuple[list[Pod], list[Pod], int]:
@@ -325,8 +318,4 @@ def _ended(members: Sequence[Pod]) -> int:
 
 def by_rank(pods: Sequence[Pod]) -> Sequence[Pod]:
     """`pods` in the order of their ranks."""
-    return sorted(pods, key=_rank) if len(pods) > 1 else pods
-
-
-def _rank(pod: Pod) -> Rank:
-    return pod.rank
+    return sorted(pods, key=attrgetter("rank")) if len(pods) > 1 else pods

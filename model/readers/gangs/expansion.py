@@ -14,7 +14,7 @@ from fourleaf.model.readers.gangs.pod_templates import MAX_PODS, PodBatch, batch
 from fourleaf.model.readers.objects.amounts import pod_amounts
 from fourleaf.model.readers.objects.annotations import PREFIX
 from fourleaf.model.readers.objects.lookup import NAME_ADVICE, is_name
-from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Manifest, entries_of, part_of
 from fourleaf.model.readers.objects.owners import Chain, OwnerRef, Owners, owner_ref
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.timestamps import created_at
@@ -71,8 +71,7 @@ class Expansion:
         return not makes or self._made_by_another(owner) or _is_done(owner, described)
 
     def _made_by_another(self, owner: Manifest) -> bool:
-        metadata = owner.body.get("metadata")
-        ref = owner_ref(metadata) if isinstance(metadata, dict) else None
+        ref = owner_ref(part_of(owner.body, "metadata"))
         return ref is not None and self._owners.get(owner.namespace, ref) is not None
 
     def _expand(self, owner: Manifest, described: OwnerKind | None) -> Iterator[Pod]:
@@ -126,8 +125,7 @@ class Expansion:
                 f"Set schedulerName: {self._schedulers[0]} to have them planned.",
             )
         for name, labels in zip(batch.names, batch.labels, strict=True):
-            merged = {**first.labels, **labels}
-            yield replace(first, name=name, labels=merged)
+            yield replace(first, name=name, labels={**first.labels, **labels})
 
     def _has_forgotten_us(self, pod: Pod, chain: Chain) -> bool:
         """Whether the default scheduler was not chosen, though the pods ask for GPUs or for us."""
@@ -146,24 +144,17 @@ def _names_us(chain: Chain) -> bool:
 
 
 def _has_templates(owner: Manifest, described: OwnerKind) -> bool:
-    quiet = owner.on(Report())
-    return any(one.template is not None for one in pod_sets_of(quiet, described))
+    return any(one.template is not None for one in pod_sets_of(owner.on(Report()), described))
 
 
 def _is_done(owner: Manifest, described: bool) -> bool:
-    metadata = owner.body.get("metadata")
-    if isinstance(metadata, dict) and metadata.get("deletionTimestamp") is not None:
+    if part_of(owner.body, "metadata").get("deletionTimestamp") is not None:
         return True
-    status = owner.body.get("status")
-    conditions = status.get("conditions") if isinstance(status, dict) else None
     ends = described or owner.kind in ("Job", "JobSet")
-    if not ends or not isinstance(conditions, list):
-        return False
-    return any(
-        isinstance(one, dict)
-        and one.get("type") in ("Complete", "Completed", "Succeeded", "Failed")
+    return ends and any(
+        one.get("type") in ("Complete", "Completed", "Succeeded", "Failed")
         and one.get("status") == "True"
-        for one in conditions
+        for one in entries_of(part_of(owner.body, "status"), "conditions")
     )
 
 

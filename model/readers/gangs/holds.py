@@ -43,12 +43,8 @@ def hold_of(
     """What keeps a gang back: first what cannot be honoured, then missing members, then gates."""
     for pod in waiting:
         if field := pod.wants.unsupported or pod.unsupported:
-            return Hold(
-                ReasonKind.UNSUPPORTED,
-                f"{pod.manifest.title}: {field} cannot be honoured",
-                (),
-                (pod.advice or f"Remove {field}.",),
-            )
+            what = f"{pod.manifest.title}: {field} cannot be honoured"
+            return Hold(ReasonKind.UNSUPPORTED, what, (), (pod.advice or f"Remove {field}.",))
         if pod.volumes.hold is not None:
             return pod.volumes.hold
         if pod.annotation(REQUIRED_TOPOLOGY) is not None:

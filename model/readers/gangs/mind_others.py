@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fourleaf.model.gang import GangKey, Hold
+from fourleaf.model.gang import GangKey, Hold, Role
 from fourleaf.model.node_constraint import Operator, Preference, Requirement
 from fourleaf.model.readers.gangs.drafts import Draft
 from fourleaf.model.readers.gangs.kept_apart import KeptApart, Nodes, label_of
@@ -83,8 +83,8 @@ def _take_turns(
         clashes = {id(other) for pod in some for other in _in_the_way(pod, ahead, firsts)}
         if clashes:
             # Those ahead stand in `places` in the order of their turns.
-            first = next(places[pod] for pod in places if pod in clashes)
-            turns.goes_ahead(first.gang.key)
+            first = next(places[pod] for pod in places if pod in clashes).gang.key
+            turns.goes_ahead(first)
             _let_go_first(draft, first)
             continue
         for pod in some:
@@ -216,32 +216,23 @@ class _NearValues:
 
 def _prefer(draft: Draft, preferences: Sequence[Preference], alike: Kind) -> None:
     """Let the roles of `alike` that still wait prefer these nodes as well."""
-    names = {pod.name for pod in alike}
-    draft.gang = replace(
-        draft.gang,
-        roles=tuple(
-            role
-            if names.isdisjoint(role.pods)
-            else replace(role, preferences=(*role.preferences, *preferences))
-            for role in draft.gang.roles
-        ),
-    )
+    _change(draft, alike, lambda one: replace(one, preferences=(*one.preferences, *preferences)))
 
 
 def _narrow(draft: Draft, requirement: Requirement, alike: Kind) -> None:
     """Let no member of the roles of `alike` that still waits use other nodes."""
     if draft.gang.hold is not None:
         return
-    names = {pod.name for pod in alike}
-    draft.gang = replace(
-        draft.gang,
-        roles=tuple(
-            replace(role, constraint=narrowed(role.constraint, requirement))
-            if not names.isdisjoint(role.pods)
-            else role
-            for role in draft.gang.roles
-        ),
+    _change(
+        draft, alike, lambda one: replace(one, constraint=narrowed(one.constraint, requirement))
     )
+
+
+def _change(draft: Draft, alike: Kind, change: Callable[[Role], Role]) -> None:
+    """Change the roles of `alike` that still wait."""
+    names = {pod.name for pod in alike}
+    roles = (role if names.isdisjoint(role.pods) else change(role) for role in draft.gang.roles)
+    draft.gang = replace(draft.gang, roles=tuple(roles))
 
 
 def kinds_of(pods: Sequence[Pod]) -> Sequence[Kind]:
@@ -254,18 +245,11 @@ def kinds_of(pods: Sequence[Pod]) -> Sequence[Kind]:
     return list(found.values())
 
 
-def _let_go_first(draft: Draft, first: Draft) -> None:
-    name = first.gang.key
-    draft.gang = replace(
-        draft.gang,
-        hold=Hold(
-            ReasonKind.WAITS_FOR_GANG,
-            f"where it may go depends on where gang {name} stands, which goes first "
-            "(pod anti-affinity or topology spread)",
-            (),
-            (f"It is planned once gang {name} is bound, or has found no place.",),
-        ),
-    )
+def _let_go_first(draft: Draft, first: GangKey) -> None:
+    what = f"where it may go depends on where gang {first} stands, which goes first "
+    what += "(pod anti-affinity or topology spread)"
+    advice = f"It is planned once gang {first} is bound, or has found no place."
+    _hold(draft, ReasonKind.WAITS_FOR_GANG, what, advice)
 
 
 def _wait_for_neighbour(draft: Draft, sample: Pod, term: PodTerm) -> None:
@@ -281,16 +265,9 @@ def _wait_for_room(draft: Draft, pod: Pod, spread: SpreadConstraint) -> None:
 
 
 def _refuse_first_of_many(draft: Draft, sample: Pod, term: PodTerm) -> None:
-    what = (
-        f"{sample.manifest.title}: {term.field} keeps all members of one gang on one {term.key}, "
-        "which cannot be honoured"
-    )
-    _hold(
-        draft,
-        ReasonKind.UNSUPPORTED,
-        what,
-        f"Remove {term.field}; the leaf rule keeps a gang together.",
-    )
+    what = f"{sample.manifest.title}: {term.field} keeps all members of one gang on one {term.key}"
+    advice = f"Remove {term.field}; the leaf rule keeps a gang together."
+    _hold(draft, ReasonKind.UNSUPPORTED, f"{what}, which cannot be honoured", advice)
 
 
 def _hold(draft: Draft, kind: ReasonKind, what: str, advice: str) -> None:

@@ -144,8 +144,7 @@ class MinimumSizes:
     ) -> Need:
         group = self._objects.get(POD_GROUPS[dialect], "PodGroup", namespace, name)
         if group is None:
-            elsewhere = self._objects.spaces(POD_GROUPS[dialect], "PodGroup", name)
-            if elsewhere:
+            if self._objects.spaces(POD_GROUPS[dialect], "PodGroup", name):
                 members[0].manifest.error(
                     "metadata.namespace",
                     namespace,
@@ -246,8 +245,7 @@ class MinimumSizes:
                 ray = chain.find("ray.io", "RayCluster")
                 return Need(ray_size(ray), holder=ray) if ray else NO_NEED
             case Dialect.LEADER_WORKER_SET:
-                lws = chain.find("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
-                return self._lws(members, lws)
+                return self._lws(members, chain.find("leaderworkerset.x-k8s.io", "LeaderWorkerSet"))
             case _:
                 return self._described(first)
 
@@ -289,12 +287,9 @@ class MinimumSizes:
 
 def unsupported(manifest: Manifest, field: str) -> Hold:
     """A hold that names the field that cannot be honoured."""
-    return Hold(
-        ReasonKind.UNSUPPORTED,
-        f"{manifest.title}: {manifest.prefix}{field} cannot be honoured",
-        (),
-        (f"Remove {manifest.prefix}{field}.",),
-    )
+    field = f"{manifest.prefix}{field}"
+    what = f"{manifest.title}: {field} cannot be honoured"
+    return Hold(ReasonKind.UNSUPPORTED, what, (), (f"Remove {field}.",))
 
 
 def job_set_size(manifest: Manifest, only: str | None = None) -> int:

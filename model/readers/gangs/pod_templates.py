@@ -121,10 +121,9 @@ def _of_job_set(owner: Manifest, spec: Body) -> Iterator[PodBatch]:
             if len(names) > MAX_PODS:
                 break
         number += replicas
-        field = f"{path}.template.spec.template"
         yield PodBatch(
             job.get("template"),
-            field,
+            f"{path}.template.spec.template",
             tuple(names),
             tuple(labels),
             f"{path}.name",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fourleaf.model.readers.objects.lookup import Objects
-from fourleaf.model.readers.objects.manifest import Body
+from fourleaf.model.readers.objects.manifest import Body, entries_of, part_of
 from fourleaf.model.readers.objects.storage_kinds import CSI_NODE
 from fourleaf.model.resources import ATTACH_PREFIX
 
@@ -69,12 +69,9 @@ def limits_in(objects: Objects) -> AttachLimits:
 
 
 def _limits_of(body: Body) -> Limits:
-    spec = body.get("spec")
-    drivers = spec.get("drivers") if isinstance(spec, dict) else None
     found = {}
-    for one in drivers if isinstance(drivers, list) else ():
-        allocatable = one.get("allocatable") if isinstance(one, dict) else None
-        most = allocatable.get("count") if isinstance(allocatable, dict) else None
+    for one in entries_of(part_of(body, "spec"), "drivers"):
+        most = part_of(one, "allocatable").get("count")
         if type(most) is int and isinstance(one.get("name"), str):
             found[f"{ATTACH_PREFIX}{one['name']}"] = max(0, most)
     return tuple(sorted(found.items()))

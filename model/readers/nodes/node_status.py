@@ -66,8 +66,7 @@ def read_devices(manifest: Manifest, node: Host) -> DevicesRead:
     devices = [Device(gpu.index, gpu.product, gpu.memory_mib) for gpu in status.gpus]
     links = [(link.a, link.b, int(link.bandwidth_gbps * 1000)) for link in status.links]
     layout = layout_of(devices, links)
-    healthy = bits(gpu.index for gpu in status.gpus if gpu.healthy)
-    found.free = FreeDevices(layout, healthy)
+    found.free = FreeDevices(layout, bits(gpu.index for gpu in status.gpus if gpu.healthy))
     found.uuids = tuple(gpu.uuid for gpu in status.gpus)
     return found
 

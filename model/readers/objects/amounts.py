@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import orjson
@@ -154,8 +155,7 @@ def _host_ports(manifest: Manifest, spec: Body) -> Amounts:
         for i, container in enumerate(listed):
             if not isinstance(container, dict) or not container.get("ports"):
                 continue
-            path = f"{field}[{i}].ports"
-            for at, port in manifest.mappings(container["ports"], path):
+            for at, port in manifest.mappings(container["ports"], f"{field}[{i}].ports"):
                 key = "hostPort" if not on_host or port.get("hostPort") else "containerPort"
                 number = manifest.whole(port.get(key), f"{at}.{key}", 0, 0, 65535)
                 protocol = manifest.text(port.get("protocol"), f"{at}.protocol", "TCP")
@@ -179,18 +179,8 @@ def gpu_resource(manifest: Manifest, asked: Amounts, names: tuple[str, ...], fie
 
 def as_request(asked: Amounts, gpu_names: tuple[str, ...]) -> Resources:
     """A pod's amounts as `Resources`."""
-    extra = [
-        (name, amount)
-        for name, amount in asked.items()
-        if amount and name not in ("cpu", "memory", "pods") and name not in gpu_names
-    ]
-    return Resources(
-        gpus=sum(asked.get(name, 0) for name in gpu_names),
-        cpu=asked.get("cpu", 0),
-        memory=asked.get("memory", 0),
-        pods=1,
-        extra=tuple(sorted(extra)),
-    )
+    offer = as_offer({name: amount for name, amount in asked.items() if amount}, gpu_names)
+    return replace(offer, cpu=offer.cpu or 0, memory=offer.memory or 0, pods=1)
 
 
 def as_offer(offered: Amounts, gpu_names: tuple[str, ...]) -> Resources:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import TypeVar
 
 from fourleaf.model.gang import Strategy, TopologyPolicy
 from fourleaf.model.quantity import BadQuantity, mbits, seconds
@@ -50,6 +51,8 @@ KNOWN = frozenset(
 )
 
 MAX_COUNT = 1_000_000
+
+N = TypeVar("N", int, float)
 
 Layer = tuple[Manifest, Mapping[str, str]]
 """An object and its annotations; a pod's own layer stands before those of its owners."""
@@ -118,7 +121,7 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
     return Wishes(
         gpu_count=_whole(layers, GPU_COUNT),
         preferred_domain=domain[1] or None if domain else None,
-        bandwidth=_bandwidth(layers),
+        bandwidth=_measured(layers, BANDWIDTH, mbits),
         latency_sensitive=_choice(layers, LATENCY, ("true", "false")) == "true",
         strategy=Strategy(strategy) if strategy else Strategy.BALANCED,
         policy=TopologyPolicy(policy) if policy else TopologyPolicy.REQUIRED,
@@ -126,7 +129,7 @@ def read_wishes(layers: Sequence[Layer]) -> Wishes:
         movable=_choice(layers, MOVABLE, ("true", "false")) == "true",
         move_cost=_whole(layers, MOVE_COST) or 1,
         repair=RepairPolicy(repair) if repair else None,
-        duration=_duration(layers),
+        duration=_measured(layers, DURATION, seconds),
     )
 
 
@@ -172,23 +175,12 @@ def _whole(layers: Sequence[Layer], key: str) -> int | None:
     return whole_number(found[0], found[1], field_of(key)) if found else None
 
 
-def _bandwidth(layers: Sequence[Layer]) -> int | None:
-    found = stated(layers, BANDWIDTH)
+def _measured(layers: Sequence[Layer], key: str, read: Callable[[str], N]) -> N | None:
+    found = stated(layers, key)
     if found is None:
         return None
     try:
-        return mbits(found[1])
+        return read(found[1])
     except BadQuantity as bad:
-        found[0].error(field_of(BANDWIDTH), found[1], str(bad), bad.advice)
-        return None
-
-
-def _duration(layers: Sequence[Layer]) -> float | None:
-    found = stated(layers, DURATION)
-    if found is None:
-        return None
-    try:
-        return seconds(found[1])
-    except BadQuantity as bad:
-        found[0].error(field_of(DURATION), found[1], str(bad), bad.advice)
+        found[0].error(field_of(key), found[1], str(bad), bad.advice)
         return None

@@ -10,7 +10,7 @@ from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, OwnerKinds
 from fourleaf.model.config.spec import CONFIG_MAP, KINDS, Metadata
 from fourleaf.model.readers.objects.dra_kinds import CLAIM, DEVICE_CLASS, SLICE, TEMPLATE
 from fourleaf.model.readers.objects.lookup import NAME_ADVICE, is_name
-from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.storage_kinds import CSI_NODE, STORAGE_KINDS
 from fourleaf.model.readers.objects.unread_kinds import Stranger, strangers_in
@@ -178,17 +178,14 @@ class Inventory:
         else:
             self.ignored[kind] += 1
             self._aside.append((source, group, kind, value, where))
-            metadata = value.get("metadata")
-            namespace = namespace_in(kind, metadata if isinstance(metadata, dict) else EMPTY)
+            namespace = namespace_in(kind, part_of(value, "metadata"))
             self.strangers.extend(strangers_in(source, group, kind, namespace, value))
 
     def _keep(self, source: str, group: str, kind: str, body: Body, where: str) -> None:
-        metadata = body.get("metadata")
+        metadata, title = body.get("metadata"), f"{kind} {where}"
         if metadata is not None and not isinstance(metadata, dict):
             advice = "Write metadata as key: value pairs."
-            self.report.error(
-                source, f"{kind} {where}", "metadata", metadata, "is not an object", advice
-            )
+            self.report.error(source, title, "metadata", metadata, "is not an object", advice)
             return
         metadata = metadata or {}
         name = metadata.get("name")
@@ -196,30 +193,22 @@ class Inventory:
             name = CONFIG_MAP
         if not isinstance(name, str) or not name:
             advice = "Give the object a name; generateName is resolved only by the API server."
-            self.report.error(
-                source, f"{kind} {where}", "metadata.name", name, "names no object", advice
-            )
+            self.report.error(source, title, "metadata.name", name, "names no object", advice)
             return
         if not is_name(name):
-            self.report.error(
-                source, f"{kind} {where}", "metadata.name", name, "is no name", NAME_ADVICE
-            )
+            self.report.error(source, title, "metadata.name", name, "is no name", NAME_ADVICE)
             return
         namespace = namespace_in(kind, metadata)
+        title, field = f"{kind} {name}", "metadata.namespace"
         if isinstance(namespace, str) and namespace and not is_name(namespace):
-            self.report.error(
-                source, f"{kind} {name}", "metadata.namespace", namespace, "is no name", NAME_ADVICE
-            )
+            self.report.error(source, title, field, namespace, "is no name", NAME_ADVICE)
             return
         if not isinstance(namespace, str):
             advice = "Put the namespace in quotes."
-            self.report.error(
-                source, f"{kind} {name}", "metadata.namespace", namespace, "is not text", advice
-            )
+            self.report.error(source, title, field, namespace, "is not text", advice)
             return
         manifest = Manifest(self.report, source, group, kind, namespace, name, body)
-        identity = (group, kind, namespace, name)
-        first = self._seen.setdefault(identity, manifest)
+        first = self._seen.setdefault((group, kind, namespace, name), manifest)
         if first is manifest:
             self._by_kind.setdefault((group, kind), []).append(manifest)
             return

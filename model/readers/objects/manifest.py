@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,21 @@ Body = dict[str, Any]
 
 EMPTY: Body = {}
 MAX_INT32 = 2**31 - 1
+
+
+def part_of(body: Mapping[str, Any], *keys: str) -> Body:
+    """The object that `keys` lead to in `body`, empty where there is none. Reports nothing."""
+    part = EMPTY
+    for key in keys:
+        found = body.get(key)
+        body = part = found if isinstance(found, dict) else EMPTY
+    return part
+
+
+def entries_of(body: Mapping[str, Any], key: str) -> list[Body]:
+    """The objects in the list at `key` of `body`, none where there is no list. Reports nothing."""
+    listed = body.get(key)
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 @dataclass(slots=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fourleaf.model.config.owner_kinds import DEFAULT_OWNER_KINDS, OwnerKind, OwnerKinds
 from fourleaf.model.readers.objects.annotations import Layer
 from fourleaf.model.readers.objects.lookup import Objects
-from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 
 MAX_DEPTH = 8
 
@@ -164,8 +164,7 @@ class Owners:
                     ref = behind
                     continue
                 manifests.append(manifest)
-                metadata = manifest.body.get("metadata")
-                ref = owner_ref(metadata if isinstance(metadata, dict) else EMPTY)
+                ref = owner_ref(part_of(manifest.body, "metadata"))
         layers = tuple((one, _annotations(one)) for one in manifests)
         replaced = missing is not None and self._named(namespace, missing) is not None
         return Chain(
@@ -198,8 +197,7 @@ def _deployment_behind(ref: OwnerRef) -> OwnerRef | None:
 
 def _is_another(found: Manifest, ref: OwnerRef) -> bool:
     """Whether `found` was made anew under the name of what `ref` means."""
-    metadata = found.body.get("metadata")
-    uid = metadata.get("uid") if isinstance(metadata, dict) else None
+    uid = part_of(found.body, "metadata").get("uid")
     return bool(ref.uid and uid) and uid != ref.uid
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fourleaf.model.quantity import BadQuantity
 from fourleaf.model.readers.objects.amounts import reader_of
-from fourleaf.model.readers.objects.manifest import Body
+from fourleaf.model.readers.objects.manifest import Body, entries_of, part_of
 
 _RESIZES = ("PodResizePending", "PodResizeInProgress")
 """Conditions of a pod whose containers do not have yet what its spec asks for. A kubelet writes
@@ -20,11 +20,7 @@ def as_resized(spec: Body, status: Body) -> Body:
     Source: kube-scheduler counts the most of what is asked for, allocated and in force; of a
     resize that its node can never make, the spec does not count.
     """
-    listed = status.get("conditions")
-    conditions = (
-        [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    )
-    resizes = [one for one in conditions if one.get("type") in _RESIZES]
+    resizes = [one for one in entries_of(status, "conditions") if one.get("type") in _RESIZES]
     infeasible = any(one.get("reason") == "Infeasible" for one in resizes)
     found = dict(spec)
     for key, statuses in (
@@ -42,13 +38,8 @@ def _held(container: Any, statuses: Mapping[object, Body], infeasible: bool) -> 
     if not isinstance(container, dict) or container.get("name") not in statuses:
         return container
     status = statuses[container["name"]]
-    in_force = status.get("resources")
-    lists = [
-        status.get("allocatedResources"),
-        in_force.get("requests") if isinstance(in_force, dict) else None,
-    ]
-    resources = container.get("resources")
-    resources = resources if isinstance(resources, dict) else {}
+    lists = [status.get("allocatedResources"), part_of(status, "resources").get("requests")]
+    resources = part_of(container, "resources")
     if not infeasible:
         lists.append(resources.get("requests"))
     most: Body = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Manifest, part_of
 
 
 @lru_cache(maxsize=4096)
@@ -28,8 +28,7 @@ def started_at(manifest: Manifest) -> float | None:
 
 
 def _moment(manifest: Manifest, section: str, key: str) -> float | None:
-    body = manifest.body.get(section)
-    value = body.get(key) if isinstance(body, dict) else None
+    value = part_of(manifest.body, section).get(key)
     if value is None:
         return None
     seconds = _seconds(value) if isinstance(value, str) else None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from fourleaf.model.readers.objects.manifest import Body
+from fourleaf.model.readers.objects.manifest import Body, part_of
 from fourleaf.model.readers.objects.owners import OwnerRef
 from fourleaf.model.readers.objects.report import Report
 
@@ -31,8 +31,7 @@ def strangers_in(
     source: str, group: str, kind: str, namespace: object, body: Body
 ) -> Iterable[Stranger]:
     """`body` once for each scheduler that its spec names, however deep."""
-    metadata = body.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
+    name = part_of(body, "metadata").get("name")
     ref = OwnerRef(group, kind, name if isinstance(name, str) else "?")
     space = namespace if isinstance(namespace, str) else "?"
     return [

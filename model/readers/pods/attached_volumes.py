@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fourleaf.model.readers.objects.lookup import Objects
-from fourleaf.model.readers.objects.manifest import Body
+from fourleaf.model.readers.objects.manifest import Body, part_of
 from fourleaf.model.readers.objects.storage_kinds import CLAIM, STORAGE_CLASS, VOLUME
-from fourleaf.model.readers.pods.volumes import claims_of, class_of, part_of, volume_of
+from fourleaf.model.readers.pods.volumes import claims_of, class_of, volume_of
 from fourleaf.model.resources import ATTACH_PREFIX, Resources, with_extra
 from fourleaf.model.snapshot import RunningPod
 
@@ -188,7 +188,7 @@ class AttachedVolumes:
         found = set()
         for one in self._by_node.get(node, {}).values():
             volume = objects.get(*VOLUME, "", one.volume)
-            csi = {} if volume is None else part_of(part_of(volume.body, "spec"), "csi")
+            csi = {} if volume is None else part_of(volume.body, "spec", "csi")
             if csi.get("volumeHandle"):
                 found.add((one.driver, str(csi["volumeHandle"])))
         return found

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from fourleaf.model.readers.objects.manifest import EMPTY, Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest, entries_of, part_of
 from fourleaf.model.readers.pods.label_selector import LabelSelector, read_selector
 from fourleaf.model.running_gang import EvictionLimit, PodName
 
@@ -116,23 +115,18 @@ class _Budgets:
 
 def _is_asked_about(body: Body) -> bool:
     """Whether budgets have a say in whether the pod may be evicted."""
-    ends = _mapping(body.get("metadata")).get("deletionTimestamp") is not None
-    return not ends and _mapping(body.get("status")).get("phase") not in _ENDED
+    ends = part_of(body, "metadata").get("deletionTimestamp") is not None
+    return not ends and part_of(body, "status").get("phase") not in _ENDED
 
 
 def _is_ready(body: Body) -> bool:
     """Whether the pod is ready, as far as its object says."""
-    conditions = _mapping(body.get("status")).get("conditions")
-    for one in conditions if isinstance(conditions, list) else ():
-        if _mapping(one).get("type") == "Ready":
+    for one in entries_of(part_of(body, "status"), "conditions"):
+        if one.get("type") == "Ready":
             return bool(one.get("status") == "True")
     return True
 
 
 def _labels(body: Body) -> dict[str, str]:
-    labels = _mapping(_mapping(body.get("metadata")).get("labels"))
+    labels = part_of(body, "metadata", "labels")
     return {key: value for key, value in labels.items() if isinstance(value, str)}
-
-
-def _mapping(value: Any) -> Body:
-    return value if isinstance(value, dict) else EMPTY

@@ -18,7 +18,7 @@ from fourleaf.model.readers.objects.amounts import (
     gpu_resource,
 )
 from fourleaf.model.readers.objects.annotations import NO_WISHES, Layer, Wishes, read_wishes
-from fourleaf.model.readers.objects.manifest import Body, Manifest
+from fourleaf.model.readers.objects.manifest import Body, Manifest, part_of
 from fourleaf.model.readers.objects.owners import Chain, Owners
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.resizes import as_resized
@@ -127,8 +127,7 @@ class Pod:
     @property
     def nominated(self) -> str:
         """The node on which another scheduler has made room for the pod, "" without one."""
-        status = self.manifest.body.get("status")
-        named = status.get("nominatedNodeName") if isinstance(status, dict) else None
+        named = part_of(self.manifest.body, "status").get("nominatedNodeName")
         return named if isinstance(named, str) and self.waits else ""
 
     @property
@@ -239,8 +238,7 @@ class Pod:
         if mixed and self.gpu_name:
             more = (*more, (GPU_RESOURCE_LABEL, self.gpu_name))
         if more:
-            selector = tuple(sorted({*constraint.selector, *more}))
-            return replace(constraint, selector=selector)
+            return replace(constraint, selector=tuple(sorted({*constraint.selector, *more})))
         return constraint
 
 
@@ -258,8 +256,7 @@ def _or_none(number: int | None) -> int:
 
 def read_pod(manifest: Manifest, name: str, owners: Owners, chain: Chain | None = None) -> Pod:
     """The cheap part of a pod: who it is, where it runs, who made it."""
-    body = manifest.body
-    get = body.get
+    get = manifest.body.get
     metadata = manifest.mapping(get("metadata"), "metadata")
     spec = manifest.mapping(get("spec"), "spec")
     status = manifest.mapping(get("status"), "status")

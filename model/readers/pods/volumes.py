@@ -14,7 +14,7 @@ from fourleaf.model.gang import Hold
 from fourleaf.model.node_constraint import NodeConstraint, Operator, Requirement
 from fourleaf.model.quantity import in_bytes
 from fourleaf.model.readers.objects.lookup import Objects
-from fourleaf.model.readers.objects.manifest import Manifest
+from fourleaf.model.readers.objects.manifest import Manifest, entries_of, part_of
 from fourleaf.model.readers.objects.report import Report
 from fourleaf.model.readers.objects.storage_kinds import (
     CLAIM,
@@ -108,12 +108,6 @@ def is_made_on_first_use(storage_class: Body | None) -> bool:
     )
 
 
-def part_of(body: Body, key: str) -> Body:
-    """The object at `key` of `body`, empty where there is none."""
-    part = body.get(key)
-    return part if isinstance(part, Mapping) else {}
-
-
 @dataclass(frozen=True, slots=True)
 class Storage:
     """The objects that claims are read against, and the room that drivers say there is.
@@ -173,9 +167,7 @@ def _claim_wants(pod: Manifest, field: str, called: str, storage: Storage) -> Vo
 def _is_made_for(claim: Body, pod: Manifest) -> bool:
     """Whether the claim of an ephemeral volume is the pod's own, and not one of that name."""
     uid = part_of(pod.body, "metadata").get("uid")
-    owners = claim.get("ownerReferences")
-    listed = owners if isinstance(owners, list) else []
-    return not uid or any(isinstance(one, Mapping) and one.get("uid") == uid for one in listed)
+    return not uid or any(one.get("uid") == uid for one in entries_of(claim, "ownerReferences"))
 
 
 def _unbound(title: str, claim: Manifest, storage: Storage) -> VolumeWants:
@@ -201,7 +193,7 @@ def _unbound(title: str, claim: Manifest, storage: Storage) -> VolumeWants:
 
 def _size_of(claim: Manifest) -> int | None:
     """The bytes that a claim asks for, None where it does not say."""
-    requests = part_of(part_of(part_of(claim.body, "spec"), "resources"), "requests")
+    requests = part_of(claim.body, "spec", "resources", "requests")
     if requests.get("storage") is None:
         return None
     return claim.amount(in_bytes, requests["storage"], "spec.resources.requests[storage]")

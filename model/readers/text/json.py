@@ -8,15 +8,13 @@ from typing import Any
 
 import orjson
 
+from fourleaf.model.problems import AdvisedError
+
 _ESCAPED_COLON = re.compile(rb"\\u003[aA]")
 
 
-class BadText(ValueError):
+class BadText(AdvisedError):
     """The text cannot be read. `advice` says what helps."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        self.advice = advice
-        super().__init__(message)
 
 
 def _too_deep() -> BadText:

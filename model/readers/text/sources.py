@@ -60,8 +60,7 @@ def open_paths(paths: Iterable[str | Path], stdin: IO[bytes] | None = None) -> l
 
 def _too_large(name: str) -> Source:
     advice = "Split it, or leave out what a plan does not need (finished pods, managedFields)."
-    message = f"is larger than {MAX_BYTES // 2**20} MiB"
-    return Source(name, problem=fault(name, message, advice))
+    return Source(name, problem=fault(name, f"is larger than {MAX_BYTES // 2**20} MiB", advice))
 
 
 def _from_stdin(stdin: IO[bytes] | None) -> Source:

@@ -124,13 +124,12 @@ class _Helper:
             source.write(part.encode())
             source.flush()
             source.seek(0)
-            path = os.pathsep.join(sys.path)
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and text
                 [sys.executable, "-P", "-c", _HELPER],
                 stdin=source,
                 stdout=self._answer,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": path},
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
             )
             self._stack = stack.pop_all()
 

@@ -47,7 +47,7 @@ def read_ibnetdiscover(text: Text) -> Description:
         findings=(
             *cut,
             *finding(FindingKind.RAIL_UNITS, wide, rails=rails),
-            *_levels_left_out(layers),
+            *layers.left_out(),
             *finding(FindingKind.HOSTS_UNNAMED, wires.unnamed),
             *finding(FindingKind.SWITCHES_UNNAMED, unnamed),
             *finding(FindingKind.SWITCH_NAME_TWICE, twice),
@@ -110,8 +110,3 @@ def _renamed(
     links: Mapping[str, frozenset[str]], names: Mapping[str, str]
 ) -> dict[str, frozenset[str]]:
     return {names[one]: frozenset(names[other] for other in own) for one, own in links.items()}
-
-
-def _levels_left_out(layers: Layers) -> tuple[Finding, ...]:
-    extra = layers.levels() - 2
-    return (Finding(FindingKind.LEVELS_LEFT_OUT, extra),) if extra > 0 else ()

@@ -28,8 +28,7 @@ def add_node_limits(program: Program, state: CycleState, variables: GroupVariabl
             opened[state.fabric.leaf_of[node]].append((1, used))
     if kind.max_nodes is not None:
         for leaf, terms in opened.items():
-            here = state.fabric.in_leaf[leaf]
-            taken = sum(1 for i in group.bound_nodes if i in here)
+            taken = sum(1 for i in group.bound_nodes if i in state.fabric.in_leaf[leaf])
             program.at_most(terms, kind.max_nodes - taken)
 
 

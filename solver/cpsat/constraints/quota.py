@@ -15,12 +15,7 @@ def new_gpus(gang: Gang) -> int:
     return sum(role.request.gpus * len(role.pods) for role in gang.roles)
 
 
-def quota_left(state: CycleState) -> dict[str, int]:
-    """Namespace -> GPUs it may still take; only namespaces with a quota."""
-    return left_of_quotas(state.snapshot)
-
-
-def left_of_quotas(snapshot: Snapshot) -> dict[str, int]:
+def quota_left(snapshot: Snapshot) -> dict[str, int]:
     """Namespace of a waiting gang -> GPUs it may still take, where there is a quota."""
     running: dict[str, int] = defaultdict(int)
     for pod in snapshot.running:
@@ -35,7 +30,7 @@ def left_of_quotas(snapshot: Snapshot) -> dict[str, int]:
 
 def add_quotas(program: Program, state: CycleState, placed: dict[str, Terms]) -> None:
     """One row per namespace with a quota; `placed` are its GPUs as an expression."""
-    left = quota_left(state)
+    left = quota_left(state.snapshot)
     for namespace, terms in placed.items():
         if namespace in left:
             program.at_most(terms, max(0, left[namespace]))

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from fourleaf.solver.cpsat.program import Terms
-from fourleaf.solver.cpsat.variables import GroupVariables, Model
+from fourleaf.solver.cpsat.variables import Model
 
 
 def add_block_cuts(model: Model) -> None:
@@ -80,16 +80,9 @@ def _extras(model: Model, size: int) -> dict[int, list[tuple[int, int]]]:
     out: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for variables in model.groups:
         if len(variables.group.kind.sizes) == 1 and variables.group.kind.requests[0].gpus == size:
-            for leaf, count, flow in _single_places(variables):
-                out[leaf].append((count, flow))
+            for candidate_class in variables.classes:
+                places = candidate_class.places
+                if len(places) == 1 and places[0][0].leaves == 1:
+                    ((leaf, (count,)),) = places[0][0].takes
+                    out[leaf] += [(count, flow) for flow in candidate_class.flows.values()]
     return out
-
-
-def _single_places(variables: GroupVariables) -> list[tuple[int, int, int]]:
-    return [
-        (leaf, counts[0], flow)
-        for candidate_class in variables.classes
-        if len(candidate_class.places) == 1 and candidate_class.places[0][0].leaves == 1
-        for leaf, counts in candidate_class.places[0][0].takes
-        for flow in candidate_class.flows.values()
-    ]

@@ -12,7 +12,7 @@ from fourleaf.model.gang import Gang
 from fourleaf.model.relocation import Budget, DefragPlan, PreemptionPlan, RepairPlan
 from fourleaf.model.snapshot import Snapshot
 from fourleaf.model.validator import defrag_breaches, preemption_breaches, repair_breaches
-from fourleaf.solver.relocation.defragment import defragment, moved
+from fourleaf.solver.relocation.defragment import defragment
 from fourleaf.solver.relocation.preempt import preempt
 from fourleaf.solver.relocation.repair import repair
 from tests.oracle.moving import NOTHING, Worth, best_defrag, best_repair, best_victims
@@ -79,7 +79,7 @@ def defragmented(snapshot: Snapshot, plan: DefragPlan) -> Worth:
     """What a defragmentation is worth in the oracle's terms."""
     if not snapshot.gangs:
         packing = Packing(snapshot, NOTHING)
-        free = moved(snapshot, plan.moves).free
+        free = snapshot.moved(plan.moves).free
         nodes = [node for leaf in snapshot.fabric.leaves for node in leaf.nodes]
         return packing.best(packing.free(tuple(free[node.name] for node in nodes))), -plan.cost
     spec, done = snapshot.config.spec, {placement.gang for placement in plan.placements}
