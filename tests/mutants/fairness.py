@@ -214,6 +214,23 @@ FAIRNESS = (
         f"{LIVE}::test_a_gang_read_anew_is_the_object_of_before_where_it_is_equal",
     ),
     Mutant(
+        "turns: from the beginning in each reading",
+        "a gang that waited for another once waits for it for ever",
+        "model/readers/gangs/cross_checks.py",
+        "        draft.begin_anew()\n",
+        "        pass\n",
+        "tests/k8s_bridge/scheduling/test_turns.py"
+        "::test_a_replica_that_fits_nowhere_lets_the_next_go_first",
+    ),
+    Mutant(
+        "facts: of gangs that are gone",
+        "the facts of a gang are kept for ever, one more for each that came",
+        "model/readers/live/waiting_gangs.py",
+        "            del self._facts[draft.gang.key]\n",
+        "",
+        f"{LIVE}::test_nothing_is_kept_of_objects_that_are_gone",
+    ),
+    Mutant(
         "gangs in order: those that come later",
         "gangs are read in the order in which they came: same input, another plan",
         "model/readers/live/waiting_gangs.py",
