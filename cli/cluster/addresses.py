@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
+
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.runtime.http.listener import AddressTaken
     from fourleaf.k8s_bridge.runtime.http.pages import Address, PageServer
@@ -46,8 +48,6 @@ async def listening(server: PageServer, option: str = "--listen") -> AsyncIterat
 
 def taken(error: AddressTaken, option: str = "--listen") -> BadInput:
     """What to raise where an address cannot be listened at."""
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
     advice = f"Choose another address with {option} HOST:PORT."
     said = f"cannot listen: {error.strerror or error}"
-    return BadInput([Problem(Severity.ERROR, option, "", "", error.where, said, advice)])
+    return bad_input(option, said, advice, value=error.where)

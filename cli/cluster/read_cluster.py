@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.config_in_force import (
     NO_CONFIG,
     ConfigInForce,
@@ -128,7 +129,8 @@ async def read_live(cluster: Cluster, reach: ClusterAccess, leases_in: str | Non
         unanswered = [one for one in problems if not one.object]
         raise BadInput(unanswered[:1] or dict.fromkeys(problems))
     if not any(body["kind"] == NODES.name for body in found):
-        raise BadInput([_no_nodes(reach.name)])
+        advice = "Check that the context is the one you mean."
+        raise bad_input(reach.name, "the cluster has no node", advice, about="Node")
     return Live(tuple(without_idle_owners(CLUSTER, found)), time.time(), tuple(leases), in_force)
 
 
@@ -162,10 +164,3 @@ def _owner_kinds(config: list[Body]) -> tuple[OwnerKind, ...]:
     inventory = Inventory(Report())
     inventory.take([Source(CLUSTER, objects=config)])
     return read_config(inventory).config.spec.owner_kinds
-
-
-def _no_nodes(where: str) -> Problem:
-    from fourleaf.model.problems import Problem, Severity
-
-    advice = "Check that the context is the one you mean."
-    return Problem(Severity.ERROR, where, "Node", "", "", "the cluster has no node", advice)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
+
 if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.fabric import Fabric
@@ -86,10 +88,8 @@ def need_fitting(asked: Sequence[ReplayOptions]) -> None:
 
 def _refused(error: Exception) -> BadInput:
     """Bad input from a message of which the second line is the advice."""
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
     message, _, advice = str(error).partition("\n")
-    return BadInput([Problem(Severity.ERROR, "replay", "", "", "", message, advice)])
+    return bad_input("replay", message, advice)
 
 
 def snapshot_of(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, SchedulerConfig]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from fourleaf.cli.bad_input import bad_input
 
+if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import BadInput
     from fourleaf.simulator.tuning.task import TuningTask
@@ -125,13 +125,5 @@ def _masked(text: str) -> str:
     return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
 
 
-def unwritable(path: Path, error: OSError) -> BadInput:
-    """That `path` cannot be written."""
-    advice = "Name a place that can be written."
-    return _problem("", str(path), f"cannot be written: {error.strerror}", advice)
-
-
 def _problem(field: str, value: str, message: str, advice: str) -> BadInput:
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
-    return BadInput([Problem(Severity.ERROR, "tune", "", field, value, message, advice)])
+    return bad_input("tune", message, advice, field=field, value=value)

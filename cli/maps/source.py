@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.connection import connected, refused
 from fourleaf.cli.cluster.read_cluster import CLUSTER
 
@@ -111,7 +112,7 @@ def need_nodes(scene: MapInput) -> None:
     """Raise `BadInput` where the input holds no node."""
     if not scene.ground.nodes:
         advice = "Add them: kubectl get nodes,pods -A -o json > now.json, then -f now.json."
-        raise _bad(scene, "Node", "the input holds no node", advice)
+        raise bad_input(scene.source, "the input holds no node", advice, about="Node")
 
 
 def need_maps(scene: MapInput, wanted: MapTarget) -> None:
@@ -120,13 +121,8 @@ def need_maps(scene: MapInput, wanted: MapTarget) -> None:
         from fourleaf.model.readers.pods.device_map import DEVICE_MAP
 
         advice = "Name KIND/NAME and its namespace (-n); `fourleaf map generate` makes a map."
-        raise _bad(scene, str(wanted), f"carries no annotation {DEVICE_MAP}", advice)
-
-
-def _bad(scene: MapInput, what: str, message: str, advice: str) -> Exception:
-    from fourleaf.model.problems import BadInput, Problem, Severity
-
-    return BadInput([Problem(Severity.ERROR, scene.source, what, "", "", message, advice)])
+        message = f"carries no annotation {DEVICE_MAP}"
+        raise bad_input(scene.source, message, advice, about=str(wanted))
 
 
 async def _observe(reach: ClusterAccess) -> list[Body]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.maps.show import MapFormat, check_lines, show_map
 from fourleaf.cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
 from fourleaf.cli.options import (
@@ -79,7 +80,6 @@ def generate(
     """
     from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.generate import DeviceRequest, NotEnough, generate_map
-    from fourleaf.model.problems import BadInput, Problem, Severity
 
     scene = scene_of(
         ClusterAccess(kubeconfig, context, config_namespace), files, wanted_of(None, None)
@@ -96,8 +96,7 @@ def generate(
         advice = f"Ask for {room} pods, fewer devices, or another pool."
         if not room:
             advice = f"Pools with usable GPU nodes: {', '.join(_pools(scene)) or 'none'}."
-        what = f"pods of {devices} devices"
-        raise BadInput([Problem(Severity.ERROR, scene.source, what, "", "", message, advice)])
+        raise bad_input(scene.source, message, advice, about=f"pods of {devices} devices")
     show_map(pins, scene.ground, output)
 
 
@@ -219,15 +218,12 @@ def _after(scene: MapInput, stated: AnnotatedMap, fixed: Fixed) -> list[Problem]
 def _need_changeable(scene: MapInput, stated: AnnotatedMap) -> None:
     """Raise `BadInput` for a Job: the template of its pods cannot be changed."""
     from fourleaf.model.device_maps.map_annotations import TEMPLATE
-    from fourleaf.model.problems import BadInput, Problem, Severity
 
     one = stated.manifest
     if one.kind == "Job" and stated.prefix == TEMPLATE:
         message = "cannot be changed: the pod template of a Job is fixed"
         advice = "Create the Job anew with this map: see -o patch."
-        raise BadInput(
-            [Problem(Severity.ERROR, scene.source, one.title, stated.field, "", message, advice)]
-        )
+        raise bad_input(scene.source, message, advice, about=one.title, field=stated.field)
 
 
 def _said(stated: AnnotatedMap, fixed: Fixed, applied: bool) -> str:

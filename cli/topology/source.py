@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.connection import connected, refused
 from fourleaf.cli.cluster.read_cluster import CLUSTER
 
@@ -51,14 +52,13 @@ def live_description(reach: ClusterAccess) -> Description:
 def nodes_of(where: str, reach: ClusterAccess) -> list[ClusterNode]:
     """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
     from fourleaf.cli.input.files import open_files
-    from fourleaf.model.problems import BadInput, Problem, Severity
     from fourleaf.model.topology_import.kubernetes import known_nodes
 
     live = where == LIVE
     nodes = known_nodes(live_inventory(reach) if live else _inventory(open_files([where])))
     if not nodes:
         advice = "Give what `kubectl get nodes -o json` prints, or live."
-        raise BadInput([Problem(Severity.ERROR, where, "Node", "", "", "no node is there", advice)])
+        raise bad_input(where, "no node is there", advice, about="Node")
     return nodes
 
 

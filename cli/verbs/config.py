@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.options import (
     Answer,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from fourleaf.cli.cluster.config_in_force import ConfigInForce
     from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.config.spec import SchedulerConfig
-    from fourleaf.model.problems import Problem
     from fourleaf.model.readers import Source
 
 Defaults = Annotated[
@@ -210,12 +210,17 @@ def load(files: list[str] | None) -> tuple[SchedulerConfig, str]:
 
     Errors of other objects are none of its business: a cluster's dump may be given.
     """
-    from fourleaf.model.problems import BadInput
+    from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS
     from fourleaf.model.readers.config import BUILT_IN
 
     config, source = _read(open_files(files or ()))
     if files and source == BUILT_IN:
-        raise BadInput([_none_in(files)])
+        advice = (
+            f"Give one with apiVersion: {API_VERSION} and kind: {KINDS[0]}, bare or in the "
+            f"ConfigMap {CONFIG_MAP}."
+        )
+        message = f"there is no {KINDS[0]} in the input"
+        raise bad_input(", ".join(files), message, advice, about=KINDS[0])
     return config, source
 
 
@@ -237,19 +242,3 @@ def _read(sources: list[Source]) -> tuple[SchedulerConfig, str]:
         raise BadInput(wrong)
     print_problems(one for one in reading.problems if one.object.startswith(ours))
     return reading.snapshot.config, reading.config_source
-
-
-def _none_in(files: list[str]) -> Problem:
-    from fourleaf.model.config.spec import API_VERSION, CONFIG_MAP, KINDS
-    from fourleaf.model.problems import Problem, Severity
-
-    return Problem(
-        Severity.ERROR,
-        ", ".join(files),
-        KINDS[0],
-        "",
-        "",
-        f"there is no {KINDS[0]} in the input",
-        f"Give one with apiVersion: {API_VERSION} and kind: {KINDS[0]}, bare or in the "
-        f"ConfigMap {CONFIG_MAP}.",
-    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment, need_terms, reading_of
 from fourleaf.cli.input.plan_input import LOADING_SECONDS
@@ -114,7 +115,7 @@ async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.k8s_bridge.cluster.protocol import Target
     from fourleaf.model.config.spec import CONFIG_MAP
-    from fourleaf.model.problems import BadInput, Problem, Severity
+    from fourleaf.model.problems import BadInput
 
     target = Target(reach.config_namespace, CONFIG_MAP)
     stamp = when.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -126,10 +127,7 @@ async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
             "Create it with your config (`fourleaf config show` prints one under which nothing "
             "changes), or name its namespace with --config-namespace."
         )
-        title = f"ConfigMap {target}"
-        raise BadInput(
-            [Problem(Severity.ERROR, reach.name, title, "", "", message, advice)]
-        ) from error
+        raise bad_input(reach.name, message, advice, about=f"ConfigMap {target}") from error
     except ClusterError as error:
         raise BadInput([refused(error, reach.name, "patch", CONFIG_MAPS)]) from error
 

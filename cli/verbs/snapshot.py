@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fourleaf.cli.bad_input import unwritable
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ def snapshot(
     from fourleaf.cli.cluster.read_cluster import ClusterAccess, observe
     from fourleaf.cli.output.console import print_problems
     from fourleaf.cli.output.text import json_text
-    from fourleaf.model.problems import BadInput, Problem, Severity
 
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     live = observe(reach, leases_in=namespace or own_namespace())
@@ -49,9 +49,7 @@ def snapshot(
             with open(file, "w", encoding="utf-8") as stream:
                 stream.write(text)
         except OSError as error:
-            advice = "Name a file that can be written."
-            message = f"cannot be written: {error.strerror}"
-            raise BadInput([Problem(Severity.ERROR, file, "", "", "", message, advice)]) from error
+            raise unwritable(file, error) from error
     moment = datetime.fromtimestamp(live.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     name = "FILE" if file == STDOUT else file
     sys.stderr.write(
