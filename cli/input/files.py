@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.read_cluster import observe
 from fourleaf.cli.output.console import print_problems
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ def reading_of(
         reading = read_files(files, now)
         need_nodes(reading.snapshot, files)
         return reading
-    from fourleaf.cli.cluster.read_cluster import observe
 
     live = observe(reach)
     print_problems(live.config.warnings)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.input.files import need_nodes, need_terms, read_files
+from fourleaf.cli.output.console import print_problems
 
 if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
@@ -94,8 +96,6 @@ def _refused(error: Exception) -> BadInput:
 
 def snapshot_of(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, SchedulerConfig]:
     """What is in the files of a snapshot, and its config. Raises `BadInput`."""
-    from fourleaf.cli.input.files import need_nodes, read_files
-    from fourleaf.cli.output.console import print_problems
     from fourleaf.simulator.readers import snapshot as reader
 
     reading = read_files(files)
@@ -112,7 +112,6 @@ def config_of(
 
     Raises `BadInput`.
     """
-    from fourleaf.cli.input.files import need_terms, read_files
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.extensions import Extensions
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.input.files import need_terms, read_files
+from fourleaf.cli.input.replay_input import FABRIC_OF, need_one_of
 
 if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
@@ -22,7 +24,6 @@ USUAL = "kalos"
 
 def settled(config: str | None, slack: int | None, **told: Any) -> TuningTask:
     """The task that the options name, every name checked. Raises `BadInput` and usage errors."""
-    from fourleaf.cli.input.replay_input import FABRIC_OF, need_one_of
     from fourleaf.simulator.readers.catalogue import TRACES
     from fourleaf.simulator.trace import Sizes
     from fourleaf.simulator.tuning import knobs, objectives
@@ -68,7 +69,6 @@ def _need_fabric(name: str) -> None:
 
 def _config(path: str | None, slack: int | None) -> SchedulerConfig:
     """The config to start from. Raises `BadInput`."""
-    from fourleaf.cli.input.files import need_terms, read_files
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.extensions import Extensions
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.connection import connected, refused
 from fourleaf.cli.cluster.read_cluster import CLUSTER
+from fourleaf.cli.input.files import open_files
 
 if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
@@ -82,7 +83,6 @@ def wanted_of(text: str | None, namespace: str | None) -> MapTarget:
 
 def scene_of(reach: ClusterAccess, files: Sequence[str] | None, wanted: MapTarget) -> MapInput:
     """What `files` hold; without any, what the cluster holds. Raises `BadInput`."""
-    from fourleaf.cli.input.files import open_files
     from fourleaf.model.readers import Source
 
     if files:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.maps.show import MapFormat, check_lines, show_map
 from fourleaf.cli.maps.source import need_maps, need_nodes, put_map, scene_of, wanted_of
 from fourleaf.cli.options import (
@@ -27,6 +28,7 @@ from fourleaf.cli.output.console import (
     show,
     write,
 )
+from fourleaf.cli.output.documents import for_people, problem_document, write_document
 
 if TYPE_CHECKING:
     from fourleaf.cli.maps.source import MapInput
@@ -78,7 +80,6 @@ def generate(
 
     Exit code: 0 it is made, 2 bad input, or room for fewer pods.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.generate import DeviceRequest, NotEnough, generate_map
 
     scene = scene_of(
@@ -122,7 +123,6 @@ def check(
 
     Exit code: 0 all lines can be used, 2 some cannot.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.check import check_map
 
     wanted = wanted_of(target, namespace)
@@ -136,13 +136,10 @@ def check(
 
 
 def _show_check(scene: MapInput, problems: list[Problem], output: OutputFormat) -> None:
-    from dataclasses import asdict
-
-    from fourleaf.cli.output.text import json_text, yaml_text
     from fourleaf.model.config.spec import API_VERSION
     from fourleaf.model.readers.pods.device_map import map_text
 
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+    if for_people(output):
         print_problems(problems, to_stdout=True)
         titled = ((one.manifest.title, one.pins) for one in scene.maps)
         show(check_lines(titled, scene.ground))
@@ -152,9 +149,9 @@ def _show_check(scene: MapInput, problems: list[Problem], output: OutputFormat) 
         "kind": "DeviceMapCheck",
         "provider": scene.ground.provider.value,
         "maps": [{"object": one.manifest.title, "map": map_text(one.pins)} for one in scene.maps],
-        "problems": [{**asdict(one), "severity": one.severity.value} for one in problems],
+        "problems": [problem_document(one) for one in problems],
     }
-    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
+    write_document(document, output)
 
 
 @app.command()
@@ -178,7 +175,6 @@ def fix(
 
     Exit code: 0 all lines can be used now, 2 bad input, 3 some still cannot.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.device_maps.fix import fix_map
 
     if files and apply:

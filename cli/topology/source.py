@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.connection import connected, refused
 from fourleaf.cli.cluster.read_cluster import CLUSTER
+from fourleaf.cli.input.files import open_files
 
 if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
@@ -25,7 +26,6 @@ LIVE = "live"
 
 def description_of(path: str, wanted: SourceFormat | None) -> Description:
     """The fabric that the file `path` describes. Raises `BadInput`."""
-    from fourleaf.cli.input.files import open_files
     from fourleaf.model.topology_import.description import DescriptionFormat
     from fourleaf.model.topology_import.formats import read_description
 
@@ -51,7 +51,6 @@ def live_description(reach: ClusterAccess) -> Description:
 
 def nodes_of(where: str, reach: ClusterAccess) -> list[ClusterNode]:
     """The nodes of a file, or of the cluster where `where` is `live`. Raises `BadInput`."""
-    from fourleaf.cli.input.files import open_files
     from fourleaf.model.topology_import.kubernetes import known_nodes
 
     live = where == LIVE

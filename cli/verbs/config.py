@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.connection import connected, refused
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.options import (
     Answer,
@@ -22,12 +24,12 @@ from fourleaf.cli.options import (
 from fourleaf.cli.output import console
 from fourleaf.cli.output.console import print_problems
 from fourleaf.cli.output.documents import Document, for_people, tell, write_document
+from fourleaf.cli.output.text import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from fourleaf.cli.cluster.config_in_force import ConfigInForce
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.readers import Source
 
@@ -48,9 +50,6 @@ def show(
     output: Answer = OutputFormat.YAML,
 ) -> None:
     """Print the config in force, defaults included, as YAML; a table has a line for each field."""
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
-    from fourleaf.cli.output.text import plain
-
     config, source = configured(
         files, defaults, ClusterAccess(kubeconfig, context, config_namespace)
     )
@@ -97,7 +96,6 @@ def validate(
 
     Of a cluster, it is the newest edit that counts, and what is in force without it is told.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.config.spec import API_VERSION
     from fourleaf.model.extensions import load as load_extensions
 
@@ -127,7 +125,6 @@ def explain(
     """Print what every weight means and what it comes to for each kind of gang."""
     from rich.text import Text
 
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.render.weights import weights_document, weights_view
 
     config, source = configured(
@@ -183,7 +180,6 @@ def asked(reach: ClusterAccess) -> ConfigInForce:
 
 async def _asked(reach: ClusterAccess) -> ConfigInForce:
     from fourleaf.cli.cluster.config_in_force import read_config_in_force
-    from fourleaf.cli.cluster.connection import connected, refused
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.model.problems import BadInput

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.bad_input import bad_input
+from fourleaf.cli.cluster.connection import connected, refused
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment, need_terms, reading_of
 from fourleaf.cli.input.plan_input import LOADING_SECONDS
+from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
     Apply,
@@ -24,10 +27,11 @@ from fourleaf.cli.options import (
     OutputFormat,
     PlanFiles,
 )
-from fourleaf.cli.output.console import glyphs, print_problems, show, write
+from fourleaf.cli.output.console import glyphs, print_problems, write
+from fourleaf.cli.output.documents import tell
+from fourleaf.cli.output.progress import Progress
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.previews.defrag import DefragPreview
     from fourleaf.model.snapshot import Snapshot
@@ -58,8 +62,6 @@ def defrag(
 
     Exit code: 0 fine, 2 bad input.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
-
     if dry_run and apply:
         raise typer.BadParameter("only one of them at a time", param_hint="--dry-run/--apply")
     if apply and files:
@@ -80,8 +82,6 @@ def _dry_run(
     reach: ClusterAccess, files: Sequence[str] | None, moves: int | None, now: float | None
 ) -> tuple[DefragPreview, Snapshot]:
     with solver() as client:
-        from fourleaf.cli.logs import log_to_stderr
-        from fourleaf.cli.output.progress import Progress
         from fourleaf.model.extensions import load
         from fourleaf.model.previews.defrag import gathered, gathering, movers
         from fourleaf.model.relocation import Budget
@@ -101,15 +101,12 @@ def _dry_run(
 
 
 async def _ask(reach: ClusterAccess) -> None:
-    from fourleaf.cli.cluster.connection import connected
-
     async with connected(reach.kubeconfig, reach.context) as cluster:
         await ask(cluster, reach, datetime.now(UTC))
 
 
 async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
     """Ask the scheduler to defragment. Raises `BadInput` where its ConfigMap cannot be marked."""
-    from fourleaf.cli.cluster.connection import refused
     from fourleaf.k8s_bridge.cache.config_watcher import DEFRAGMENT
     from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
@@ -133,14 +130,12 @@ async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:
 
 
 def _show(answer: DefragPreview, snapshot: Snapshot, output: OutputFormat) -> None:
-    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
-        from fourleaf.cli.render.relocations import defrag_view
-
-        wide = output is OutputFormat.WIDE
-        show(defrag_view(answer, snapshot.fabric, glyphs(), wide))
-        return
-    from fourleaf.cli.output.text import json_text, yaml_text
+    from fourleaf.cli.render.relocations import defrag_view
     from fourleaf.model.documents.relocation import defrag_document
 
-    document = defrag_document(answer)
-    write(json_text(document) if output is OutputFormat.JSON else yaml_text(document))
+    wide = output is OutputFormat.WIDE
+    tell(
+        lambda: defrag_document(answer),
+        lambda: defrag_view(answer, snapshot.fabric, glyphs(), wide),
+        output,
+    )

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import moment, need_terms, reading_of
+from fourleaf.cli.logs import log_to_stderr
 from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
@@ -26,10 +28,10 @@ from fourleaf.cli.options import (
 )
 from fourleaf.cli.output.console import EXIT_OK
 from fourleaf.cli.output.documents import Document, tell
+from fourleaf.cli.output.progress import Progress
 from fourleaf.cli.output.watch import WatchedAnswer, need_anew, present
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.model.gang import GangKey
     from fourleaf.model.readers import InputReading
     from fourleaf.model.start import Start
@@ -62,8 +64,6 @@ def queue(
 
     Exit code: 0 the queue was read, 2 it cannot be.
     """
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
-
     if server and (start or files):
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
     need_anew(files, watch)
@@ -98,7 +98,6 @@ class _Looks:
         self._now = now
         self._client: SolverClient | None = None
         if start:
-            from fourleaf.cli.logs import log_to_stderr
             from fourleaf.solver.forecast.ask import asking_client
 
             log_to_stderr()
@@ -121,7 +120,6 @@ class _Looks:
 
 
 def _starts(client: SolverClient, reading: InputReading) -> dict[GangKey, Start]:
-    from fourleaf.cli.output.progress import Progress
     from fourleaf.solver.forecast.ask import ask_starts
 
     need_terms(reading.snapshot.config, reading.config_source, client.extensions_in_force())

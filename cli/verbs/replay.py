@@ -18,7 +18,8 @@ from fourleaf.cli.input.replay_input import (
     snapshot_of,
     trace_of,
 )
-from fourleaf.cli.options import Answer, OutputFormat
+from fourleaf.cli.logs import log_to_stderr
+from fourleaf.cli.options import Answer, OutputFormat, filename
 from fourleaf.cli.output.console import EXIT_OK, err
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
@@ -42,10 +43,7 @@ if TYPE_CHECKING:
 def replay(
     trace: TraceName = None,
     files: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-f", "--filename", metavar="PATH", help="A snapshot instead of a trace. Repeatable."
-        ),
+        list[str] | None, filename("A snapshot instead of a trace. Repeatable.")
     ] = None,
     duration: Duration = 3600,
     fabric: FabricName = None,
@@ -97,7 +95,6 @@ def replay(
 
     Exit code: 0 replayed, 2 bad input.
     """
-    from fourleaf.cli.logs import log_to_stderr
     from fourleaf.cli.render.replay import replay_lines
     from fourleaf.simulator.measures.document import document
     from fourleaf.simulator.options import (

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fourleaf.cli.bad_input import unwritable
+from fourleaf.cli.cluster.connection import own_namespace
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, observe
 from fourleaf.cli.options import ConfigNamespace, Context, Kubeconfig, Namespace
+from fourleaf.cli.output.console import print_problems
+from fourleaf.cli.output.text import json_text
 
 if TYPE_CHECKING:
     from fourleaf.cli.cluster.read_cluster import Live
@@ -33,11 +37,6 @@ def snapshot(
 
     Exit code: 0 written, 2 the cluster cannot be read or the file not be written.
     """
-    from fourleaf.cli.cluster.connection import own_namespace
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess, observe
-    from fourleaf.cli.output.console import print_problems
-    from fourleaf.cli.output.text import json_text
-
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     live = observe(reach, leases_in=namespace or own_namespace())
     print_problems(live.config.warnings)

@@ -8,6 +8,8 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from fourleaf.cli.cluster.connection import connected, own_namespace, refused
+from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.options import (
     Answer,
     ConfigNamespace,
@@ -24,7 +26,7 @@ from fourleaf.cli.output.documents import Document, tell
 from fourleaf.cli.output.watch import WatchedAnswer, present
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess, Live
+    from fourleaf.cli.cluster.read_cluster import Live
     from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.k8s_bridge.election.lease import LeaderLease
 
@@ -47,8 +49,6 @@ def status(
 
     Exit code: 0 fine, 2 it cannot be read, 3 no scheduler leads.
     """
-    from fourleaf.cli.cluster.connection import own_namespace
-    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.cluster.scheduler_server import fetch_status
 
     reach = ClusterAccess(kubeconfig, context, config_namespace)
@@ -85,9 +85,6 @@ def _matters(document: Document) -> Document:
 
 
 async def _observed(reach: ClusterAccess, namespace: str) -> Document:
-    from fourleaf.cli.cluster.connection import connected
-    from fourleaf.cli.cluster.read_cluster import read_live
-
     async with connected(reach.kubeconfig, reach.context) as cluster:
         live = await read_live(cluster, reach, namespace)
         leader = await leader_of(cluster, reach, namespace)
@@ -96,7 +93,6 @@ async def _observed(reach: ClusterAccess, namespace: str) -> Document:
 
 async def leader_of(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:
     """Who holds the leader's Lease in `namespace`. Raises `BadInput` where it cannot be read."""
-    from fourleaf.cli.cluster.connection import refused
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import LEASES
     from fourleaf.model.problems import BadInput

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.bad_input import unwritable
-from fourleaf.cli.options import Answer, OutputFormat
+from fourleaf.cli.logs import log_to_stderr
+from fourleaf.cli.options import Answer, OutputFormat, filename
 from fourleaf.cli.output.console import EXIT_OK, EXIT_PENDING, err
 from fourleaf.cli.output.documents import tell
 from fourleaf.cli.trace_options import (
@@ -34,12 +35,7 @@ def tune(
     trace: TraceName = None,
     files: Annotated[
         list[str] | None,
-        typer.Option(
-            "-f",
-            "--filename",
-            metavar="PATH",
-            help="Snapshots in place of the trace, oldest first; two at least. Repeatable.",
-        ),
+        filename("Snapshots in place of the trace, oldest first; two at least. Repeatable."),
     ] = None,
     duration: Duration = 3600,
     fabric: FabricName = None,
@@ -108,7 +104,6 @@ def tune(
     better found.
     """
     from fourleaf.cli.input.tune_input import refused, settled
-    from fourleaf.cli.logs import log_to_stderr
     from fourleaf.cli.render.tune import report
     from fourleaf.simulator.tuning.cases import split_of
     from fourleaf.simulator.tuning.document import document
