@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fourleaf.cli.cluster.connection import own_namespace, refused
 
 if TYPE_CHECKING:
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.extensions import Extensions
     from fourleaf.model.problems import Problem
 
-Body = dict[str, Any]
 INSTALLED_NAMESPACE = "fourleaf-system"
 """Where the manifests of this repository put the scheduler."""
 

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fourleaf.cli.bad_input import bad_input
 from fourleaf.cli.cluster.config_in_force import (
@@ -18,13 +18,12 @@ from fourleaf.cli.cluster.connection import connected, named, refused
 
 if TYPE_CHECKING:
     from fourleaf.k8s_bridge.cluster.kinds import Kind
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster, Listing
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster, Listing
     from fourleaf.model.config.owner_kinds import OwnerKind
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.problems import Problem
     from fourleaf.model.readers import InputReading, Source
 
-Body = dict[str, Any]
 CLUSTER = "cluster"
 """What problems name as the source of live objects."""
 

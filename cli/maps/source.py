@@ -13,9 +13,9 @@ from fourleaf.cli.cluster.read_cluster import CLUSTER
 from fourleaf.cli.input.files import open_files
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.k8s_bridge.cluster.kinds import Kind
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.device_maps.map_annotations import AnnotatedMap
     from fourleaf.model.device_maps.nodes import MapNodes
     from fourleaf.model.problems import Problem

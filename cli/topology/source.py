@@ -12,9 +12,9 @@ from fourleaf.cli.cluster.read_cluster import CLUSTER
 from fourleaf.cli.input.files import open_files
 
 if TYPE_CHECKING:
-    from fourleaf.cli.cluster.read_cluster import Body, ClusterAccess
+    from fourleaf.cli.cluster.read_cluster import ClusterAccess
     from fourleaf.cli.topology.options import SourceFormat
-    from fourleaf.k8s_bridge.cluster.protocol import Cluster
+    from fourleaf.k8s_bridge.cluster.protocol import Body, Cluster
     from fourleaf.model.readers import Source
     from fourleaf.model.readers.objects.inventory import Inventory
     from fourleaf.model.topology_import.cluster_nodes import ClusterNode
