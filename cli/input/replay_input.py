@@ -62,7 +62,7 @@ def trace_of(
 
     nodes = [node.allocatable.gpus for node in ground.nodes.values()]
     try:
-        trace = TRACES[name].read()
+        trace = TRACES[name]()
     except NoData as error:
         raise _refused(error) from error
     if days is not None:
@@ -105,6 +105,18 @@ def snapshot_of(files: Sequence[str], duration: int) -> tuple[Trace, Fabric, Sch
     return reader.trace_of(snapshot, duration), snapshot.fabric, snapshot.config
 
 
+def read_config(path: str | None, otherwise: SchedulerConfig | None = None) -> SchedulerConfig:
+    """The config in the file `path`, without one `otherwise`, or the default. Raises `BadInput`."""
+    from fourleaf.model.config.spec import SchedulerConfig
+    from fourleaf.model.extensions import Extensions
+
+    if path is None:
+        return otherwise or SchedulerConfig()
+    reading = read_files([path])
+    need_terms(reading.snapshot.config, reading.config_source, Extensions())
+    return reading.snapshot.config
+
+
 def config_of(
     path: str | None, found: SchedulerConfig | None, patience: float, slack: int | None
 ) -> SchedulerConfig:
@@ -112,14 +124,7 @@ def config_of(
 
     Raises `BadInput`.
     """
-    from fourleaf.model.config.spec import SchedulerConfig
-    from fourleaf.model.extensions import Extensions
-
-    config = found or SchedulerConfig()
-    if path is not None:
-        reading = read_files([path])
-        config = reading.snapshot.config
-        need_terms(config, reading.config_source, Extensions())
+    config = read_config(path, found)
     spec = config.spec
     solver = spec.solver.model_copy(update={"time_limit_seconds": patience})
     changes: dict[str, object] = {"solver": solver}

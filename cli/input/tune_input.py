@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.input.files import need_terms, read_files
-from fourleaf.cli.input.replay_input import FABRIC_OF, need_one_of
+from fourleaf.cli.input.replay_input import FABRIC_OF, need_one_of, read_config
 
 if TYPE_CHECKING:
     from fourleaf.model.config.spec import SchedulerConfig
@@ -69,14 +68,7 @@ def _need_fabric(name: str) -> None:
 
 def _config(path: str | None, slack: int | None) -> SchedulerConfig:
     """The config to start from. Raises `BadInput`."""
-    from fourleaf.model.config.spec import SchedulerConfig
-    from fourleaf.model.extensions import Extensions
-
-    config = SchedulerConfig()
-    if path is not None:
-        reading = read_files([path])
-        config = reading.snapshot.config
-        need_terms(config, reading.config_source, Extensions())
+    config = read_config(path)
     if slack is None:
         return config
     topology = config.spec.topology.model_copy(update={"window_slack": slack})
