@@ -80,6 +80,19 @@ async def read_config_in_force(cluster: Cluster, where: str, namespace: str) -> 
     return ConfigInForce(nowhere, (), problems)
 
 
+async def config_objects(cluster: Cluster, where: str, namespace: str) -> list[Body]:
+    """The ConfigMap of the scheduler as it stands, if any. Raises `BadInput`."""
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
+    from fourleaf.model.problems import BadInput
+
+    try:
+        body = await _config_map(cluster, namespace)
+    except ClusterError as error:
+        raise BadInput([refused(error, where, "get", CONFIG_MAPS)]) from error
+    return [body] if body else []
+
+
 async def _config_map(cluster: Cluster, namespace: str) -> Body | None:
     """The ConfigMap of the scheduler, and no other: what they hold is none of our business."""
     from fourleaf.k8s_bridge.cluster.errors import NotFound

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.cluster.connection import connected, refused
-from fourleaf.cli.cluster.read_cluster import CLUSTER
+from fourleaf.cli.cluster.config_in_force import config_objects
+from fourleaf.cli.cluster.connection import refused
+from fourleaf.cli.cluster.read_cluster import CLUSTER, typed
 from fourleaf.cli.input.files import open_files
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def scene_of(reach: ClusterAccess, files: Sequence[str] | None, wanted: MapTarge
 
     if files:
         return _scene(", ".join(files), open_files(files), wanted)
-    objects = asyncio.run(_observe(reach))
+    objects = reach.ask(lambda cluster: read_objects(cluster, reach))
     return _scene(reach.name, [Source(CLUSTER, objects=objects)], wanted)
 
 
@@ -125,26 +126,13 @@ def need_maps(scene: MapInput, wanted: MapTarget) -> None:
         raise bad_input(scene.source, message, advice, about=str(wanted))
 
 
-async def _observe(reach: ClusterAccess) -> list[Body]:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        return await read_objects(cluster, reach)
-
-
 async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
     """Nodes with their inventories, pods, what carries maps, and the scheduler's config.
 
     Raises `BadInput`.
     """
     from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-    from fourleaf.k8s_bridge.cluster.kinds import (
-        CONFIG_MAPS,
-        GPU_NODE_STATUSES,
-        NODES,
-        PODS,
-        REPLICA_SETS,
-    )
-    from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.config.spec import CONFIG_MAP
+    from fourleaf.k8s_bridge.cluster.kinds import GPU_NODE_STATUSES, NODES, PODS, REPLICA_SETS
     from fourleaf.model.problems import BadInput
 
     kinds = (NODES, PODS, REPLICA_SETS, GPU_NODE_STATUSES, *carriers())
@@ -159,17 +147,10 @@ async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
         elif isinstance(answer, BaseException):
             raise answer
         else:
-            found += [_named(kind, body) for body in answer.items]
+            found += typed(kind, answer.items)
     if problems:
         raise BadInput([one for one in problems if not one.object][:1] or problems)
-    try:
-        target = Target(reach.config_namespace, CONFIG_MAP)
-        found.append(_named(CONFIG_MAPS, await cluster.get(CONFIG_MAPS, target)))
-    except NotFound:
-        pass
-    except ClusterError as error:
-        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
-    return found
+    return found + await config_objects(cluster, reach.name, reach.config_namespace)
 
 
 def carriers() -> tuple[Kind, ...]:
@@ -179,11 +160,7 @@ def carriers() -> tuple[Kind, ...]:
     return (STATEFUL_SETS, DEPLOYMENTS, JOBS)
 
 
-def _named(kind: Kind, body: Body) -> Body:
-    return {**body, "apiVersion": kind.api_version, "kind": kind.name}
-
-
-async def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None:
+def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None:
     """Write `text` where `stated` stands, only if the object has not changed. Raises `BadInput`."""
     from fourleaf.cli.cluster.patches import patch_all
     from fourleaf.k8s_bridge.cluster.kinds import PODS
@@ -198,5 +175,4 @@ async def put_map(reach: ClusterAccess, stated: AnnotatedMap, text: str) -> None
     if stated.prefix == TEMPLATE:
         patch = {"spec": {"template": patch}}
     kind = next(kind for kind in (PODS, *carriers()) if kind.name == one.kind)
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        await patch_all(cluster, reach, kind, [target], patch)
+    reach.ask(lambda cluster: patch_all(cluster, reach, kind, [target], patch))

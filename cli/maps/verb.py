@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -191,7 +190,7 @@ def fix(
         from fourleaf.model.readers.pods.device_map import map_text
 
         _need_changeable(scene, stated)
-        asyncio.run(put_map(reach, stated, map_text(fixed.pins)))
+        put_map(reach, stated, map_text(fixed.pins))
     show_map(fixed.pins, scene.ground, output, fixed)
     print_problems(problems)
     if output is MapFormat.TABLE:

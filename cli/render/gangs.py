@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from fourleaf.cli.render.fabric_map import letters, styles
+from fourleaf.cli.render.fabric_map import clipped, letters, styles
 from fourleaf.cli.render.glyphs import PALETTE, Glyphs
 from fourleaf.cli.render.layout import plain_table
 from fourleaf.cli.render.where import Where
@@ -80,7 +80,7 @@ def bars(snapshot: Snapshot, plan: Plan, glyphs: Glyphs) -> list[Text]:
         gang = gangs.get(placement.gang)
         if gang is None:
             continue
-        line = Text(_clipped(str(placement.gang), width).ljust(width + 2))
+        line = Text(clipped(str(placement.gang), width).ljust(width + 2))
         line.append_text(_bar(dict(placement.terms), unbound_weight(gang), names, glyphs))
         line.append(f"  {per_mille(gang, placement) / SCALE:.3f}")
         lost = sum(points for _, points in placement.terms if points < 0)
@@ -121,10 +121,6 @@ def _key(names: Sequence[str], penalties: Sequence[str], indent: int, glyphs: Gl
     for line in lines:
         line.rstrip()
     return [line for line in lines if line.plain]
-
-
-def _clipped(name: str, width: int) -> str:
-    return name if len(name) <= width else "~" + name[len(name) - width + 1 :]
 
 
 def pod_table(snapshot: Snapshot, plan: Plan, glyphs: Glyphs) -> Table:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.cluster.connection import connected
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -100,12 +98,7 @@ def rival_lines(
 
 def put_labels(reach: ClusterAccess, diff: Diff) -> None:
     """Make the changes of `diff` in the cluster of `reach`. Raises `BadInput`; see `apply_diff`."""
-    asyncio.run(_put(reach, diff))
-
-
-async def _put(reach: ClusterAccess, diff: Diff) -> None:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        await apply_diff(cluster, reach, diff)
+    reach.ask(lambda cluster: apply_diff(cluster, reach, diff))
 
 
 async def apply_diff(cluster: Cluster, reach: ClusterAccess, diff: Diff) -> None:

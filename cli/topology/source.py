@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.cluster.connection import connected, refused
-from fourleaf.cli.cluster.read_cluster import CLUSTER
+from fourleaf.cli.cluster.config_in_force import config_objects
+from fourleaf.cli.cluster.connection import refused
+from fourleaf.cli.cluster.read_cluster import CLUSTER, typed
 from fourleaf.cli.input.files import open_files
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def live_inventory(reach: ClusterAccess) -> Inventory:
     """The nodes of the cluster and the scheduler's config. Raises `BadInput`."""
     from fourleaf.model.readers import Source
 
-    return _inventory([Source(CLUSTER, objects=asyncio.run(_observe(reach)))])
+    objects = reach.ask(lambda cluster: read_objects(cluster, reach))
+    return _inventory([Source(CLUSTER, objects=objects)])
 
 
 def live_description(reach: ClusterAccess) -> Description:
@@ -84,29 +85,15 @@ def _inventory(sources: Sequence[Source]) -> Inventory:
     return inventory
 
 
-async def _observe(reach: ClusterAccess) -> list[Body]:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        return await read_objects(cluster, reach)
-
-
 async def read_objects(cluster: Cluster, reach: ClusterAccess) -> list[Body]:
     """All nodes of `cluster`, and the scheduler's config where there is one. Raises `BadInput`."""
-    from fourleaf.k8s_bridge.cluster.errors import ClusterError, NotFound
-    from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS, NODES
-    from fourleaf.k8s_bridge.cluster.protocol import Target
-    from fourleaf.model.config.spec import CONFIG_MAP
+    from fourleaf.k8s_bridge.cluster.errors import ClusterError
+    from fourleaf.k8s_bridge.cluster.kinds import NODES
     from fourleaf.model.problems import BadInput
 
     try:
         listing = await cluster.list(NODES)
     except ClusterError as error:
         raise BadInput([refused(error, reach.name, "list", NODES)]) from error
-    found: list[Body] = [{**body, "apiVersion": "v1", "kind": "Node"} for body in listing.items]
-    try:
-        config = await cluster.get(CONFIG_MAPS, Target(reach.config_namespace, CONFIG_MAP))
-        found.append({**config, "apiVersion": "v1", "kind": "ConfigMap"})
-    except NotFound:
-        pass
-    except ClusterError as error:
-        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
-    return found
+    config = await config_objects(cluster, reach.name, reach.config_namespace)
+    return typed(NODES, listing.items) + config

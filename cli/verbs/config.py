@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.cluster.connection import connected, refused
+from fourleaf.cli.cluster.connection import refused
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.input.files import need_terms, open_files
 from fourleaf.cli.options import (
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from fourleaf.cli.cluster.config_in_force import ConfigInForce
+    from fourleaf.k8s_bridge.cluster.protocol import Cluster
     from fourleaf.model.config.spec import SchedulerConfig
     from fourleaf.model.readers import Source
 
@@ -171,24 +171,23 @@ def asked(reach: ClusterAccess) -> ConfigInForce:
     from fourleaf.model.problems import BadInput
 
     try:
-        return asyncio.run(_asked(reach))
+        return reach.ask(lambda cluster: _asked(cluster, reach))
     except BadInput as bad:
         advice = "Or name a file with -f, or ask for the built-in ones with --defaults."
         problems = [replace(one, advice=f"{one.advice} {advice}") for one in bad.problems]
         raise BadInput(problems) from bad
 
 
-async def _asked(reach: ClusterAccess) -> ConfigInForce:
+async def _asked(cluster: Cluster, reach: ClusterAccess) -> ConfigInForce:
     from fourleaf.cli.cluster.config_in_force import read_config_in_force
     from fourleaf.k8s_bridge.cluster.errors import ClusterError
     from fourleaf.k8s_bridge.cluster.kinds import CONFIG_MAPS
     from fourleaf.model.problems import BadInput
 
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        try:
-            return await read_config_in_force(cluster, reach.name, reach.config_namespace)
-        except ClusterError as error:
-            raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
+    try:
+        return await read_config_in_force(cluster, reach.name, reach.config_namespace)
+    except ClusterError as error:
+        raise BadInput([refused(error, reach.name, "get", CONFIG_MAPS)]) from error
 
 
 def in_cluster(in_force: ConfigInForce) -> tuple[SchedulerConfig, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fourleaf.cli.bad_input import bad_input
-from fourleaf.cli.cluster.connection import connected, refused
+from fourleaf.cli.cluster.connection import refused
 from fourleaf.cli.cluster.read_cluster import ClusterAccess
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import moment, need_terms, reading_of
@@ -71,7 +70,7 @@ def defrag(
         raise typer.BadParameter(advice, param_hint="--moves")
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     if apply:
-        asyncio.run(_ask(reach))
+        reach.ask(lambda cluster: ask(cluster, reach, datetime.now(UTC)))
         write("asked; the scheduler looks for moves now, where none are under way")
         return
     answer, snapshot = _dry_run(reach, files, moves, moment(now))
@@ -98,11 +97,6 @@ def _dry_run(
             client.wait_until_ready(LOADING_SECONDS)
             plan = client.defragment(snapshot, Budget(budget), on_stage=progress.stage)
     return gathered(plan, ready, budget, young), snapshot
-
-
-async def _ask(reach: ClusterAccess) -> None:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        await ask(cluster, reach, datetime.now(UTC))
 
 
 async def ask(cluster: Cluster, reach: ClusterAccess, when: datetime) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourleaf.cli import completion
-from fourleaf.cli.cluster.connection import connected
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.cluster.solver_process import solver
 from fourleaf.cli.input.files import need_terms, reading_of
@@ -80,7 +78,7 @@ def drain(
         raise typer.BadParameter("nothing can be changed in files", param_hint="-f")
     reach = ClusterAccess(kubeconfig, context, config_namespace)
     if apply or undo:
-        changed = asyncio.run(_changed(reach, places, undo, end_jobs))
+        changed = reach.ask(lambda cluster: _changed(cluster, reach, places, undo, end_jobs))
         _show_changed(changed, undo, output)
         return
     answer, snapshot = _dry_run(reach, files, places)
@@ -109,14 +107,13 @@ def _dry_run(
 
 
 async def _changed(
-    reach: ClusterAccess, places: Sequence[str], undo: bool, end_jobs: bool
+    cluster: Cluster, reach: ClusterAccess, places: Sequence[str], undo: bool, end_jobs: bool
 ) -> tuple[str, ...]:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        live = await read_live(cluster, reach)
-        print_problems(live.config.warnings)
-        if not undo and not end_jobs:
-            need_lasting_jobs(live, places, reach.name)
-        return await mark(cluster, reach, live, places, undo)
+    live = await read_live(cluster, reach)
+    print_problems(live.config.warnings)
+    if not undo and not end_jobs:
+        need_lasting_jobs(live, places, reach.name)
+    return await mark(cluster, reach, live, places, undo)
 
 
 def need_lasting_jobs(live: Live, places: Sequence[str], where: str) -> None:

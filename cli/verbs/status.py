@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from fourleaf.cli.cluster.connection import connected, own_namespace, refused
+from fourleaf.cli.cluster.connection import own_namespace, refused
 from fourleaf.cli.cluster.read_cluster import ClusterAccess, read_live
 from fourleaf.cli.options import (
     Answer,
@@ -56,7 +56,7 @@ def status(
     def look() -> Document:
         if server:
             return fetch_status(server)
-        return asyncio.run(_observed(reach, namespace or own_namespace()))
+        return reach.ask(lambda cluster: _observed(cluster, reach, namespace or own_namespace()))
 
     view = WatchedAnswer(look, lambda document: _tell(document, output), _code, _matters)
     present(view, output, watch, interval)
@@ -84,11 +84,9 @@ def _matters(document: Document) -> Document:
     return {**document, "leader": leader}
 
 
-async def _observed(reach: ClusterAccess, namespace: str) -> Document:
-    async with connected(reach.kubeconfig, reach.context) as cluster:
-        live = await read_live(cluster, reach, namespace)
-        leader = await leader_of(cluster, reach, namespace)
-    return document_of(live, leader)
+async def _observed(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:
+    live = await read_live(cluster, reach, namespace)
+    return document_of(live, await leader_of(cluster, reach, namespace))
 
 
 async def leader_of(cluster: Cluster, reach: ClusterAccess, namespace: str) -> Document:
