@@ -153,12 +153,10 @@ def write_csv(one: Description) -> None:
 
 def show_all(lines: Sequence[Iterator[RenderableType]], to_stderr: bool = False) -> None:
     """Print one part after the other."""
+    every = [line for part in lines for line in part]
     if to_stderr:
         console = err()
-        for part in lines:
-            for line in part:
-                console.print(line, soft_wrap=True)
-        return
-    every = [line for part in lines for line in part]
-    if every:
+        for line in every:
+            console.print(line, soft_wrap=True)
+    elif every:
         show(every)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated
@@ -68,10 +69,10 @@ def queue(
         raise typer.BadParameter("goes with neither --start nor -f", param_hint="--server")
     need_anew(files, watch)
     reach = ClusterAccess(kubeconfig, context, config_namespace)
-    with _Looks(reach, files, moment(now), start) as looks:
+    with _looking(reach, files, moment(now), start) as look_there:
 
         def look() -> Look:
-            entries, at = (_from_server(server), time.time()) if server else looks.look()
+            entries, at = (_from_server(server), time.time()) if server else look_there()
             return [one for one in entries if namespace in (None, one["namespace"])], at
 
         view = WatchedAnswer(
@@ -87,36 +88,25 @@ def _from_server(server: str) -> list[Document]:
     return sorted(entries, key=lambda e: (-e["priority"], e["since"], e["namespace"], e["name"]))
 
 
-class _Looks:
-    """Looks at the queue of a cluster, or of files, with one solver process for all of them."""
-
-    def __init__(
-        self, reach: ClusterAccess, files: list[str] | None, now: float | None, start: bool
-    ) -> None:
-        self._reach = reach
-        self._files = files
-        self._now = now
-        self._client: SolverClient | None = None
+@contextmanager
+def _looking(
+    reach: ClusterAccess, files: list[str] | None, now: float | None, start: bool
+) -> Iterator[Callable[[], Look]]:
+    """A look at the queue of a cluster, or of files, with one solver process for all looks."""
+    with ExitStack() as stack:
+        client: SolverClient | None = None
         if start:
             from fourleaf.solver.forecast.ask import asking_client
 
             log_to_stderr()
-            self._client = asking_client()
+            client = stack.enter_context(asking_client())
 
-    def __enter__(self) -> _Looks:
-        if self._client is not None:
-            self._client.start()
-        return self
+        def look() -> Look:
+            reading = reading_of(reach, files, now)
+            starts = None if client is None else _starts(client, reading)
+            return waiting(reading, starts), reading.snapshot.now
 
-    def __exit__(self, *_: object) -> None:
-        if self._client is not None:
-            self._client.close()
-
-    def look(self) -> Look:
-        """What waits now."""
-        reading = reading_of(self._reach, self._files, self._now)
-        starts = None if self._client is None else _starts(self._client, reading)
-        return waiting(reading, starts), reading.snapshot.now
+        yield look
 
 
 def _starts(client: SolverClient, reading: InputReading) -> dict[GangKey, Start]:

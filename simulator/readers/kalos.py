@@ -32,8 +32,3 @@ def _job(row: dict[str, str]) -> Job:
         gpus,
         int(float(row["cpu_per_gpu_worker"]) * 1000) * gpus,
     )
-
-
-def sizes() -> list[int]:
-    """Workers of each gang, one node each, in the order of the file."""
-    return list(read(FILE, lambda row: int(row["gpu_workers"])))
